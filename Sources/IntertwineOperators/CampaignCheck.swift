@@ -33,8 +33,8 @@ struct CampaignCheck: Sendable {
             let new = try ids.filter { try snapshot.item(kind: Campaign.kind, id: $0) == nil }.sorted()
             guard !new.isEmpty else { return nil }
             var count = 0
-            try snapshot.visit(ItemType(kind: Campaign.kind, variant: ""), .forward, of: nil, limit: CampaignIndex.limit) { _ in count += 1
-            }
+            let stored = RowQuery(.type(ItemType(kind: Campaign.kind, variant: "")), limit: CampaignIndex.limit)
+            try snapshot.visit(stored) { _ in count += 1 }
             let room = max(0, CampaignIndex.limit - count)
             return new.count > room ? new[room] : nil
         }

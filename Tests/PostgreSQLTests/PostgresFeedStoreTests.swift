@@ -83,11 +83,11 @@ struct PostgresFeedStoreTests {
             let found = try await store.read { snapshot in
                 runs.withLock { $0 += 1 }
                 snapshot.prefetch(
-                    [ReadRequest(stream: .content, direction: .backward, limit: 2), ReadRequest(stream: .advertisements, limit: 1)],
+                    [RowQuery(.stream(.content), .backward, limit: 2), RowQuery(.stream(.advertisements), limit: 1)],
                     isComplete: isAll)
                 func ids(_ direction: PageDirection, _ limit: Int, in lane: StreamID = .content) throws -> [String] {
                     var ids: [String] = []
-                    try snapshot.visit(lane, direction, of: nil, limit: limit) { ids.append($0.item.id) }
+                    try snapshot.visit(RowQuery(.stream(lane), direction, limit: limit)) { ids.append($0.item.id) }
                     return ids
                 }
                 // Of what was announced one less, and one more than it brought.

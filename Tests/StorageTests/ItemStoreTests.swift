@@ -87,7 +87,9 @@ struct ItemStoreTests {
             _ = try await store.put(user(id, variant: id < "c" ? "featured" : "regular"))
         }
         func ids(_ form: ItemType, _ direction: PageDirection, _ position: Int64?) async throws -> [String] {
-            try await store.read { try $0.items(of: form, direction, of: position, limit: 2).map(\.id) }
+            try await store.read {
+                try $0.items(RowQuery(.type(form), direction, of: position.map { SortPosition(position: $0) }, limit: 2)).map(\.id)
+            }
         }
         let image = ItemType(kind: "ad", variant: "image")
         let first = try #require(try await store.read { try $0.item(kind: "ad", id: "a") })

@@ -38,8 +38,17 @@ public enum FillPolicy: Sendable, Hashable {
     case perSlot
     /// All of them, once, on the page with the midpoint of the feed.
     case onceAtMidpoint
-    /// The pinned advertisements, at the positions where an import listed them (``DataSource/listings(in:between:limit:from:)``).
+    /// The pinned advertisements, at the positions where an import listed them.
     case pinned
+
+    /// True if a page may have slots that campaigns and the rotation fill.
+    var fillsSlots: Bool {
+        switch self {
+        case .rotating(let perPage): perPage > 0
+        case .perSlot: true
+        case .onceAtMidpoint, .pinned: false
+        }
+    }
 }
 
 /// The content of one page, as a placement sees it.

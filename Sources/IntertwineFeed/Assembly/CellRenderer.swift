@@ -17,7 +17,7 @@ struct CellRenderer {
     /// The maximum number of items of one store query. A long run of broken or dismissed items is therefore read in bounded batches.
     private static let maximumBatch = 256
     /// The maximum number of items unknown to the client that one reading skips. The reading then ends, and the next page continues there.
-    private static let unknownLimit = 2_000
+    static let unknownLimit = 2_000
 
     private let factories: CellFactories
     private let cache: RenderedCellCache
@@ -128,15 +128,14 @@ struct CellRenderer {
 
     /// Returns the id of the row's cell, or nil if the row's type has no factory in this layout.
     private func shownID(of row: ItemRow) -> String? {
-        let kind = String(decoding: row.kind, as: UTF8.self)
-        let form = ItemType(kind: kind, variant: String(decoding: row.variant, as: UTF8.self))
-        guard factories[form, context.layout] != nil else { return nil }
-        return factories.cellID(kind: kind, id: String(decoding: row.id, as: UTF8.self))
+        let type = row.type
+        guard factories[type, context.layout] != nil else { return nil }
+        return factories.cellID(kind: type.kind, id: String(decoding: row.id, as: UTF8.self))
     }
 
     /// Returns true if the client supports none of the cells of the item's type, and then records the item as skipped.
     private mutating func isUnknown(_ row: ItemRow) -> Bool {
-        let form = ItemType(kind: String(decoding: row.kind, as: UTF8.self), variant: String(decoding: row.variant, as: UTF8.self))
+        let form = row.type
         let cells: [CellIdentifier]?
         if let known = compared[form] {
             cells = known
@@ -166,10 +165,10 @@ struct CellRenderer {
             omit(item, .noFactory)
         } catch CellFactoryError.unknownToClient(let identifier) {
             skip(
-                ItemType(kind: item.kind, variant: item.variant), id: item.id, position: item.position, .unknownToClient([identifier]))
+                item.type, id: item.id, position: item.position, .unknownToClient([identifier]))
         } catch CellFactoryError.unknownTypes(let types, let identifier) {
             skip(
-                ItemType(kind: item.kind, variant: item.variant), id: item.id, position: item.position,
+                item.type, id: item.id, position: item.position,
                 .unknownTypes(types, in: identifier))
         } catch {
             omit(item, .broken(String(describing: error)))
@@ -180,7 +179,7 @@ struct CellRenderer {
     private mutating func omit(_ item: FeedItem, _ reason: FeedPage.SkippedItem.Reason) {
         omissions.append(
             FeedPage.SkippedItem(
-                form: ItemType(kind: item.kind, variant: item.variant), id: item.id, position: item.position, reason: reason))
+                form: item.type, id: item.id, position: item.position, reason: reason))
     }
 
     /// Reads items until `count` cells are found or the items end.

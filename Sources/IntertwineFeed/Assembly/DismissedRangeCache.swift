@@ -62,13 +62,22 @@ final class DismissedRangeCache: Sendable {
 
 /// The dismissed ranges of one viewer, as used for one page.
 struct DismissedRanges {
-    let runs: DismissedRangeCache
-    let store: any FeedStore
-    let viewerState: ViewerState
-    let viewer: String
-    let layout: CellLayout
+    private let runs: DismissedRangeCache
+    private let store: any FeedStore
+    private let viewerState: ViewerState
+    private let viewer: String
+    private let layout: CellLayout
     /// The store version, read before the page's snapshot was taken.
-    let version: StoreVersion
+    private let version: StoreVersion
+
+    /// Returns nil if the page does not skip dismissed items.
+    init?(in runs: DismissedRangeCache, for session: PageSession) {
+        guard session.skipsDismissedCells, let viewerState = session.viewerState, let viewer = session.client.viewer?.name else {
+            return nil
+        }
+        (self.runs, store, version) = (runs, session.store, session.version)
+        (self.viewerState, self.viewer, layout) = (viewerState, viewer, session.request.layout)
+    }
 
     /// Returns the position of the last item of the range that begins at a position, or nil if no valid range is stored.
     ///

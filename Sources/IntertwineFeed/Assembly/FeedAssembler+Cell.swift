@@ -14,17 +14,17 @@ extension FeedAssembler {
     ///
     /// - Parameter request: The request; its cursor and limit are ignored.
     /// - Throws: ``StoreError``.
-    package func cell(_ id: String, _ request: FeedRequest) async throws -> CellLookup {
+    package func cell(_ id: String, _ request: FeedRequest, for client: PageClient) async throws -> CellLookup {
         guard let name = factories.item(ofCell: id) else { return .missing }
         let version = store.version
-        return try await read(request) { [self] snapshot, viewerState in
+        return try await read(for: client) { [self] snapshot, viewerState in
             guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
-            var context = context(of: request)
+            var context = context(of: request, for: client)
             var (page, given): (AdServer.Page?, AdServer.ServedAd?)
             if let campaigns, let campaignIndex = try campaigns.campaignIndex(at: version, in: snapshot, of: store),
                 campaignIndex.hasCreative(CreativeID(item))
             {
-                page = self.page(ofCell: id, of: item, request, campaignIndex)
+                page = self.page(ofCell: id, of: item, request, client.targeting, campaignIndex)
                 guard let page, let place = try campaigns.delivery.allocate(page, of: campaignIndex).first ?? nil,
                     place.creative == CreativeID(item), let index = campaignIndex.index(of: place.campaign)
                 else { return .missing }
@@ -39,8 +39,10 @@ extension FeedAssembler {
     }
 
     /// Returns a page that consists of the cell of a campaign's creative only; nil if no campaign is considered.
-    private func page(ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ campaignIndex: CampaignIndex) -> AdServer.Page? {
-        guard let facts = request.campaigns, campaignIndex.hasActiveCampaigns(feed: title, at: request.now),
+    private func page(
+        ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ targeting: TargetingContext?, _ campaignIndex: CampaignIndex
+    ) -> AdServer.Page? {
+        guard let facts = targeting, campaignIndex.hasActiveCampaigns(feed: title, at: request.now),
             let number = campaignIndex.number(of: CreativeID(item))
         else { return nil }
         return AdServer.Page(

@@ -45,12 +45,6 @@ package struct FeedExplanation: Sendable {
         }
     }
 
-    /// An item that is hidden until it is released.
-    package struct TakenDown: Sendable, Hashable {
-        package var kind: String
-        package var id: String
-    }
-
     package enum NotShownReason: Sendable, Hashable {
         /// The advertisement belongs to a campaign and is shown only if that campaign is served.
         case inCampaign
@@ -82,7 +76,7 @@ package struct FeedExplanation: Sendable {
     /// The decisions about ad slots for which campaigns were considered, in order.
     package var decisions: [Decision]
     /// The first campaigns and advertisements that are taken down.
-    package var takenDown: [TakenDown]
+    package var takenDown: [CreativeID]
     /// The first advertisements, up to the requested number.
     package var advertisements: [Advertisement]
     package var next: String?
@@ -98,13 +92,16 @@ extension FeedAssembler {
     /// The pages from the start of the feed are simulated with the request's limit, layout and width, at most 500 of them.
     /// - Parameter advertisements: The maximum number of advertisements that are explained.
     /// - Throws: The errors of ``page(_:for:)``.
-    package func explain(_ request: FeedRequest, lookingAt advertisements: Int = 1_000) async throws -> FeedExplanation {
-        let page = try await page(request)
-        let context = context(of: request)
+    package func explain(_ request: FeedRequest, for client: PageClient = PageClient(), lookingAt advertisements: Int = 1_000) async throws
+        -> FeedExplanation
+    {
+        let page = try await page(request, for: client)
+        let context = context(of: request, for: client)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number, takenDown) = try await read(request, for: .background) { [self] snapshot, viewerState in
-            let walk = try PageSimulation(of: self, request, for: cursor, at: version, in: snapshot, viewerState, pages: Self.pageLimit)
+        let (found, number, takenDown) = try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
+            let walk = try PageSimulation(
+                of: self, request, for: client, to: cursor, at: version, in: snapshot, viewerState, pages: Self.pageLimit)
             var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
             var rank = 0
             let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
@@ -120,7 +117,7 @@ extension FeedAssembler {
                 let place = cell.flatMap { walk.positions[$0] }
                 defer { if cell != nil, !isPaid { rank += 1 } }
                 return FeedExplanation.Advertisement(
-                    form: ItemType(kind: item.kind, variant: item.variant), id: item.id, position: item.position,
+                    form: item.type, id: item.id, position: item.position,
                     rank: cell == nil || isPaid ? nil : rank, page: place?.page, slot: place?.slot,
                     isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.cell.id == cell },
                     absence: reader.omissions.count > omitted
@@ -133,20 +130,20 @@ extension FeedAssembler {
             }
             let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
             let takenDown = try kinds.flatMap { kind in
-                try snapshot.blockedItems(kind: kind, limit: advertisements).map { FeedExplanation.TakenDown(kind: kind, id: $0.id) }
+                try snapshot.blockedItems(kind: kind, limit: advertisements).map { CreativeID(kind: kind, id: $0.id) }
             }
             return (found, walk.number, takenDown)
         }
         let places = page.entries.map { entry in
             let item = entry.cell.item
-            let form = ItemType(kind: item.kind, variant: item.variant)
+            let form = item.type
             return FeedExplanation.AdSlot(
                 cell: entry.id, form: form, position: entry.position, identifier: entry.cell.identifier,
                 factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot,
                 campaign: entry.campaign)
         }
         return FeedExplanation(
-            adSlots: places, supply: placement.supply, rotationStart: places.first { $0.adSlot != nil }?.position, page: number,
+            adSlots: places, supply: sections.placement.supply, rotationStart: places.first { $0.adSlot != nil }?.position, page: number,
             omissions: page.omissions, decisions: try await decisions(of: page), takenDown: takenDown, advertisements: found,
             next: page.next,
             previous: page.previous)
@@ -179,10 +176,10 @@ private struct PageSimulation {
     let absence: FeedExplanation.NotShownReason
 
     init(
-        of feed: FeedAssembler, _ request: FeedRequest, for cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
-        _ viewerState: ViewerState?, pages limit: Int
+        of feed: FeedAssembler, _ request: FeedRequest, for client: PageClient, to cursor: PageCursor?, at version: StoreVersion,
+        in snapshot: any FeedSnapshot, _ viewerState: ViewerState?, pages limit: Int
     ) throws {
-        var request = request
+        var (request, client) = (request, client)
         request.followsChanges = false
         var next: PageCursor?
         var (shown, paid) = (0, 0)
@@ -191,8 +188,8 @@ private struct PageSimulation {
         for page in 1...limit {
             if next == cursor { number = page }
             // The explained page does not depend on whether earlier pages were served.
-            request.campaigns?.assumedServed = next == cursor ? [:] : servedCounts
-            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, viewerState: viewerState)
+            client.targeting?.assumedServed = next == cursor ? [:] : servedCounts
+            let made = try feed.assemble(feed.session(request, for: client, next, at: version, in: snapshot, viewerState))
             if let decision = made.decision, !decision.wasServed {
                 for place in decision.served.compactMap(\.self) { servedCounts[place.campaign, default: 0] += 1 }
             }

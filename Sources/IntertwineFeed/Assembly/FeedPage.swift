@@ -111,7 +111,7 @@ package struct FeedPage: Sendable {
     /// The cursor of the next page; nil on the last page.
     var following: PageCursor?
     /// The ad server's decision about the page's slots; nil if no campaign could be served.
-    var decision: PageCampaigns.Decision?
+    var decision: CampaignAds.Decision?
     /// The language of the page's texts; nil if no languages are declared.
     public var language: FeedLanguage?
     /// The data that the page was read from; nil if the page is not shared.

@@ -1,4 +1,4 @@
-/// The parameters of a request for one page of a feed.
+/// A request for one page of a feed, without the client that it is for. Clients with equal requests can share a page.
 package struct FeedRequest: Sendable {
     /// The range of content items per page; advertisements are added to them.
     package static let limits = 1...100
@@ -11,24 +11,15 @@ package struct FeedRequest: Sendable {
     package var limit: Int
     /// The time of the request in milliseconds since 1970-01-01 UTC.
     package var now: Int64
-    /// A Boolean value indicating whether the request has a viewer, so that commands for a viewer are offered.
-    package var hasViewer: Bool
-    /// The viewer's state, by which dismissed cells are skipped; nil for a request without a viewer.
-    package var viewerState: (any ViewerStateStore)?
     package var layout: CellLayout
     /// The client's width in points; nil if unknown.
     package var width: Int?
     /// The pixels per point of the client's screen.
     package var scale: Int
-    /// The seed that selects the first advertisement; nil for the first one in order. Later pages carry the position in their cursor.
-    package var rotation: RotationSeed?
+    /// The hour at which the session began, which selects its first house ad together with the viewer; nil for the first one in order.
+    package var rotationHour: UInt32?
     /// A Boolean value indicating whether the page contains the value for requesting its changes.
     package var followsChanges: Bool
-    /// The data for campaign targeting; nil if no campaign may be served.
-    package var campaigns: TargetingContext?
-    /// A Boolean value indicating whether the page must be equal for all viewers. If campaigns are active, it is then not assembled.
-    package var isShared = false
-
     /// The language of texts; nil if no languages are declared.
     package var language: FeedLanguage?
     /// The cells that the client does not support; nil if it supports all or sends no capabilities.
@@ -37,25 +28,46 @@ package struct FeedRequest: Sendable {
     package var client: String?
 
     package init(
-        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false,
-        viewerState: (any ViewerStateStore)? = nil,
-        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, rotation: RotationSeed? = nil, followsChanges: Bool = false
+        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
+        scale: Int = 1, rotationHour: UInt32? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor
         self.limit = limit
         self.now = now
-        self.hasViewer = hasViewer
-        self.viewerState = viewerState
         self.layout = layout
         self.width = width
         self.scale = scale
-        self.rotation = rotation
+        self.rotationHour = rotationHour
         self.followsChanges = followsChanges
     }
 }
 
-/// An error for a page that was requested as shared, but is personalized by active campaigns.
-package struct PageIsPersonalizedError: Error {}
+/// The client that a page is assembled for. A page for a client without a viewer and without targeting is equal for all such clients.
+package struct PageClient: Sendable {
+    /// A viewer, with the store of the viewer's actions on cells.
+    package struct Viewer: Sendable {
+        package var name: String
+        package var state: any ViewerStateStore
+
+        package init(_ name: String, state: any ViewerStateStore) {
+            (self.name, self.state) = (name, state)
+        }
+    }
+
+    /// The viewer that the request names. Dismissed cells are skipped, and commands for a viewer are offered; nil without a viewer.
+    package var viewer: Viewer?
+    /// The data for campaign targeting; nil if no campaign may be served.
+    package var targeting: TargetingContext?
+
+    package init(viewer: Viewer? = nil, targeting: TargetingContext? = nil) {
+        (self.viewer, self.targeting) = (viewer, targeting)
+    }
+
+    /// Creates the client of a viewer whose actions a ledger records, or of no viewer.
+    package init(_ viewer: String?, in ledger: any Ledger, targeting: TargetingContext? = nil) {
+        self.init(viewer: viewer.map { Viewer($0, state: ListMembership(of: $0, in: ledger)) }, targeting: targeting)
+    }
+}
 
 /// A reason why a page request is invalid: HTTP status 400.
 package enum FeedError: Error, Sendable, Hashable {

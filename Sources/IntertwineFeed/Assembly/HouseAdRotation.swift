@@ -2,18 +2,15 @@
 ///
 /// Each viewer starts with another ad, and with the next one an hour later. All requests without a viewer share the start of the hour.
 /// Impressions are therefore distributed evenly over viewers and time, and a page requested twice within the hour is identical.
-package struct RotationSeed: Sendable, Hashable {
+struct RotationSeed {
     private let viewer: UInt64
-    /// The hours since 1970-01-01 UTC.
-    var hour: UInt32
+    private let hour: UInt32
 
-    /// Creates a seed.
-    ///
-    /// - Parameter now: The time in milliseconds since 1970-01-01 UTC.
-    package init(viewer: String?, now: Int64) {
+    /// - Parameter hour: The hours since 1970-01-01 UTC.
+    init(viewer: String?, hour: UInt32) {
         // Consecutive names get consecutive numbers, which spreads them more evenly than chance. Other names are effectively random.
         self.viewer = viewer?.utf8.reduce(0) { $0 &* 1_000_003 &+ UInt64($1) } ?? 0
-        hour = CellTokens.bucket(of: now)
+        self.hour = hour
     }
 
     /// Returns the index of the first advertisement.
@@ -30,6 +27,25 @@ package struct RotationSeed: Sendable, Hashable {
     }
 }
 
+/// The store's house ads at one moment.
+struct HouseAdInventory {
+    /// The positions; nil if there are more than ``HouseAdRotation/limit``.
+    fileprivate(set) var positions: [Int64]?
+    /// True if the advertisement stream contains exactly the ads that can be shown, and no other stream contains any of them.
+    fileprivate(set) var ownsStream: Bool
+    /// True if the store has changed since. The inventory then only selects the ad that a session starts with.
+    fileprivate var isStale = false
+
+    /// True if it is known that there are no house ads.
+    var isEmpty: Bool { !isStale && positions?.isEmpty ?? false }
+
+    /// Returns true if fewer than `count` ads follow a position.
+    func ends(within count: Int, after position: Int64) -> Bool {
+        guard let positions else { return false }
+        return positions.count < count || positions[positions.count - count] <= position
+    }
+}
+
 /// House ads that a layout can show, with the selection of the ad that a pagination session starts with.
 ///
 /// If there are at most ``limit`` ads, their positions are cached and each gets its turn. Otherwise a position between the first and the last
@@ -38,66 +54,46 @@ package struct RotationSeed: Sendable, Hashable {
 /// Each of a million ads is therefore equally likely, at the cost of a few lookups. Ads that were placed
 /// closer together than an import gap share their probability.
 final class HouseAdRotation: Sendable {
-    private static let limit = 4_096
+    static let limit = 4_096
     /// The length of the range of one ad, in positions: the gap with which stores append items.
     private static let importGap: Int64 = 1 << 20
     /// The maximum number of draws. If most ads between the first and the last were deleted, the last draw is used without the check.
     private static let attempts = 32
 
-    /// The store's advertisements at one moment.
-    struct AdInventory {
-        /// The positions; nil if there are more than ``limit``.
-        fileprivate(set) var positions: [Int64]?
-        /// True if the advertisement stream contains exactly the ads that can be shown, and no other stream contains any of them.
-        fileprivate(set) var ownsStream: Bool
-
-        /// True if the store has changed since. The inventory then only selects the ad that a session starts with.
-        fileprivate var isStale = false
-
-        /// True if it is known that there are no house ads.
-        var isEmpty: Bool { !isStale && positions?.isEmpty ?? false }
-
-        /// Returns true if fewer than `count` ads follow a position.
-        func ends(within count: Int, after position: Int64) -> Bool {
-            guard let positions else { return false }
-            return positions.count < count || positions[positions.count - count] <= position
-        }
-    }
-
-    let forms: [ItemType]
-    private let stock: VersionedCache<AdInventory>
+    let types: [ItemType]
+    private let cache: VersionedCache<HouseAdInventory>
 
     /// Creates a rotation.
     ///
     /// - Parameters:
     ///   - types: The types that can be shown.
-    ///   - maximumWait: The maximum time that pages wait for reading the ads. If it takes longer, sessions start by an older ``AdInventory``.
+    ///   - maximumWait: The maximum time that pages wait for reading the ads. If it takes longer, sessions start by an older ``HouseAdInventory``.
     init(types: [ItemType], maximumWait: Duration = .milliseconds(5)) {
-        self.forms = types
-        stock = VersionedCache(maximumWait: maximumWait)
+        self.types = types
+        cache = VersionedCache(maximumWait: maximumWait)
     }
 
     /// Returns the inventory, which is read again if the store has changed. Each page reads it once; concurrent reads are coalesced.
     ///
     /// - Parameter campaignIndex: The index of campaigns, whose creatives are excluded.
-    func stock(
+    func inventory(
         at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without campaignIndex: CampaignIndex? = nil
-    ) throws -> AdInventory {
-        guard !forms.isEmpty else { return AdInventory(positions: [], ownsStream: false) }
-        if let current = stock.known(at: version) { return current }
-        var found = try stock.value(at: version, in: snapshot, of: store) { [forms] in
-            try Self.stock(of: forms, without: campaignIndex, in: $0)
+    ) throws -> HouseAdInventory {
+        guard !types.isEmpty else { return HouseAdInventory(positions: [], ownsStream: false) }
+        if let current = cache.known(at: version) { return current }
+        var found = try cache.value(at: version, in: snapshot, of: store) { [types] in
+            try Self.inventory(of: types, without: campaignIndex, in: $0)
         }
-        if stock.known(at: version) == nil { (found.ownsStream, found.isStale) = (false, true) }
+        if cache.known(at: version) == nil { (found.ownsStream, found.isStale) = (false, true) }
         return found
     }
 
     /// Returns the cached inventory, or nil if it was not read since the store changed.
-    func stock(at version: StoreVersion) -> AdInventory? { stock.known(at: version) }
+    func inventory(at version: StoreVersion) -> HouseAdInventory? { cache.known(at: version) }
 
-    private static func stock(of forms: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any FeedSnapshot) throws
-        -> AdInventory
-    {
+    private static func inventory(
+        of types: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any FeedSnapshot
+    ) throws -> HouseAdInventory {
         var (positions, count): ([Int64], Int) = ([], 0)
         func note(_ row: ItemRow) {
             count += 1
@@ -105,33 +101,33 @@ final class HouseAdRotation: Sendable {
         }
         var met: Set<ItemType> = []
         var hasOthers = false
-        try snapshot.visit(.advertisements, .forward, of: nil, limit: limit + 1) { row in
+        try snapshot.visit(RowQuery(.stream(.advertisements), limit: limit + 1)) { row in
             note(row)
-            if let form = forms.first(where: row.isOf) { met.insert(form) } else { hasOthers = true }
+            if let type = types.first(where: row.isOf) { met.insert(type) } else { hasOthers = true }
         }
         // All items of a kind are in one stream, so the types found here are in no other stream.
         if !hasOthers, count <= limit,
-            try forms.allSatisfy({ try met.contains($0) || snapshot.items(of: $0, .forward, of: nil, limit: 1).isEmpty })
+            try types.allSatisfy({ try met.contains($0) || snapshot.items(RowQuery(.type($0), limit: 1)).isEmpty })
         {
-            return AdInventory(positions: positions, ownsStream: true)
+            return HouseAdInventory(positions: positions, ownsStream: true)
         }
         (positions, count) = ([], 0)
-        try AdCursor(snapshot: snapshot, forms: forms).visit(.forward, of: nil, limit: limit + 1) { note($0) }
-        return AdInventory(positions: count > limit ? nil : positions, ownsStream: false)
+        try AdStream(snapshot: snapshot, types: types).visit(.forward, of: nil, limit: limit + 1) { note($0) }
+        return HouseAdInventory(positions: count > limit ? nil : positions, ownsStream: false)
     }
 
     /// Returns the position in the rotation after which a session starts, or nil if there is no choice.
     ///
-    /// - Parameter stock: The inventory of the snapshot.
-    func offset(_ start: RotationSeed, of stock: AdInventory, in snapshot: any FeedSnapshot) throws -> Int64? {
-        guard let positions = stock.positions else {
-            return try drawn(start, from: AdCursor(snapshot: snapshot, forms: forms))
+    /// - Parameter inventory: The inventory of the snapshot.
+    func offset(_ start: RotationSeed, of inventory: HouseAdInventory, in snapshot: any FeedSnapshot) throws -> Int64? {
+        guard let positions = inventory.positions else {
+            return try drawn(start, from: AdStream(snapshot: snapshot, types: types))
         }
         guard positions.count > 1 else { return nil }
         return positions[(start.index(among: positions.count) + positions.count - 1) % positions.count]
     }
 
-    private func drawn(_ start: RotationSeed, from stream: AdCursor) throws -> Int64? {
+    private func drawn(_ start: RotationSeed, from stream: AdStream) throws -> Int64? {
         guard let first = try stream.position(.forward, of: nil), let last = try stream.position(.backward, of: nil) else { return nil }
         let lowest = first.subtractingReportingOverflow(Self.importGap).partialValue
         let (distance, overflow) = last.subtractingReportingOverflow(lowest)
@@ -145,6 +141,31 @@ final class HouseAdRotation: Sendable {
             if next &- drawn <= Self.importGap { break }
         }
         return chosen
+    }
+}
+
+/// The advertisements of given types, as one stream in the order of their positions.
+struct AdStream {
+    let snapshot: any FeedSnapshot
+    let types: [ItemType]
+    /// True if the advertisement stream contains exactly these types: one database query then replaces one query for each type.
+    var ownsStream = false
+
+    func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {
+        let anchor = position.map { SortPosition(position: $0) }
+        if ownsStream { return try snapshot.visit(RowQuery(.stream(.advertisements), direction, of: anchor, limit: limit), body) }
+        if types.count == 1 { return try snapshot.visit(RowQuery(.type(types[0]), direction, of: anchor, limit: limit), body) }
+        var items: [FeedItem] = []
+        for type in types { items += try snapshot.items(RowQuery(.type(type), direction, of: anchor, limit: limit)) }
+        items.sort { direction == .forward ? $0.position < $1.position : $0.position > $1.position }
+        for item in items.prefix(limit) { try item.withRow(body) }
+    }
+
+    /// Returns the position of the advertisement next to a position, or nil at the end.
+    func position(_ direction: PageDirection, of position: Int64?) throws -> Int64? {
+        var found: Int64?
+        try visit(direction, of: position, limit: 1) { found = $0.position }
+        return found
     }
 }
 

@@ -44,52 +44,25 @@ final class DependencyTrackingSnapshot: FeedSnapshot {
         self.snapshot = snapshot
     }
 
-    func prefetch(_ reads: [ReadRequest], isComplete: Bool) { snapshot.prefetch(reads, isComplete: isComplete) }
+    func prefetch(_ queries: [RowQuery], isComplete: Bool) { snapshot.prefetch(queries, isComplete: isComplete) }
 
-    func visit(
-        _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
-    ) throws {
-        var (least, greatest) = (Int64.max, Int64.min)
-        defer { if least <= greatest { dependencies.add(least...greatest, of: stream) } }
-        try snapshot.visit(stream, direction, of: position, limit: limit) { row in
-            (least, greatest) = (min(least, row.position), max(greatest, row.position))
-            try body(row)
+    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+        switch query.rows {
+        case .type(let type):
+            dependencies.add(type.kind)
+            try snapshot.visit(query, body)
+        case .sorted(let stream, _):
+            // The whole stream is recorded, since an update of the field moves an item.
+            dependencies.add(.min ... .max, of: stream)
+            try snapshot.visit(query, body)
+        case .stream(let stream):
+            var (least, greatest) = (Int64.max, Int64.min)
+            defer { if least <= greatest { dependencies.add(least...greatest, of: stream) } }
+            try snapshot.visit(query) { row in
+                (least, greatest) = (min(least, row.position), max(greatest, row.position))
+                try body(row)
+            }
         }
-    }
-
-    func visit(
-        _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
-    ) throws {
-        dependencies.add(form.kind)
-        try snapshot.visit(form, direction, of: position, limit: limit, body)
-    }
-
-    /// Records the whole stream, since an update of the field moves an item.
-    func visit(
-        _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
-        _ body: (ItemRow) throws -> Void
-    ) throws {
-        dependencies.add(.min ... .max, of: stream)
-        try snapshot.visit(stream, by: field, direction, of: anchor, limit: limit, body)
-    }
-
-    func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        let items = try snapshot.items(in: stream, direction, of: position, limit: limit)
-        let positions = items.lazy.map(\.position)
-        if let least = positions.min(), let greatest = positions.max() { dependencies.add(least...greatest, of: stream) }
-        return items
-    }
-
-    func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        dependencies.add(form.kind)
-        return try snapshot.items(of: form, direction, of: position, limit: limit)
-    }
-
-    func items(
-        in stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int
-    ) throws -> [FeedItem] {
-        dependencies.add(.min ... .max, of: stream)
-        return try snapshot.items(in: stream, by: field, direction, of: anchor, limit: limit)
     }
 
     func item(kind: String, id: String) throws -> FeedItem? {

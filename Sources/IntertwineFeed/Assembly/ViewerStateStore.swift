@@ -48,11 +48,9 @@ package struct ViewerState {
     private let dismissed: (any CellSet)?
     private let saved: (any CellSet)?
     private let selected: (any CellSet)?
-    /// The viewer; nil for a request without a viewer.
-    let viewer: String?
 
-    package init(of viewer: String? = nil, dismissed: (any CellSet)?, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
-        (self.viewer, self.dismissed, self.saved, self.selected) = (viewer, dismissed, saved, selected)
+    package init(dismissed: (any CellSet)?, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
+        (self.dismissed, self.saved, self.selected) = (dismissed, saved, selected)
     }
 
     /// True if ``hides(_:)`` can return true for any cell.
@@ -88,7 +86,7 @@ package struct ListMembership: ViewerStateStore {
 
     package func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value {
         try ledger.withCells(on: Self.lists, of: viewer) { sets in
-            try body(ViewerState(of: viewer, dismissed: sets[0], saved: sets[1], selected: sets[2]))
+            try body(ViewerState(dismissed: sets[0], saved: sets[1], selected: sets[2]))
         }
     }
 }

@@ -1,13 +1,7 @@
 /// The ad slots that campaigns can use and the viewer data of requests, as configured.
 package struct CampaignInventory: Sendable {
-    /// A section of a feed, or a whole feed without sections.
-    private struct Part {
-        var feed: String
-        var section: String?
-        var hasPlaces: Bool
-    }
-
-    private let parts: [Part]
+    /// The sections of all feeds, or whole feeds without sections.
+    private let parts: [(feed: String, section: String?, hasSlots: Bool)]
     private let hasAttributes: Bool
     private let hasViewers: Bool
 
@@ -20,15 +14,9 @@ package struct CampaignInventory: Sendable {
         _ sources: [String: any DataSource], placement: (_ feed: String) -> any AdPlacement, hasAttributes: Bool, hasViewers: Bool
     ) {
         parts = sources.flatMap { feed, source in
-            let own = placement(feed)
-            return (0..<max(0, source.sectionCount)).map { section in
-                let hasPlaces =
-                    switch (source.placement(in: section) ?? own).supply {
-                    case .rotating(let count): count > 0
-                    case .perSlot: true
-                    case .onceAtMidpoint, .pinned: false
-                    }
-                return Part(feed: feed, section: source.name(of: section), hasPlaces: hasPlaces)
+            let sections = FeedSections(source.sections, placement: placement(feed))
+            return sections.indices.map { section in
+                (feed, sections.name(of: section), sections.placement(in: section).supply.fillsSlots)
             }
         }
         (self.hasAttributes, self.hasViewers) = (hasAttributes, hasViewers)
@@ -49,7 +37,7 @@ package struct CampaignInventory: Sendable {
             return targeting.sections.isEmpty
                 ? "targeting: unknown feed" : "targeting: none of its sections is in one of its feeds"
         }
-        guard !fitting.contains(where: \.hasPlaces) else { return nil }
+        guard !fitting.contains(where: \.hasSlots) else { return nil }
         return "its feeds and sections show no ads, or none that rotate (ads.per-page, ads.placement, ads.scope)"
     }
 }

@@ -4,7 +4,8 @@ import Synchronization
 package final class Campaigns: Sendable {
     private struct Known {
         var items: [FeedItem] = []
-        var creatives: [String: CreativeInfo?] = [:]
+        /// The layouts that can show each creative, by the name of the creative; nil for one that does not exist.
+        var creatives: [String: [CellLayout]?] = [:]
         /// The campaigns that are taken down.
         var withheld: [BlockedItem] = []
         /// The memberships in the store. `memberships` also contains those that are not yet written.
@@ -13,11 +14,6 @@ package final class Campaigns: Sendable {
         var campaignIndex: CampaignIndex
         /// The store version of the last load; nil before the first one.
         var version: StoreVersion?
-    }
-
-    private struct CreativeInfo: Hashable {
-        var creative: CreativeID
-        var layouts: [CellLayout]
     }
 
     /// The maximum number of takedowns of one kind that are read.
@@ -38,13 +34,9 @@ package final class Campaigns: Sendable {
     private let known: Mutex<Known>
     /// Campaigns of the store that this process has loaded and that were taken down since, by id.
     private let departed = Mutex<[String: Campaign]>([:])
-    /// The range from the first start to the last end of all campaigns, for a check without a lock.
-    private let span = Span()
-
-    private final class Span: Sendable {
-        let start = Atomic(Int64.max)
-        let end = Atomic(Int64.min)
-    }
+    /// The first start and the last end of all campaigns, for a check without a lock.
+    private let firstStart = Atomic(Int64.max)
+    private let lastEnd = Atomic(Int64.min)
 
     /// - Parameters:
     ///   - declared: The campaigns of the file.
@@ -61,7 +53,7 @@ package final class Campaigns: Sendable {
 
     /// True if the dates of any campaign of a feed include the moment, as of the last load. If `feed` is nil, all feeds count.
     package func hasActive(feed: String? = nil, at now: Int64) -> Bool {
-        guard now >= span.start.load(ordering: .relaxed), now < span.end.load(ordering: .relaxed) else { return false }
+        guard now >= firstStart.load(ordering: .relaxed), now < lastEnd.load(ordering: .relaxed) else { return false }
         return known.withLock { $0.campaignIndex.hasActiveCampaigns(feed: feed, at: now) }
     }
 
@@ -114,14 +106,11 @@ package final class Campaigns: Sendable {
     ///
     /// - Parameter version: The store version, read before the snapshot was taken.
     private func load(_ snapshot: any FeedSnapshot, at version: StoreVersion) throws -> CampaignIndex {
-        let form = ItemType(kind: Campaign.kind, variant: "")
         var items: [FeedItem] = []
-        // Concurrent writers may exceed the limit. The campaigns beyond it are still read.
-        while items.count < 2 * CampaignIndex.limit {
-            let batch = 500
-            let found = try snapshot.items(of: form, .forward, of: items.last?.position, limit: batch)
-            items += found
-            if found.count < batch { break }
+        try snapshot.forEachRow(in: .type(ItemType(kind: Campaign.kind, variant: ""))) { row in
+            items.append(row.item)
+            // Concurrent writers may exceed the limit. The campaigns beyond it are still read.
+            return items.count < 2 * CampaignIndex.limit
         }
         let old = known.withLock { $0 }
         let withheld = try snapshot.blockedItems(kind: Campaign.kind, limit: Self.takedownLimit)
@@ -138,7 +127,8 @@ package final class Campaigns: Sendable {
         let isSame = hasSameItems && stored == old.storedMemberships
         let memberships = isSame ? old.memberships : all(stored, and: campaigns)
         if unwritten.withLock({ !$0.isEmpty }) { Task { try? await remember() } }
-        var creatives: [String: CreativeInfo?] = [:]
+        /// The layouts that can show each creative, by the name of the creative; nil for one that does not exist.
+        var creatives: [String: [CellLayout]?] = [:]
         // Creatives of campaigns that are taken down are not used as house ads either.
         let declaredAndStopped = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives)
         let removed = withheld.flatMap { blocked in
@@ -147,7 +137,7 @@ package final class Campaigns: Sendable {
         }
         let kept = declaredAndStopped + removed.map(\.name)
         for name in campaigns.flatMap(\.creatives) + kept where creatives[name] == nil {
-            creatives[name] = .some(try creative(name, in: snapshot))
+            creatives[name] = .some(try layouts(ofCreative: name, in: snapshot))
         }
         var campaignIndex = old.campaignIndex
         if !isSame || creatives != old.creatives {
@@ -159,7 +149,7 @@ package final class Campaigns: Sendable {
             campaignIndex = CampaignIndex(
                 campaigns, withheld: kept, former: memberships.union(removed).filter { !named.contains($0.creative) }
             ) { name in
-                (creatives[name] ?? nil).map { ($0.creative, $0.layouts) }
+                (creatives[name] ?? nil).map { (item(of: name), $0) }
             }
         }
         known.withLock {
@@ -168,8 +158,8 @@ package final class Campaigns: Sendable {
                 campaignIndex: campaignIndex,
                 version: version)
         }
-        span.start.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)
-        span.end.store(campaignIndex.span?.upperBound ?? .min, ordering: .relaxed)
+        firstStart.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)
+        lastEnd.store(campaignIndex.span?.upperBound ?? .min, ordering: .relaxed)
         return campaignIndex
     }
 
@@ -187,14 +177,12 @@ package final class Campaigns: Sendable {
         return ids.map { id in (id, declared.first { $0.id == id } ?? known[id]) }
     }
 
-    /// Finds a creative by the id of an ad or, for other kinds, by the id of its cell.
-    private func creative(_ name: String, in snapshot: any FeedSnapshot) throws -> CreativeInfo? {
+    /// Returns the layouts that can show a creative, found by the id of an ad or, for other kinds, by the id of its cell; nil if it does not
+    /// exist.
+    private func layouts(ofCreative name: String, in snapshot: any FeedSnapshot) throws -> [CellLayout]? {
         let creative = item(of: name)
         guard let item = try snapshot.item(kind: creative.kind, id: creative.id) else { return nil }
-        let form = ItemType(kind: item.kind, variant: item.variant)
-        return CreativeInfo(
-            creative: creative,
-            layouts: CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(form) })
+        return CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(item.type) }
     }
 }
 
@@ -227,7 +215,7 @@ extension Campaigns {
                 for (number, name) in campaign.creatives.enumerated() {
                     let creative = item(of: name)
                     let (kind, id) = (creative.kind, creative.id)
-                    if try self.creative(name, in: snapshot) != nil {
+                    if try layouts(ofCreative: name, in: snapshot) != nil {
                         if !known.contains(creative) { new.insert(creative) }
                         continue
                     }

@@ -43,13 +43,16 @@ extension FeedAssembler {
     /// - Returns: ``FeedChanges/reload`` also for tokens that are corrupt, of another feed, of another version of the service, of pages that are
     ///   not consecutive, or with a cursor signed by an expired key.
     /// - Throws: ``StoreError``.
-    package func changes(since syncTokens: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
+    package func changes(
+        since syncTokens: [some StringProtocol], _ request: FeedRequest, for client: PageClient = PageClient()
+    ) async throws -> FeedChanges {
         guard syncTokens.count <= Self.clientPageLimit else { return .reload }
         let held = syncTokens.compactMap { ClientPageState(text: $0) }
         guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
         let cursors = held.map { page in page.cursor.flatMap { try? cursor($0) } }
         guard zip(held, cursors).allSatisfy({ $0.cursor == nil || $1 != nil }), Self.areInOrder(held, cursors) else { return .reload }
-        let changed = PageDiff(clientCells: held.flatMap(\.cells), pages: try await pages(held, from: cursors.first ?? nil, request))
+        let pages = try await pages(held, from: cursors.first ?? nil, request, for: client)
+        let changed = PageDiff(clientCells: held.flatMap(\.cells), pages: pages)
         return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
     }
 
@@ -65,26 +68,28 @@ extension FeedAssembler {
     }
 
     /// Returns as many pages as the client holds, or fewer if the feed ends.
-    private func pages(_ held: [ClientPageState], from start: PageCursor?, _ request: FeedRequest) async throws -> [FeedPage] {
+    private func pages(
+        _ held: [ClientPageState], from start: PageCursor?, _ request: FeedRequest, for client: PageClient
+    ) async throws -> [FeedPage] {
         let requests = held.map { page in
-            var request = request
+            var (request, client) = (request, client)
             request.limit = page.limit
             request.layout = page.layout
             request.width = page.width
             request.scale = page.scale
             // The hour at the start of the client's session, so that its ads do not change with the hour.
-            if page.hour > 0 { request.rotation?.hour = page.hour }
+            if page.hour > 0, request.rotationHour != nil { request.rotationHour = page.hour }
             // The time of the client's campaign decisions, so that its campaigns do not change either.
-            if page.moment == 0 { request.campaigns = nil } else { request.campaigns?.moment = page.moment }
+            if page.moment == 0 { client.targeting = nil } else { client.targeting?.moment = page.moment }
             request.followsChanges = true
-            return request
+            return (request, client)
         }
         let version = store.version
-        return try await read(request) { [self] snapshot, viewerState in
+        return try await read(for: client) { [self] snapshot, viewerState in
             var pages: [FeedPage] = []
             var cursor = start
-            for request in requests {
-                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot, viewerState: viewerState)
+            for (request, client) in requests {
+                let page = try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState))
                 pages.append(page)
                 guard let following = page.following else { break }
                 cursor = following
@@ -94,15 +99,11 @@ extension FeedAssembler {
     }
 
     /// Returns the sync token of a page, with which a client requests its changes.
-    ///
-    /// - Parameter isPaid: True if campaigns were considered for the page's slots.
-    func syncToken(
-        _ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?, previous: PageCursor?, next: PageCursor?,
-        isPaid: Bool
-    ) -> String? {
-        ClientPageState(
-            feed: digest, cursor: cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
-            scale: request.scale, hour: request.rotation?.hour ?? 0, moment: isPaid ? request.campaigns?.moment ?? 0 : 0,
+    func syncToken(_ entries: [FeedPage.Entry], of session: PageSession, previous: PageCursor?, next: PageCursor?) -> String? {
+        let request = session.request
+        return ClientPageState(
+            feed: digest, cursor: session.cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
+            scale: request.scale, hour: request.rotationHour ?? 0, moment: session.targeting?.moment ?? 0,
             edges: ClientPageState.Edges(before: previous?.position.digest ?? 0, after: next?.position.digest ?? 0),
             cells: entries.map(ClientCell.init)
         ).text

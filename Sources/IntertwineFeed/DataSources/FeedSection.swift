@@ -1,32 +1,33 @@
 /// A section of a feed.
 public struct FeedSection: Sendable {
-    /// The section's name as sent to clients; unique in its feed.
-    public var name: String
+    /// The section's name as sent to clients, unique in its feed; nil in a feed that shows no sections.
+    public var name: String?
     /// The text of the section's header; nil for no header.
     public var title: LocalizedText?
-    /// The stream of the store that contains the section's items.
-    public var stream: StreamID
+    /// The stream of the store that contains the section's items; nil if the data source reads them elsewhere.
+    public var stream: StreamID?
     public var order: SectionSort
     /// The ad placement of the section; nil for the feed's own placement.
     public var placement: (any AdPlacement)?
 
     public init(
-        _ name: String, title: String? = nil, stream: StreamID, order: SectionSort = .imported, placement: (any AdPlacement)? = nil
+        _ name: String? = nil, title: String? = nil, stream: StreamID? = nil, order: SectionSort = .imported,
+        placement: (any AdPlacement)? = nil
     ) {
         self.init(name, title: title.map { LocalizedText($0) }, stream: stream, order: order, placement: placement)
     }
 
     public init(
-        _ name: String, title: LocalizedText?, stream: StreamID, order: SectionSort = .imported, placement: (any AdPlacement)? = nil
+        _ name: String?, title: LocalizedText?, stream: StreamID?, order: SectionSort = .imported, placement: (any AdPlacement)? = nil
     ) {
-        self.name = name
-        self.title = title
-        self.stream = stream
-        self.order = order
-        self.placement = placement
+        (self.name, self.title, self.stream, self.order, self.placement) = (name, title, stream, order, placement)
     }
 
-    var reading: OrderedReading { OrderedReading(stream: stream, order: order) }
+    /// Returns the query for rows of the section's stream; nil if the store does not contain the section.
+    func rows(_ query: SectionQuery) -> RowQuery? {
+        let direction = order.isDescending ? query.direction.reversed : query.direction
+        return stream.map { RowQuery(order.rows(of: $0), direction, of: query.anchor, limit: query.limit) }
+    }
 }
 
 /// The order of a section's items.
@@ -45,6 +46,9 @@ public struct SectionSort: Sendable, Hashable {
         self.field = field
         self.isDescending = isDescending
     }
+
+    /// Returns the rows of a stream, from which the section is read.
+    func rows(of stream: StreamID) -> RowQuery.Rows { field.map { .sorted(stream, by: $0) } ?? .stream(stream) }
 
     /// The order as text, for the scope of cursors.
     var text: String {

@@ -23,6 +23,8 @@ public struct FeedItem: Sendable, Hashable {
         self.sortKey = sortKey
         self.body = body
     }
+
+    public var type: ItemType { ItemType(kind: kind, variant: variant) }
 }
 
 /// The names of kinds in databases and cursors, where the kind `ad` has the name `advertisement`.

@@ -25,6 +25,9 @@ public struct ItemRow {
 
     public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
 
+    /// The type of the item, as a copy.
+    var type: ItemType { ItemType(kind: String(decoding: kind, as: UTF8.self), variant: String(decoding: variant, as: UTF8.self)) }
+
     /// The item, as a copy.
     public var item: FeedItem {
         FeedItem(

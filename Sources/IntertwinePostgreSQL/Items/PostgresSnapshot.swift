@@ -24,9 +24,9 @@ final class PostgresSnapshot: FeedSnapshot {
     private let connection: PostgresConnection
     private var stage: Stage
     private let trustsAnnouncements: Bool
-    private var announced: (reads: [ReadRequest], isAll: Bool) = ([], false)
+    private var announced: (reads: [RowQuery], isAll: Bool) = ([], false)
     /// The answers to what was announced.
-    private var brought: [(read: ReadRequest, rows: PostgresRows)] = []
+    private var brought: [(read: RowQuery, rows: PostgresRows)] = []
 
     private init(_ connection: PostgresConnection, _ stage: Stage, trustsAnnouncements: Bool = true) {
         self.connection = connection
@@ -58,8 +58,10 @@ final class PostgresSnapshot: FeedSnapshot {
         return try body(self)
     }
 
-    func prefetch(_ reads: [ReadRequest], isComplete: Bool) {
-        if stage == .new { announced = (reads, isComplete && trustsAnnouncements) }
+    /// Announces queries of streams in the order of positions. Others are not sent ahead.
+    func prefetch(_ queries: [RowQuery], isComplete: Bool) {
+        guard stage == .new, queries.allSatisfy({ Self.stream(of: $0) != nil }) else { return }
+        announced = (queries, isComplete && trustsAnnouncements)
     }
 
     func rows(_ text: String, _ values: PostgresValue...) throws -> PostgresRows { try rows(PostgresCommand(text, values)) }
@@ -68,7 +70,7 @@ final class PostgresSnapshot: FeedSnapshot {
         var answers: [PostgresRows]
         switch stage {
         case .new:
-            let commands = [command] + announced.reads.map(Self.command)
+            let commands = [command] + announced.reads.compactMap(Self.command)
             answers = try connection.run(announced.isAll ? commands : [Self.begin] + commands)
             stage = announced.isAll ? .ended : .open
             brought = zip(announced.reads, answers.suffix(announced.reads.count)).map { ($0, $1) }
@@ -82,29 +84,37 @@ final class PostgresSnapshot: FeedSnapshot {
         return rows
     }
 
-    private static func command(_ read: ReadRequest) -> PostgresCommand {
-        let (comparison, order) = read.direction.words
+    private static func stream(of query: RowQuery) -> StreamID? { if case .stream(let stream) = query.rows { stream } else { nil } }
+
+    private static func command(_ query: RowQuery) -> PostgresCommand? { stream(of: query).map { command(query, of: $0) } }
+
+    private static func command(_ query: RowQuery, of stream: StreamID) -> PostgresCommand {
+        let (comparison, order) = query.direction.words
         return PostgresCommand(
             "SELECT \(columns) FROM item WHERE lane = $1 AND position \(comparison) $2 ORDER BY position\(order) LIMIT $3",
             [
-                .integer(read.stream.rawValue), .integer(read.position ?? read.direction.outermost), .integer(Int64(max(read.limit, 0))),
+                .integer(stream.rawValue), .integer(query.anchor?.position ?? query.direction.outermost),
+                .integer(Int64(max(query.limit, 0))),
             ])
     }
 
     // MARK: FeedSnapshot
 
-    func visit(
-        _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
-    ) throws {
-        let read = ReadRequest(stream: stream, direction: direction, position: position, limit: max(limit, 0))
-        let known = brought.first { other, rows in
-            (other.stream, other.direction, other.position) == (stream, direction, position)
-                && (limit <= other.limit || rows.count < other.limit)
+    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+        let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)
+        switch query.rows {
+        case .stream(let stream):
+            let known = brought.first { other, rows in
+                (other.rows, other.direction, other.anchor?.position) == (query.rows, direction, anchor?.position)
+                    && (limit <= other.limit || rows.count < other.limit)
+            }
+            try visit(known?.rows ?? rows(Self.command(query, of: stream)), limit: max(limit, 0), body)
+        case .type(let type): try visit(type, direction, of: anchor?.position, limit: limit, body)
+        case .sorted(let stream, let field): try visit(stream, by: field, direction, of: anchor, limit: limit, body)
         }
-        try visit(known?.rows ?? rows(Self.command(read)), limit: read.limit, body)
     }
 
-    func visit(
+    private func visit(
         _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         // All items of a kind are in one stream. Reads by form are nearly always of ads.
@@ -127,7 +137,7 @@ final class PostgresSnapshot: FeedSnapshot {
             """, .kind(form.kind), .text(form.variant), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
     }
 
-    func visit(
+    private func visit(
         _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws {
@@ -147,23 +157,9 @@ final class PostgresSnapshot: FeedSnapshot {
         try visit(found, keyedBy: key, body)
     }
 
-    func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        try items { try visit(stream, direction, of: position, limit: limit, $0) }
-    }
-
-    func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        try items { try visit(form, direction, of: position, limit: limit, $0) }
-    }
-
-    func items(
-        in stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int
-    ) throws -> [FeedItem] {
-        try items { try visit(stream, by: field, direction, of: anchor, limit: limit, $0) }
-    }
-
     func item(kind: String, id: String) throws -> FeedItem? {
         let rows = try rows("SELECT \(Self.columns) FROM item WHERE kind = $1 AND id = $2", .kind(kind), .text(id))
-        return try items { try visit(rows, $0) }.first
+        return try items(of: rows).first
     }
 
     func count(in stream: StreamID) throws -> Int {
@@ -210,7 +206,7 @@ final class PostgresSnapshot: FeedSnapshot {
             WHERE l.lane = $1 AND l.position >= $2 AND l.position < $3 AND a.lane = \(StreamID.advertisements.rawValue)
             ORDER BY l.position, l.number LIMIT $4
             """, .integer(stream.rawValue), .integer(positions.lowerBound), .integer(positions.upperBound), .integer(Int64(max(limit, 0))))
-        let ads = try items { try visit(rows, $0) }
+        let ads = try items(of: rows)
         return ads.enumerated().map { PinnedAd(position: rows.integer($0.offset, 5), item: $0.element) }
     }
 
@@ -241,9 +237,9 @@ final class PostgresSnapshot: FeedSnapshot {
         try PostgresText.decoded(text).withUnsafeBytes { try body($0) }
     }
 
-    private func items(_ visit: ((ItemRow) throws -> Void) throws -> Void) throws -> [FeedItem] {
+    private func items(of rows: PostgresRows) throws -> [FeedItem] {
         var items: [FeedItem] = []
-        try visit { items.append($0.item) }
+        try visit(rows) { items.append($0.item) }
         return items
     }
 }

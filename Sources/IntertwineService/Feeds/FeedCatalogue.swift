@@ -24,8 +24,9 @@ struct FeedCatalogue: Sendable {
             let id = name == DeclaredFeeds.mainName ? "feed" : "feeds/\(name)"
             feeds[name] = assembler(id, name, "/feeds/\(name)", source)
             for section in (source as? SectionedDataSource)?.sections ?? [] {
-                sections[name, default: [:]][section.name] = assembler(
-                    "\(id)/sections/\(section.name)", name, "/feeds/\(name)/sections/\(section.name)", SectionedDataSource([section]))
+                guard let title = section.name else { continue }
+                sections[name, default: [:]][title] = assembler(
+                    "\(id)/sections/\(title)", name, "/feeds/\(name)/sections/\(title)", SectionedDataSource([section]))
             }
         }
         self.feeds = feeds
@@ -93,7 +94,9 @@ struct FeedCatalogue: Sendable {
                 return Listed.Feed(
                     part: part(name, titles[name]?[language], name == DeclaredFeeds.mainName ? "/feed" : "/feeds/\(name)"),
                     layouts: layouts.map(\.rawValue),
-                    sections: sections.map { part($0.name, $0.title?[language], "/feeds/\(name)/sections/\($0.name)") })
+                    sections: sections.compactMap { section in
+                        section.name.map { part($0, section.title?[language], "/feeds/\(name)/sections/\($0)") }
+                    })
             })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]

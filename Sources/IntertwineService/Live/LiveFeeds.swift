@@ -151,10 +151,10 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         do {
             guard let feed = feed(key.path) else { return reload(key) }
             let held = key.syncTokens.split(separator: ",", omittingEmptySubsequences: false)
-            var request = FeedRequest(of: key.viewer, in: ledger, now: clock())
+            let now = clock()
+            var request = FeedRequest(now: now, rotationHour: CellTokens.bucket(of: now))
             (request.lacking, request.client, request.language) = (key.lacking, key.client, key.language)
-            request.campaigns = key.facts
-            changes = try await feed.changes(since: held, request)
+            changes = try await feed.changes(since: held, request, for: PageClient(key.viewer, in: ledger, targeting: key.facts))
         } catch {
             // The next tick retries it.
             state.withLock { $0.groups[key]?.isNew = true }

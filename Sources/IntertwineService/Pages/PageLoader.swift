@@ -44,7 +44,8 @@ struct PageLoader: Sendable {
     }
 
     private struct LoadedPage: Sendable {
-        var response: EncodedResponse
+        /// The response; nil if campaigns choose the ads of the page for each client.
+        var response: EncodedResponse?
         var following: PageRequest?
     }
 
@@ -71,10 +72,10 @@ struct PageLoader: Sendable {
         (self.store, self.pages, self.format, self.metrics, self.imagePrefetcher) = (store, pages, format, metrics, imagePrefetcher)
     }
 
-    /// Returns the encoded page of a request.
+    /// Returns the encoded page of a request; nil if campaigns choose its ads for each client.
     ///
-    /// - Throws: The errors of `FeedAssembler.page(_:for:)`.
-    func page(_ pageRequest: PageRequest) async throws -> EncodedResponse {
+    /// - Throws: The errors of `FeedAssembler.sharedPage(_:for:)`.
+    func page(_ pageRequest: PageRequest) async throws -> EncodedResponse? {
         if let ready = ready(pageRequest) { return ready }
         let loaded = try await coalescer.page(
             coalescingKey(pageRequest), version: { store.version }, ready: { ready(pageRequest).map { LoadedPage(response: $0) } },
@@ -94,14 +95,14 @@ struct PageLoader: Sendable {
     ///   - work: Cancels the current step. If the cancelled step is a load, a waiter for that page loads it instead.
     ///   - completion: Called once on an arbitrary thread; it must not block.
     func page(
-        _ pageRequest: PageRequest, work: CancellableWork, completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
+        _ pageRequest: PageRequest, work: CancellableWork, completion: @escaping @Sendable (Result<EncodedResponse?, any Error>) -> Void
     ) {
         work.perform { page(pageRequest, since: coalescer.arrive(), work, completion) }
     }
 
     private func page(
         _ pageRequest: PageRequest, since arrival: UInt64, _ work: CancellableWork,
-        _ completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
+        _ completion: @escaping @Sendable (Result<EncodedResponse?, any Error>) -> Void
     ) -> HandlerResult.CancellationHandler? {
         if let ready = ready(pageRequest) {
             completion(.success(ready))
@@ -127,8 +128,9 @@ struct PageLoader: Sendable {
         }
         metrics.miss()
         let revision = pages.revision
-        return pageRequest.feed.page(pageRequest.request) { [self] page in
+        return pageRequest.feed.sharedPage(pageRequest.request) { [self] page in
             let loaded = page.map { page in
+                guard let page else { return LoadedPage() }
                 metrics.count(page.omissions)
                 return cache(page, pageRequest, for: .request, version, revision)
             }
@@ -153,7 +155,7 @@ struct PageLoader: Sendable {
 
     private func make(_ pageRequest: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion) async throws -> LoadedPage {
         let revision = pages.revision
-        let page = try await pageRequest.feed.page(pageRequest.request, for: purpose)
+        guard let page = try await pageRequest.feed.sharedPage(pageRequest.request, for: purpose) else { return LoadedPage() }
         metrics.count(page.omissions)
         if purpose == .idle { imagePrefetcher?.prefetch(page.encoded().json) }
         return cache(page, pageRequest, for: purpose, version, revision)
@@ -196,7 +198,7 @@ struct PageLoader: Sendable {
             let loaded = try? await coalescer.runIfIdle(coalescingKey(pageRequest), version: version) {
                 try await make(pageRequest, for: .idle, version)
             }
-            if loaded != nil { metrics.recordPrefetch() }
+            if loaded?.response != nil { metrics.recordPrefetch() }
         }
     }
 }

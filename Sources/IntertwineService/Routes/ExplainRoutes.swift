@@ -152,17 +152,15 @@ struct ExplainRoutes: Sendable {
         let viewer = try request[Self.viewer]
         var asked = FeedRequest(
             cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
-            width: try request[FeedParameters.width], rotation: RotationSeed(viewer: viewer, now: request.now))
-        asked.hasViewer = viewer != nil
-        asked.viewerState = viewer.map { ListMembership(of: $0, in: ledger) }
+            width: try request[FeedParameters.width], rotationHour: CellTokens.bucket(of: request.now))
         if let text = request.head.headerFields[.acceptCells] {
             asked.lacking = UnsupportedCells(try ClientCapabilities(text), among: feed.factories.cells)
         }
-        asked.campaigns = TargetingContext(
+        let targeting = TargetingContext(
             viewer: viewer, attributes: try request[Self.attributes].map(ViewerAttributes.init),
             languages: try request[Self.languages].map { LanguagePreferences($0) },
             moment: viewer == nil ? request.now << 16 : request.now / max(1, window), allocates: false)
-        let explanation = try await feed.explain(asked)
+        let explanation = try await feed.explain(asked, for: PageClient(viewer, in: ledger, targeting: targeting))
         let stopped = explanation.takenDown.filter { $0.kind == Campaign.kind }.map(\.id)
         let rotation =
             switch explanation.supply {

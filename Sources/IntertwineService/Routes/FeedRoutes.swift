@@ -132,10 +132,8 @@ struct FeedRoutes: Sendable {
             now: request.now, layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale])
         let viewer = try clients.viewer(of: request.head)
-        if let viewer { add(viewer, to: &feed) }
         try await clients.addCapabilities(to: &feed, from: request)
-        feed.campaigns = facts(for: request, viewer, at: feeds.main)
-        switch try await feeds.main.cell(try request[FeedParameters.cell], feed) {
+        switch try await feeds.main.cell(try request[FeedParameters.cell], feed, for: client(of: request, viewer, at: feeds.main)) {
         case .found(let cell):
             let isShared = viewer == nil && cell.campaign == nil
             return format.response(cell, isShared: isShared, isNamed: feed.client != nil, in: feed.language)
@@ -258,47 +256,47 @@ struct FeedRoutes: Sendable {
         let assembler = try path.feed { name in match.segment(name, of: head) }
         let (peer, now) = (match.peer.address, match.now)
         var feed = FeedRequest(
-            cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationSeed(viewer: nil, now: now))
+            cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotationHour: CellTokens.bucket(of: now))
         feed.language = clients.languages.language(of: head)
         let gzip = head.acceptsGzip
         if clients.mayNameViewer(head) {
             guard let viewer = clients.viewerID(of: head) else { return nil }
-            add(viewer, to: &feed)
+            var client = PageClient(viewer, in: ledger)
             if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
-                feed.campaigns = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
+                client.targeting = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
             }
-            return own(feed, of: assembler, gzip: gzip)
+            return own(feed, for: client, of: assembler, gzip: gzip)
         }
-        var personalized = feed
+        var client = PageClient()
         if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
-            personalized.campaigns = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
-            if campaigns.hasActive(feed: assembler.title, at: now) { return own(personalized, of: assembler, gzip: gzip) }
+            client.targeting = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
+            if campaigns.hasActive(feed: assembler.title, at: now) { return own(feed, for: client, of: assembler, gzip: gzip) }
         }
-        feed.isShared = true
         let target = head.withTarget { String(decoding: $0) }
         let pageRequest = PageLoader.PageRequest(request: feed, feed: assembler, target: target, gzip: gzip, route: path.pattern)
-        return { [self, personalized] promise in
+        return { [self, feed, client] promise in
             let work = CancellableWork()
             shared.page(pageRequest, work: work) { page in
-                guard case .failure(let error) = page, error is PageIsPersonalizedError else {
-                    return promise.complete { .encoded(try page.get()) }
-                }
+                switch page {
+                case .success(let page?): promise.complete { .encoded(page) }
+                case .failure(let error): promise.complete { throw error }
                 // A campaign became active after the first check.
-                work.perform { make(personalized, of: assembler, gzip: gzip, promise) }
+                case .success(nil): work.perform { make(feed, for: client, of: assembler, gzip: gzip, promise) }
+                }
             }
             return work.cancel
         }
     }
 
     /// Begins a page for one viewer.
-    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool) -> HandlerResult.PendingStart {
-        { [self] promise in make(feed, of: assembler, gzip: gzip, promise) }
+    private func own(_ feed: FeedRequest, for client: PageClient, of assembler: FeedAssembler, gzip: Bool) -> HandlerResult.PendingStart {
+        { [self] promise in make(feed, for: client, of: assembler, gzip: gzip, promise) }
     }
 
     private func make(
-        _ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, _ promise: ResponsePromise
+        _ feed: FeedRequest, for client: PageClient, of assembler: FeedAssembler, gzip: Bool, _ promise: ResponsePromise
     ) -> HandlerResult.CancellationHandler? {
-        assembler.page(feed) { [format, metrics] page in
+        assembler.page(feed, for: client) { [format, metrics] page in
             let encoded = page.map { page in
                 metrics.count(page.omissions)
                 return format.encoded(page, isShared: false, gzip: gzip)
@@ -311,24 +309,18 @@ struct FeedRoutes: Sendable {
         var feed = FeedRequest(
             cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
-            scale: try request[FeedParameters.scale], rotation: RotationSeed(viewer: nil, now: request.now),
+            scale: try request[FeedParameters.scale], rotationHour: CellTokens.bucket(of: request.now),
             followsChanges: try request[FeedParameters.changes])
         try await clients.addCapabilities(to: &feed, from: request)
         let viewer = try clients.viewer(of: request.head)
         if viewer == nil, !campaigns.hasActive(feed: assembler.title, at: request.now) {
-            feed.isShared = true
-            do {
-                return try await shared.page(
-                    PageLoader.PageRequest(
-                        request: feed, feed: assembler, target: request.head.path ?? "",
-                        gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
-            } catch is PageIsPersonalizedError {
-                feed.isShared = false
-            }
+            let page = try await shared.page(
+                PageLoader.PageRequest(
+                    request: feed, feed: assembler, target: request.head.path ?? "",
+                    gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
+            if let page { return page }
         }
-        if let viewer { add(viewer, to: &feed) }
-        feed.campaigns = facts(for: request, viewer, at: assembler)
-        let page = try await assembler.page(feed)
+        let page = try await assembler.page(feed, for: client(of: request, viewer, at: assembler))
         metrics.count(page.omissions)
         return format.response(page, to: request.head)
     }
@@ -358,10 +350,9 @@ struct FeedRoutes: Sendable {
         _ request: RouteRequest, since held: [some StringProtocol], of assembler: FeedAssembler
     ) async throws -> FeedChanges {
         let viewer = try clients.viewer(of: request.head)
-        var feed = FeedRequest(of: viewer, in: ledger, now: request.now)
+        var feed = FeedRequest(now: request.now, rotationHour: CellTokens.bucket(of: request.now))
         try await clients.addCapabilities(to: &feed, from: request)
-        feed.campaigns = facts(for: request, viewer, at: assembler)
-        return try await assembler.changes(since: held, feed)
+        return try await assembler.changes(since: held, feed, for: client(of: request, viewer, at: assembler))
     }
 
     /// Returns the targeting context of a request; nil if no campaign can have an ad slot in the feed.
@@ -370,18 +361,8 @@ struct FeedRoutes: Sendable {
         return campaignFacts.facts(of: request.head, from: request.request.peer.address, viewer: viewer, now: request.now)
     }
 
-    private func add(_ viewer: String, to feed: inout FeedRequest) {
-        feed.hasViewer = true
-        feed.rotation = RotationSeed(viewer: viewer, now: feed.now)
-        feed.viewerState = ListMembership(of: viewer, in: ledger)
-    }
-}
-
-extension FeedRequest {
-    /// Creates a request for the first page of a feed, by a viewer or without one.
-    init(of viewer: String?, in ledger: any Ledger, now: Int64) {
-        self.init(
-            now: now, hasViewer: viewer != nil, viewerState: viewer.map { ListMembership(of: $0, in: ledger) },
-            rotation: RotationSeed(viewer: viewer, now: now))
+    /// Returns the client of a request for a page of a feed.
+    private func client(of request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> PageClient {
+        PageClient(viewer, in: ledger, targeting: facts(for: request, viewer, at: feed))
     }
 }

@@ -1,13 +1,7 @@
 import IntertwineFeed
 
 extension SQLiteSnapshot {
-    func items(
-        in stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int
-    ) throws -> [FeedItem] {
-        try items { try visit(stream, by: field, direction, of: anchor, limit: limit, $0) }
-    }
-
-    private func visit(
+    func visit(
         _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws {

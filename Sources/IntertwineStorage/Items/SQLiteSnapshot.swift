@@ -25,7 +25,16 @@ struct SQLiteSnapshot: FeedSnapshot {
 
     private static func texts(ofFormsIn stream: Int64) -> Texts { texts("lane = \(stream) AND kind = ? AND variant = ?") }
 
-    func visit(
+    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+        let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)
+        switch query.rows {
+        case .stream(let stream): try visit(stream, direction, of: anchor?.position, limit: limit, body)
+        case .type(let type): try visit(type, direction, of: anchor?.position, limit: limit, body)
+        case .sorted(let stream, let field): try visit(stream, by: field, direction, of: anchor, limit: limit, body)
+        }
+    }
+
+    private func visit(
         _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         let statement = try SQLStatement(database, direction == .forward ? Self.streamCondition.forward : Self.streamCondition.backward)
@@ -35,7 +44,7 @@ struct SQLiteSnapshot: FeedSnapshot {
         try visit(statement, body)
     }
 
-    func visit(
+    private func visit(
         _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         // All items of a kind are in one stream. Forms are almost always requested for ads.
@@ -61,14 +70,6 @@ struct SQLiteSnapshot: FeedSnapshot {
         return isAny
     }
 
-    func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        try items { try visit(stream, direction, of: position, limit: limit, $0) }
-    }
-
-    func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        try items { try visit(form, direction, of: position, limit: limit, $0) }
-    }
-
     /// Returns the stream of the items of a kind, or nil if there are no items.
     private func stream(of kind: String) throws -> Int64? {
         let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
@@ -81,7 +82,9 @@ struct SQLiteSnapshot: FeedSnapshot {
         let statement = try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND id = ?")
         try statement.bind(1, kind: kind)
         try statement.bind(2, id)
-        return try items { try visit(statement, $0) }.first
+        var item: FeedItem?
+        try visit(statement) { item = $0.item }
+        return item
     }
 
     func counts() throws -> [ItemType: Int] {
@@ -105,12 +108,6 @@ struct SQLiteSnapshot: FeedSnapshot {
                     kind: StoredKind.kind(named: statement.row(0)), id: statement.row(1), variant: statement.row(2),
                     position: statement.integer(3), sortKey: field.map { statement.key(5, $0) }, body: statement.row(4)))
         }
-    }
-
-    func items(_ visit: ((ItemRow) throws -> Void) throws -> Void) throws -> [FeedItem] {
-        var items: [FeedItem] = []
-        try visit { items.append($0.item) }
-        return items
     }
 }
 

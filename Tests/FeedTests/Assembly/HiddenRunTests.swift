@@ -22,28 +22,23 @@ struct HiddenRunTests {
         func contains(_ cell: String) -> Bool { state.withLock { $0.cells.contains(cell) } }
         func removalGeneration() -> Int64? { state.withLock { $0.withdrawals } }
 
-        func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(of: "ann", dismissed: self)) }
+        func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(dismissed: self)) }
     }
 
     /// The content of the store, and the number of items that were read.
     private final class CountingSource: DataSource {
         private let source = FlatDataSource()
         private let read = Atomic(0)
-        let sectionCount = 1
+        var sections: [FeedSection] { source.sections }
 
         var count: Int { read.exchange(0, ordering: .relaxed) }
 
-        func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { try source.itemCount(in: section, of: snapshot) }
-
-        func items(
-            in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
-        ) throws -> [FeedItem] {
-            let items = try source.items(in: section, direction, of: place, limit: limit, from: snapshot)
-            read.add(items.count, ordering: .relaxed)
-            return items
+        func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
+            try source.visit(query, in: snapshot) { row in
+                read.add(1, ordering: .relaxed)
+                try body(row)
+            }
         }
-
-        func dependsOnPositionsAlone(_ section: Int) -> Bool { true }
     }
 
     private let fixture: Fixture
@@ -60,7 +55,8 @@ struct HiddenRunTests {
 
     private func page(_ cursor: String? = nil, limit: Int = 3) async throws -> (ids: [String], next: String?, previous: String?) {
         let page = try await assembler.page(
-            FeedRequest(cursor: cursor, limit: limit, now: Fixture.now, hasViewer: true, viewerState: dismissals))
+            FeedRequest(cursor: cursor, limit: limit, now: Fixture.now),
+            for: PageClient(viewer: PageClient.Viewer("ann", state: dismissals)))
         func name(in href: String?) -> String? { href.flatMap(Fixture.cursor(in:)) }
         return (page.entries.map { $0.cell.id }, name(in: page.next), name(in: page.previous))
     }

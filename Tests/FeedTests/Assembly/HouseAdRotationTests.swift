@@ -14,8 +14,8 @@ struct HouseAdRotationTests {
         let now = Fixture.now + hours * Self.hour
         return try await fixture.assembler().page(
             FeedRequest(
-                cursor: cursor, limit: limit, now: now, hasViewer: viewer != nil, rotation: RotationSeed(viewer: viewer, now: now),
-                followsChanges: follows))
+                cursor: cursor, limit: limit, now: now, rotationHour: CellTokens.bucket(of: now), followsChanges: follows),
+            for: viewer.map { PageClient.viewer($0) } ?? PageClient())
     }
 
     @Test("An outdated advertisement stock claims neither emptiness nor exclusive use of its stream")
@@ -25,7 +25,7 @@ struct HouseAdRotationTests {
         let rotation = HouseAdRotation(types: [ItemType(kind: "ad", variant: "image")], maximumWait: .zero)
         let look = { @Sendable in
             let version = store.version
-            return try await store.read { try rotation.stock(at: version, in: $0, of: store) }
+            return try await store.read { try rotation.inventory(at: version, in: $0, of: store) }
         }
         let none = try await look()
         #expect(none.isEmpty && none.ownsStream)
@@ -97,14 +97,14 @@ struct HouseAdRotationTests {
     func looks(isFair: Bool) async throws {
         let fixture = try Fixture(users: 30, advertisements: 7, configuration: CellConfiguration())
         let assembler = fixture.assembler()
-        let rotation = isFair ? RotationSeed(viewer: nil, now: Fixture.now) : nil
-        let first = try await assembler.page(FeedRequest(limit: 4, now: Fixture.now, rotation: rotation))
+        let hour = isFair ? CellTokens.bucket(of: Fixture.now) : nil
+        let first = try await assembler.page(FeedRequest(limit: 4, now: Fixture.now, rotationHour: hour))
         let cursor = try #require(first.next.flatMap(Fixture.cursor))
         // No walk has begun since this write.
         fixture.store.put(Fixture.user("new", at: 100_000))
         for isFirst in [true, false] {
             let before = fixture.store.looks
-            let page = try await assembler.page(FeedRequest(cursor: cursor, limit: 4, now: Fixture.now, rotation: rotation))
+            let page = try await assembler.page(FeedRequest(cursor: cursor, limit: 4, now: Fixture.now, rotationHour: hour))
             #expect(page.adIDs.count == 1 && (isFirst || fixture.store.looks - before == 2))
         }
     }
@@ -115,8 +115,9 @@ struct HouseAdRotationTests {
         let first = try await page(fixture, viewer: "ann", follows: true)
         let second = try await page(fixture, first.next.flatMap(Fixture.cursor), viewer: "ann", follows: true)
         let now = Fixture.now + Self.hour
-        let request = FeedRequest(now: now, hasViewer: true, rotation: RotationSeed(viewer: "ann", now: now))
-        let changes = try await fixture.assembler().changes(since: [first.syncToken ?? "", second.syncToken ?? ""], request)
+        let request = FeedRequest(now: now, rotationHour: CellTokens.bucket(of: now))
+        let tokens = [first.syncToken ?? "", second.syncToken ?? ""]
+        let changes = try await fixture.assembler().changes(since: tokens, request, for: .viewer("ann"))
         guard case .changed(let pages) = changes else { throw Failure() }
         #expect(pages.pages.map(\.ids) == [first.ids, second.ids])
         #expect(try await page(fixture, viewer: "ann", hours: 1).ids != first.ids)

@@ -136,9 +136,8 @@ struct PlacementTests {
             var cursor: String?
             repeat {
                 let page = try await fixture.assembler().page(
-                    FeedRequest(
-                        cursor: cursor, limit: 2, now: Fixture.now, hasViewer: true,
-                        rotation: RotationSeed(viewer: "v\(number)", now: Fixture.now)))
+                    FeedRequest(cursor: cursor, limit: 2, now: Fixture.now, rotationHour: CellTokens.bucket(of: Fixture.now)),
+                    for: .viewer("v\(number)"))
                 first.formUnion(page.adIDs)
                 cursor = page.next.flatMap(Fixture.cursor)
             } while cursor != nil
@@ -225,10 +224,10 @@ struct PlacementTests {
         // Every other advertisement of the first half was deleted.
         snapshot.lanes[.advertisements] = ads.enumerated().filter { $0.offset >= 3_000 || $0.offset % 2 == 0 }.map(\.element)
         let rotation = HouseAdRotation(types: [ItemType(kind: "ad", variant: "image")])
-        let stock = try rotation.stock(at: store.version, in: snapshot, of: store)
+        let stock = try rotation.inventory(at: store.version, in: snapshot, of: store)
         var counts: [Int64: Int] = [:]
         for viewer in 0..<300 {
-            let start = RotationSeed(viewer: "v\(viewer)", now: Fixture.now)
+            let start = RotationSeed(viewer: "v\(viewer)", hour: CellTokens.bucket(of: Fixture.now))
             let mark = try #require(try rotation.offset(start, of: stock, in: snapshot))
             if viewer < 10 { #expect(try rotation.offset(start, of: stock, in: snapshot) == mark) }
             let first = try #require(snapshot.lanes[.advertisements]?.first { $0.position > mark })

@@ -32,9 +32,9 @@ struct SpacingTests {
         var pages: [FeedPage] = []
         var cursor: String?
         func page(_ number: Int) async throws -> FeedPage {
-            var request = FeedRequest(cursor: cursor, limit: limits[number % limits.count], now: Fixture.now)
-            request.campaigns = TargetingContext(viewer: viewer, moment: moment)
-            return try await feed.page(request)
+            try await feed.page(
+                FeedRequest(cursor: cursor, limit: limits[number % limits.count], now: Fixture.now),
+                for: PageClient(targeting: TargetingContext(viewer: viewer, moment: moment)))
         }
         repeat {
             pages.append(try await page(pages.count))
@@ -143,9 +143,9 @@ struct SpacingTests {
         let text = "Fy2X8wHIvCWGzdh81hIAAAAAAABOIAAAAAAAABdwAAAAAAAAABQAMk0LtpujHLXIOdE1zqeuZA"
         let cursor = try feed.cursor(text)
         #expect(cursor.shown == nil && cursor.offsets?.here == 20 && feed.text(cursor) == text)
-        var request = FeedRequest(cursor: text, limit: 20, now: Fixture.now)
-        request.campaigns = TargetingContext(viewer: "v", moment: 1)
-        let page = try await feed.page(request)
+        let page = try await feed.page(
+            FeedRequest(cursor: text, limit: 20, now: Fixture.now),
+            for: PageClient(targeting: TargetingContext(viewer: "v", moment: 1)))
         #expect(page.contentIDs.first == "user:u20" && page.adIDs.count == 4 && page.entries[0].campaign != nil)
     }
 }

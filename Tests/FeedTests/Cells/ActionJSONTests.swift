@@ -42,8 +42,8 @@ struct ActionJSONTests {
             }
             let assembler = fixture.assembler()
             var pages: [String] = []
-            for hasViewer in [false, true] {
-                let page = try await assembler.page(FeedRequest(now: Fixture.now, hasViewer: hasViewer))
+            for client in [PageClient(), .viewer()] {
+                let page = try await assembler.page(FeedRequest(now: Fixture.now), for: client)
                 #expect(page.contentIDs.count == 6)
                 pages.append(String(decoding: page.json(), as: UTF8.self))
             }

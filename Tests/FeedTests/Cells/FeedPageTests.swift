@@ -47,7 +47,7 @@ struct FeedPageTests {
     func viewerActions() async throws {
         let fixture = try Fixture(users: 1)
         let nobody = try await fixture.page()
-        let viewer = try await fixture.assembler().page(FeedRequest(now: Fixture.now, hasViewer: true))
+        let viewer = try await fixture.assembler().page(FeedRequest(now: Fixture.now), for: .viewer())
         #expect(try fixture.viewModel(of: nobody.entries[0]).action(in: .dismissal) == nil)
         let dismissal = #""dismissal":{"type":"request","method":"POST","href":"/cells/user:u0/dismissal"}"#
         #expect(String(decoding: viewer.json(), as: UTF8.self).contains(dismissal))

@@ -105,7 +105,7 @@ struct OwnSlotTests {
     @Test("Custom slots follow standard slots in a cell and declare their input")
     func described() async throws {
         let fixture = try fixture()
-        let page = try await fixture.assembler().page(FeedRequest(limit: 1, now: Fixture.now, hasViewer: true))
+        let page = try await fixture.assembler().page(FeedRequest(limit: 1, now: Fixture.now), for: .viewer())
         let json = String(decoding: page.json(), as: UTF8.self)
         let parts: [String] = [
             #""dismissal":{"type":"request","method":"POST","href":"/cells/user:u0/dismissal"},"#,
@@ -261,8 +261,10 @@ struct CompanionTests {
         let assembler = fixture.assembler()
         let page = try await assembler.page(FeedRequest(limit: 2, now: Fixture.now, followsChanges: true))
         func changes(_ cell: String) async throws -> [Int] {
-            let request = FeedRequest(now: Fixture.now, hasViewer: true, viewerState: HiddenSet([ByteString(cell)]))
-            guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.syncToken)], request) else {
+            let client = PageClient.viewer(hiding: [ByteString(cell)])
+            let token = try #require(page.syncToken)
+            guard case .changed(let changed) = try await assembler.changes(since: [token], FeedRequest(now: Fixture.now), for: client)
+            else {
                 throw TestFailure()
             }
             return changed.changes.removed

@@ -20,9 +20,9 @@ struct RenderedCellCacheTests {
         }
 
         /// Whether both pages are equal, and the cursor of the next page; nil after the last page.
-        func isSame(_ request: FeedRequest) async throws -> (Bool, next: String?) {
-            let page = try await kept.assembler().page(request)
-            let other = try await new.assembler().page(request)
+        func isSame(_ request: FeedRequest, for client: PageClient = PageClient()) async throws -> (Bool, next: String?) {
+            let page = try await kept.assembler().page(request, for: client)
+            let other = try await new.assembler().page(request, for: client)
             return (page.json() == other.json() && page.omissions == other.omissions, page.next.flatMap(Fixture.cursor))
         }
     }
@@ -98,14 +98,13 @@ struct RenderedCellCacheTests {
         let pair = Pair(fixture)
         for round in 0..<4 {
             for (layout, width) in [(CellLayout.collection, nil), (.collection, 200), (.table, nil), (.table, 414)] as [(_, Int?)] {
-                for hasViewer in [false, true] {
+                for client in [PageClient(), .viewer(hiding: ["user:u3", "ad:1"])] {
                     for now in [Fixture.now, Fixture.now + 60_000, Fixture.now + 3_600_000] {
                         var cursor: String?
                         repeat {
                             let (isSame, next) = try await pair.isSame(
-                                FeedRequest(
-                                    cursor: cursor, limit: 7, now: now, hasViewer: hasViewer, viewerState: HiddenSet(["user:u3", "ad:1"]),
-                                    layout: layout, width: width, followsChanges: true))
+                                FeedRequest(cursor: cursor, limit: 7, now: now, layout: layout, width: width, followsChanges: true),
+                                for: client)
                             #expect(isSame)
                             cursor = next
                         } while cursor != nil
@@ -189,7 +188,7 @@ struct RenderedCellCacheTests {
             fixture.store.put(FeedItem(kind: "user", id: id.0, variant: "regular", position: Int64(index + 1), body: body))
         }
         for width in [nil, 320, 700] as [Int?] {
-            let page = try await fixture.assembler().page(FeedRequest(now: Fixture.now, hasViewer: true, width: width))
+            let page = try await fixture.assembler().page(FeedRequest(now: Fixture.now, width: width), for: .viewer())
             #expect(page.entries.count == ids.count)
             for (entry, (_, written, inPath)) in zip(page.entries, ids) {
                 let size = try fixture.viewModel(of: entry, hasViewer: true, width: width).size

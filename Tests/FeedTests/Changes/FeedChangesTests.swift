@@ -92,15 +92,17 @@ struct FeedChangesTests {
     @Test("A dismissed cell is removed from the viewer's pages and returns after undo")
     func dismissed() async throws {
         let fixture = try Fixture(users: 8)
-        let request = FeedRequest(limit: 4, now: Fixture.now, hasViewer: true, followsChanges: true)
-        let syncToken = try #require(try await fixture.assembler().page(request).syncToken)
-        let hidden = FeedRequest(now: Fixture.now, hasViewer: true, viewerState: HiddenSet(["user:u2"]))
-        guard case .changed(let without) = try await fixture.assembler().changes(since: [syncToken], hidden) else {
-            throw CancellationError()
+        let request = FeedRequest(limit: 4, now: Fixture.now, followsChanges: true)
+        let syncToken = try #require(try await fixture.assembler().page(request, for: .viewer()).syncToken)
+        func changes(since token: String, hiding cells: Set<ByteString>) async throws -> PageDiff {
+            let changes = try await fixture.assembler().changes(since: [token], request, for: .viewer(hiding: cells))
+            guard case .changed(let diff) = changes else { throw CancellationError() }
+            return diff
         }
+        let without = try await changes(since: syncToken, hiding: ["user:u2"])
         #expect(without.changes.removed == [2] && without.changes.inserted == [3])
         let next = try #require(without.pages.first?.syncToken)
-        guard case .changed(let back) = try await fixture.assembler().changes(since: [next], request) else { throw CancellationError() }
+        let back = try await changes(since: next, hiding: [])
         #expect(back.pages.first?.ids == ["user:u0", "user:u1", "user:u2", "user:u3"])
     }
 

@@ -260,18 +260,12 @@ struct SectionTests {
     @Test("A custom data source is paged across its sections in both directions", arguments: [1, 2, 3, 10])
     func ownDataSource(limit: Int) async throws {
         struct Numbers: DataSource {
-            let sectionCount = 4
+            let sections = [FeedSection](repeating: FeedSection(), count: 4)
 
-            func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { section }
-
-            func items(
-                in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
-            ) throws -> [FeedItem] {
-                let all = (0..<section).map { Fixture.user("\(section)-\($0)", at: Int64($0)) }
-                switch direction {
-                case .forward: return Array(all.filter { item in place.map { item.sortPosition > $0 } ?? true }.prefix(limit))
-                case .backward: return Array(all.filter { item in place.map { item.sortPosition < $0 } ?? true }.reversed().prefix(limit))
-                }
+            func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
+                let all = (0..<query.section).map { Fixture.user("\(query.section)-\($0)", at: Int64($0)) }
+                let items = (query.direction == .forward ? all : all.reversed()).filter { query.includes($0.position) }
+                for item in items.prefix(query.limit) { try item.withRow(body) }
             }
         }
         var fixture = try Fixture(advertisements: 1, placement: MidpointPlacement(scope: .feed))

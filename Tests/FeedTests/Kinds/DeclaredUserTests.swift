@@ -20,9 +20,9 @@ struct DeclaredUserTests {
             fixture.store.put(try KindFixture.item(UserKind(), at: Int64(index), json))
             fixture.store.put(try KindFixture.item(person, at: Int64(index) + 100, json))
         }
-        for hasViewer in [false, true] {
+        for client in [PageClient(), .viewer()] {
             let page = try await fixture.assembler().page(
-                FeedRequest(now: Fixture.now, hasViewer: hasViewer, layout: layout, width: width))
+                FeedRequest(now: Fixture.now, layout: layout, width: width), for: client)
             #expect(page.omissions.isEmpty && page.entries.count == 8)
             let text = String(decoding: page.json(), as: UTF8.self)
             let start = try #require(text.firstRange(of: #"{"cells":["#)).upperBound

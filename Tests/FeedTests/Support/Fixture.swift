@@ -53,7 +53,8 @@ struct Fixture: Sendable {
 
     func page(_ cursor: String? = nil, limit: Int = 20, hidden: Set<ByteString> = []) async throws -> FeedPage {
         try await assembler().page(
-            FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, viewerState: HiddenSet(hidden)))
+            FeedRequest(cursor: cursor, limit: limit, now: Self.now),
+            for: hidden.isEmpty ? PageClient() : .viewer(hiding: hidden))
     }
 
     /// The view model of an entry, created again.

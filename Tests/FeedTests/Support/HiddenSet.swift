@@ -12,3 +12,10 @@ struct HiddenSet: ViewerStateStore, CellSet {
 
     func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(dismissed: self)) }
 }
+
+extension PageClient {
+    /// A viewer with dismissed cells.
+    static func viewer(_ name: String = "ann", hiding cells: Set<ByteString> = []) -> PageClient {
+        PageClient(viewer: Viewer(name, state: HiddenSet(cells)))
+    }
+}

@@ -10,29 +10,25 @@ final class MemoryStore: FeedStore {
         var listings: [StreamID: [PinnedAd]] = [:]
         let looks = Looks()
 
-        func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
             looks.add()
-            return slice(lanes[lane] ?? [], direction, of: position, limit: limit)
-        }
-
-        func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-            looks.add()
-            let items = lanes.values.joined().filter { $0.kind == form.kind && $0.variant == form.variant }
-            return slice(items.sorted { $0.position < $1.position }, direction, of: position, limit: limit)
-        }
-
-        func items(
-            in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
-        ) throws -> [FeedItem] {
-            let items = try (lanes[lane] ?? []).map { item in
-                var item = item
-                item.sortKey = .text(Array(try ItemFields(item.body).text(field.name, limit: 64)))
-                return item
-            }.sorted { $0.sortPosition < $1.sortPosition }
-            switch direction {
-            case .forward: return Array(items.filter { item in place.map { item.sortPosition > $0 } ?? true }.prefix(limit))
-            case .backward: return Array(items.filter { item in place.map { item.sortPosition < $0 } ?? true }.reversed().prefix(limit))
-            }
+            let items =
+                switch query.rows {
+                case .stream(let lane): lanes[lane] ?? []
+                case .type(let type): lanes.values.joined().filter { $0.type == type }.sorted { $0.position < $1.position }
+                case .sorted(let lane, let field):
+                    try (lanes[lane] ?? []).map { item in
+                        var item = item
+                        item.sortKey = .text(Array(try ItemFields(item.body).text(field.name, limit: 64)))
+                        return item
+                    }.sorted { $0.sortPosition < $1.sortPosition }
+                }
+            let found =
+                switch query.direction {
+                case .forward: items.filter { item in query.anchor.map { item.sortPosition > $0 } ?? true }
+                case .backward: Array(items.filter { item in query.anchor.map { item.sortPosition < $0 } ?? true }.reversed())
+                }
+            for item in found.prefix(query.limit) { try item.withRow(body) }
         }
 
         func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
@@ -45,13 +41,6 @@ final class MemoryStore: FeedStore {
 
         func counts() throws -> [ItemType: Int] {
             lanes.values.joined().reduce(into: [:]) { $0[ItemType(kind: $1.kind, variant: $1.variant), default: 0] += 1 }
-        }
-
-        private func slice(_ items: [FeedItem], _ direction: PageDirection, of position: Int64?, limit: Int) -> [FeedItem] {
-            switch direction {
-            case .forward: Array(items.filter { $0.position > position ?? .min }.prefix(limit))
-            case .backward: Array(items.filter { $0.position < position ?? .max }.reversed().prefix(limit))
-            }
         }
     }
 

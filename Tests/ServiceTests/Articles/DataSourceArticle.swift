@@ -4,22 +4,16 @@ import IntertwineService
 /// The users that an editor has chosen, in the editor's order.
 struct ChosenUsers: DataSource {
     let ids: [String]
-    let sectionCount = 1
+    let sections = [FeedSection()]
 
-    func itemCount(in section: Int, of snapshot: any FeedSnapshot) -> Int { ids.count }
-
-    func items(
-        in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
-    ) throws -> [FeedItem] {
-        var chosen: [FeedItem] = []
-        for index in direction == .forward ? Array(ids.indices) : ids.indices.reversed() where chosen.count < limit {
-            let position = Int64(index)
-            if let place, direction == .forward ? position <= place.position : position >= place.position { continue }
-            guard var item = try snapshot.item(kind: "user", id: ids[index]) else { continue }
-            item.position = position  // Its place in this feed.
-            chosen.append(item)
+    func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
+        var count = 0
+        for index in query.direction == .forward ? Array(ids.indices) : ids.indices.reversed() where count < query.limit {
+            guard query.includes(Int64(index)), var item = try snapshot.item(kind: "user", id: ids[index]) else { continue }
+            item.position = Int64(index)  // Its place in this feed.
+            try item.withRow(body)
+            count += 1
         }
-        return chosen
     }
 }
 

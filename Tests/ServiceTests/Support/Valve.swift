@@ -36,15 +36,10 @@ struct ValvedSource: DataSource {
         self.valve = valve
     }
 
-    var sectionCount: Int { 1 }
+    var sections: [FeedSection] { content.sections }
 
-    func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { try content.itemCount(in: section, of: snapshot) }
-
-    func items(
-        in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
-    ) throws -> [FeedItem] {
-        let items = try content.items(in: section, direction, of: place, limit: limit, from: snapshot)
+    func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
+        try content.visit(query, in: snapshot, body)
         try valve.pass()
-        return items
     }
 }

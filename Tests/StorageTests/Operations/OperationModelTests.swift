@@ -84,7 +84,7 @@ struct OperationModelTests {
     private static func pages(_ model: ArrayModel, _ sections: [FeedSection]?) -> [[String]] {
         let ads = (model.sections["advertisements"] ?? []).map { "ad:\($0.id) false" }
         var rest = (sections ?? [FeedSection("main", stream: .content)]).flatMap { section in
-            let items = model.sections[section.name] ?? []
+            let items = section.name.flatMap { model.sections[$0] } ?? []
             return (section.order.isDescending ? items.reversed() : items).map { (section: section, item: $0) }
         }[...]
         var begun: Set<String> = []
@@ -103,7 +103,7 @@ struct OperationModelTests {
                 cells += items.dropFirst(items.count / 2)
             }
             for section in sections ?? [] where page.contains(where: { $0.section.name == section.name }) {
-                if begun.insert(section.name).inserted, section.title != nil { cells.append("section:\(section.name) false") }
+                if let name = section.name, begun.insert(name).inserted, section.title != nil { cells.append("section:\(name) false") }
                 stretch(page.filter { $0.section.name == section.name }.map { Self.cell($0.item) })
             }
             // Sections without any item leave the advertisements alone.

@@ -74,7 +74,7 @@ struct SectionIteratorTests {
         for direction in [PageDirection.forward, .backward] {
             for place in [nil, place] {
                 let statements = try await store.statements {
-                    _ = try $0.items(in: lane, by: field, direction, of: place, limit: 20)
+                    _ = try $0.items(RowQuery(.sorted(lane, by: field), direction, of: place, limit: 20))
                     _ = try $0.sortPosition(at: 3, in: lane, by: field)
                 }
                 #expect(statements.count == (place == nil ? 2 : 3))
@@ -115,7 +115,7 @@ struct SectionIteratorTests {
             try await store.read { snapshot in
                 var ids: [String] = []
                 var place: SortPosition?
-                while let item = try snapshot.items(in: lane, by: field, direction, of: place, limit: 1).first {
+                while let item = try snapshot.items(RowQuery(.sorted(lane, by: field), direction, of: place, limit: 1)).first {
                     ids.append(item.id)
                     place = item.sortPosition
                 }
@@ -126,7 +126,9 @@ struct SectionIteratorTests {
         #expect(Set(forward.prefix(others.count)) == Set(others))
         #expect(forward.dropFirst(others.count).elementsEqual(ordered.map { #"{"starts":"\#($0)"}"# }))
         #expect(try await read(.backward) == forward.reversed())
-        let least = try await store.read { try $0.items(in: lane, by: field, .forward, of: SortPosition(position: 0), limit: 99).count }
+        let least = try await store.read {
+            try $0.items(RowQuery(.sorted(lane, by: field), of: SortPosition(position: 0), limit: 99)).count
+        }
         #expect(least == bodies.count)
     }
 
@@ -139,7 +141,7 @@ struct SectionIteratorTests {
                 ValidatedItem(kind: "e", stream: .content, id: id, variant: "", body: Array(#"{"price":\#(price)}"#.utf8)))
         }
         let field = try #require(SortField("price", .number))
-        let ids = try await store.read { try $0.items(in: .content, by: field, .forward, of: nil, limit: 9).map(\.id) }
+        let ids = try await store.read { try $0.items(RowQuery(.sorted(.content, by: field), limit: 9)).map(\.id) }
         #expect(ids == ["y", "z", "x"])
         #expect(try await store.read { try $0.sortPosition(at: 1, in: .content, by: field)?.key } == .number(2))
     }

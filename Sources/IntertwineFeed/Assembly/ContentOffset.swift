@@ -47,23 +47,17 @@ struct PageOffsets {
     private var starts: [Int: Int64] = [:]
     private var ends: [Int: Int64] = [:]
 
-    /// - Parameter ranges: The sections of the page's content, with their index ranges.
-    init(of ranges: [(section: Int, range: Range<Int>)], cursor: PageCursor?) {
+    init(of content: PageContent, cursor: PageCursor?) {
         self.cursor = cursor
-        guard let cursor, let counts = cursor.offsets else {
-            for (section, range) in ranges { record(section, start: 0, count: range.count) }
-            return
-        }
-        for section in counts.before { ends[section.index] = section.count }
-        switch cursor.direction {
-        case .forward:
-            ends[cursor.position.section] = counts.here
-            for (section, range) in ranges {
-                record(section, start: section == cursor.position.section ? counts.here : 0, count: range.count)
-            }
-        case .backward:
-            for (section, range) in ranges {
-                let end = section == cursor.position.section ? counts.here : ends[section] ?? Int64(range.count)
+        let offsets = cursor?.offsets
+        for section in offsets?.before ?? [] { ends[section.index] = section.count }
+        if let cursor, let offsets, cursor.direction == .forward { ends[cursor.position.section] = offsets.here }
+        content.forEachRange { section, range in
+            guard let cursor, let offsets else { return record(section, start: 0, count: range.count) }
+            switch cursor.direction {
+            case .forward: record(section, start: section == cursor.position.section ? offsets.here : 0, count: range.count)
+            case .backward:
+                let end = section == cursor.position.section ? offsets.here : ends[section] ?? Int64(range.count)
                 record(section, start: end.subtractingReportingOverflow(Int64(range.count)).partialValue, count: range.count)
             }
         }

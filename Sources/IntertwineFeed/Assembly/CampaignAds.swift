@@ -1,0 +1,93 @@
+/// The creatives that the ad server chooses for the slots of a page.
+struct CampaignAds: AdSource {
+    /// The request for slots and the ads that were served, for explanations.
+    struct Decision: Sendable {
+        var page: AdServer.Page
+        var served: [AdServer.ServedAd?]
+        /// A Boolean value indicating whether the page was allocated before. It is known only for previews.
+        var wasServed = false
+    }
+
+    /// The maximum number of decisions for a page. A decision is repeated if a creative cannot be shown: dismissed, removed or invalid.
+    private static let attempts = 8
+
+    let campaigns: Campaigns
+    /// The name of the feed.
+    let feed: String
+    /// A number that identifies the feed, or the section that is requested alone.
+    let digest: UInt64
+
+    /// Reads the campaigns. If campaigns of the feed are active and the client can be targeted, they are considered for the page.
+    func prefetch(for session: inout PageSession) throws {
+        session.campaignIndex = try campaigns.campaignIndex(at: session.version, in: session.snapshot, of: session.store)
+        guard session.campaignIndex?.hasActiveCampaigns(feed: feed, at: session.request.now) ?? false else { return }
+        session.targeting = session.client.targeting
+    }
+
+    func fill(_ slots: inout AdSlots, for session: PageSession) throws {
+        guard let campaignIndex = session.campaignIndex, let targeting = session.targeting else { return }
+        slots.distances.begin(AdDecision.seed(targeting.viewer, digest, UInt64(bitPattern: targeting.moment)))
+        guard !slots.slots.isEmpty else { return }
+        var page = AdServer.Page(
+            slots: slots.slots.map { AdSlotContext(feed: feed, section: slots.section(of: $0), layout: session.request.layout) },
+            identity: slots.identity, facts: targeting, now: session.request.now)
+        (page.coordinates, page.distances) = (slots.slots.map { slots.coordinate(of: $0) }, slots.distances)
+        for _ in 0..<Self.attempts {
+            let served = try campaigns.delivery.allocate(page, of: campaignIndex)
+            let cells = try cells(of: served, in: slots.context, of: campaignIndex, for: session)
+            let missing = zip(served, cells).compactMap { served, cell in cell == nil ? served : nil }
+            guard missing.isEmpty else {
+                campaigns.delivery.release(served.compactMap(\.self), page)
+                page.banned += missing.compactMap { campaignIndex.number(of: $0.creative) }
+                continue
+            }
+            var wasServed = false
+            if !targeting.allocates {
+                // For the preview of a page that was allocated before, the creatives that could not be shown are known from that time.
+                if page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: campaignIndex) }
+                wasServed = try campaigns.delivery.hasAllocated(page, of: campaignIndex)
+            }
+            slots.decision = Decision(page: page, served: served, wasServed: wasServed)
+            for (slot, cell) in cells.enumerated() {
+                guard let cell, let served = cell.served, let index = campaignIndex.index(of: served.campaign) else { continue }
+                slots.fill(slot, with: cell)
+                slots.distances.note(AdKey(served.creative), labels: campaignIndex.labels(of: index), at: page.coordinates[slot])
+            }
+            return
+        }
+        slots.decision = Decision(page: page, served: page.slots.map { _ in nil })
+    }
+
+    /// Returns the cells of served ads. Each creative is read once, even if several slots show it.
+    private func cells(
+        of served: [AdServer.ServedAd?], in context: CellContext, of campaignIndex: CampaignIndex, for session: PageSession
+    ) throws -> [CellRenderer.PlacedCell?] {
+        var known: [AdServer.ServedAd: CellRenderer.PlacedCell?] = [:]
+        return try served.map { served in
+            guard let served else { return nil }
+            var unreserved = served
+            unreserved.reservation = nil
+            let cell = try known[unreserved] ?? self.cell(of: unreserved, in: context, of: campaignIndex, for: session)
+            known[unreserved] = .some(cell)
+            var shown = cell
+            shown?.served?.reservation = served.reservation
+            return shown
+        }
+    }
+
+    private func cell(
+        of served: AdServer.ServedAd, in context: CellContext, of campaignIndex: CampaignIndex, for session: PageSession
+    ) throws -> CellRenderer.PlacedCell? {
+        guard let index = campaignIndex.index(of: served.campaign),
+            let item = try session.snapshot.item(kind: served.creative.kind, id: served.creative.id)
+        else { return nil }
+        let campaign = campaignIndex.campaigns[index]
+        var context = context
+        context.disclosure = campaign.disclosure
+        var renderer = session.renderer(in: context)
+        var cell = try renderer.cell(of: item)
+        cell?.served = served
+        cell?.served?.remembered = campaign.longestCapWindow
+        return cell
+    }
+}

@@ -1,0 +1,201 @@
+/// The advertisements that belong to no campaign. They rotate from page to page, or are shown once at the midpoint of the feed.
+///
+/// The rotation continues after the position of an advertisement, not after a count. It therefore stays in step if advertisements are added
+/// or deleted, and works in both directions. Only types that have a factory are read.
+final class HouseAds: AdSource {
+    /// The maximum number of advertisements unknown to the client that one page skips.
+    static let unknownLimit = 64
+    /// The maximum time that requests wait for the search of the feed's midpoint.
+    private static let maximumWait = Duration.milliseconds(20)
+
+    private typealias Midpoint = VersionedCache<FeedPosition?>
+
+    private let source: any DataSource
+    private let sections: FeedSections
+    /// True if sessions start with the ad of a ``RotationSeed``, false if they start with the first one.
+    private let isFair: Bool
+    private let rotations: [CellLayout: HouseAdRotation]
+    /// The cached midpoint for each layout, with the types that the layout does not show and that do not count.
+    private let midpoints: [CellLayout: (cache: Midpoint, hidden: Set<ItemType>)]
+    /// The sections whose pages may have slots for the rotation.
+    private let rotating: [Int]
+    /// The sections whose advertisements are shown once, at the midpoint of the feed.
+    private let aroundMidpoint: [Int]
+
+    init(of source: any DataSource, in sections: FeedSections, factories: CellFactories, isFair: Bool) {
+        (self.source, self.sections, self.isFair) = (source, sections, isFair)
+        rotations = Dictionary(
+            uniqueKeysWithValues: CellLayout.allCases.map { ($0, HouseAdRotation(types: factories.advertisementForms(in: $0))) })
+        let shared = Midpoint(maximumWait: Self.maximumWait)
+        midpoints = Dictionary(
+            uniqueKeysWithValues: CellLayout.allCases.map { layout in
+                let hidden = factories.unshownForms(in: layout)
+                return (layout, (hidden.isEmpty ? shared : Midpoint(maximumWait: Self.maximumWait), hidden))
+            })
+        rotating = sections.members { $0.fillsSlots }
+        aroundMidpoint = sections.members { $0 == .onceAtMidpoint }
+    }
+
+    private func rotation(of session: PageSession) -> HouseAdRotation { rotations[session.request.layout] ?? HouseAdRotation(types: []) }
+
+    func prefetch(for session: inout PageSession) throws {
+        let rotation = rotation(of: session)
+        // A page in the middle of a session may be the first one since the store changed. Unless their stream is known to hold nothing else,
+        // advertisements are read type by type.
+        guard !rotating.isEmpty else {
+            session.houseAds = rotation.inventory(at: session.version)
+            return
+        }
+        let inventory = try rotation.inventory(
+            at: session.version, in: session.snapshot, of: session.store, without: session.campaignIndex)
+        session.houseAds = inventory
+        if session.cursor == nil, isFair, let hour = session.request.rotationHour {
+            let seed = RotationSeed(viewer: session.client.viewer?.name, hour: hour)
+            session.rotation = try rotation.offset(seed, of: inventory, in: session.snapshot)
+        }
+        if session.targeting == nil, inventory.ownsStream, !inventory.isEmpty { announce(inventory, for: session) }
+    }
+
+    /// Announces the query for the house ads of a page of a feed with one section, which is read together with the content.
+    private func announce(_ inventory: HouseAdInventory, for session: PageSession) {
+        guard sections.indices.count == 1, session.direction == .forward,
+            case .rotating(let count) = sections.placement(in: 0).supply, count > 0
+        else { return }
+        let first = RowQuery(.stream(.advertisements), limit: count)
+        var queries = [first]
+        if let rotation = session.rotation {
+            queries[0].anchor = SortPosition(position: rotation)
+            if inventory.ends(within: count, after: rotation) { queries.append(first) }
+        }
+        session.snapshot.prefetch(queries, isComplete: !session.maySkipContent)
+    }
+
+    func fill(_ slots: inout AdSlots, for session: PageSession) throws {
+        let reader = HouseAdReader(of: rotation(of: session).types, in: slots.context, for: session)
+        try rotate(reader, into: &slots, for: session)
+        if !aroundMidpoint.isEmpty { try putAroundMidpoint(reader, into: &slots, for: session) }
+    }
+
+    /// Fills the empty slots with the next advertisements of the rotation.
+    ///
+    /// Only as many advertisements are read as there are empty slots, so that the rotation continues after the last one shown.
+    private func rotate(_ reader: HouseAdReader, into slots: inout AdSlots, for session: PageSession) throws {
+        var (reader, rotation, count) = (reader, session.rotation, slots.emptyCount)
+        // Later pages may have a slot for the first house ad, which comes after the last one.
+        if session.cursor == nil, rotation == nil, count == 0, !rotating.isEmpty {
+            rotation = try reader.next(1, .backward, of: nil).first?.position.item.position
+        }
+        let repeats = slots.blocks.contains { $0.placement.supply == .perSlot }
+        let cells = try reader.next(count, session.direction, of: rotation, repeating: repeats)
+        // Advertisements that the client cannot show are skipped. One is reported as skipped only if a slot stays empty because of it.
+        count -= cells.count
+        slots.omissions += reader.omissions.filter { omission in
+            guard omission.reason.lack != nil else { return true }
+            count -= 1
+            return count >= 0
+        }
+        if let shown = slots.fillEmpty(with: cells) {
+            slots.rotation = (shown.first, shown.last)
+        } else if let rotation {
+            // A page without house ads lies between two of the rotation. The mark is the one already passed in reading direction:
+            // forward it stays the mark, backward the one on the other side becomes the mark.
+            let other = try reader.next(1, session.direction, of: rotation).first?.position.item.position ?? rotation
+            slots.rotation = session.direction == .forward ? (other, rotation) : (rotation, other)
+        }
+        if session.targeting == nil { slots.respaceRotation() }
+    }
+
+    /// Shows all advertisements if the midpoint of the feed lies on the page.
+    ///
+    /// The midpoint is a position that stays fixed for the whole pagination session. The page with it is therefore shown once, whatever is
+    /// inserted or deleted meanwhile. If the item at the midpoint is deleted, the ads are shown before the next item.
+    private func putAroundMidpoint(_ reader: HouseAdReader, into slots: inout AdSlots, for session: PageSession) throws {
+        let (content, cursor) = (slots.content, session.cursor)
+        // The midpoint is nil if the feed was empty at the start of the session.
+        let midpoint = try cursor?.midpoint ?? midpoint(for: session)
+        slots.midpoint = midpoint
+        let isHere: Bool
+        switch session.direction {
+        case .forward:
+            slots.isPastMidpoint = isMidpoint(midpoint, after: cursor?.position)
+            isHere = slots.isPastMidpoint && (!content.hasAfter || !isMidpoint(midpoint, after: content.cells.last?.position))
+        case .backward:
+            let wasPast = cursor?.isPastMidpoint ?? false
+            isHere = !wasPast && isMidpoint(midpoint, after: content.before)
+            slots.isPastMidpoint = wasPast || isHere
+        }
+        let candidates = slots.blocks.indices.filter { slots.blocks[$0].placement.supply == .onceAtMidpoint }
+        guard isHere, let last = candidates.last else { return }
+        let index =
+            midpoint.map { midpoint in
+                content.cells.firstIndex { !sections.precedes($0.position, midpoint) } ?? content.cells.count
+            } ?? content.cells.count / 2
+        // If the item at the midpoint is deleted, the next item may belong to a section without midpoint ads.
+        let number = candidates.first { slots.blocks[$0].content.upperBound > index } ?? last
+        let block = slots.blocks[number]
+        var reader = reader
+        let cells = try reader.next(.max, .forward, of: nil)
+        let midpointIndex = min(max(index - block.content.lowerBound, 0), block.content.count)
+        slots.put(cells, in: number, at: block.indices(for: cells.count, midpoint: midpointIndex))
+        slots.omissions += reader.omissions
+    }
+
+    private func midpoint(for session: PageSession) throws -> FeedPosition? {
+        guard let (cache, hidden) = midpoints[session.request.layout] else { return nil }
+        return try cache.value(at: session.version, in: session.snapshot, of: session.store) { [source, sections, aroundMidpoint] in
+            try sections.midpoint(of: aroundMidpoint, in: source, without: hidden, in: $0)
+        }
+    }
+
+    /// Returns true if the midpoint lies after a position. A nil position is the start; the midpoint of an empty feed is at its start.
+    private func isMidpoint(_ midpoint: FeedPosition?, after anchor: FeedPosition?) -> Bool {
+        guard let anchor else { return true }
+        return midpoint.map { sections.precedes(anchor, $0) } ?? false
+    }
+}
+
+/// A reader of house ads for one page, which starts again at the first one after the last.
+private struct HouseAdReader {
+    private let stream: AdStream
+    /// True if it is known that there are no house ads.
+    private let isEmpty: Bool
+    private var renderer: CellRenderer
+
+    init(of types: [ItemType], in context: CellContext, for session: PageSession) {
+        stream = AdStream(snapshot: session.snapshot, types: types, ownsStream: session.houseAds?.ownsStream ?? false)
+        isEmpty = session.houseAds?.isEmpty ?? false
+        renderer = session.renderer(in: context, without: session.campaignIndex, unknownLimit: HouseAds.unknownLimit)
+    }
+
+    var omissions: [FeedPage.SkippedItem] { renderer.omissions }
+
+    /// Returns the next advertisements in feed order, or fewer if there are not that many.
+    ///
+    /// - Parameters:
+    ///   - start: The position that the advertisements adjoin; nil for the first ones.
+    ///   - isRepeating: True if advertisements are repeated until `count` is reached. Otherwise each is returned at most once.
+    mutating func next(
+        _ count: Int, _ direction: PageDirection, of start: Int64?, repeating isRepeating: Bool = false
+    ) throws -> [CellRenderer.PlacedCell] {
+        // If all advertisements belong to campaigns, the inventory is empty and nothing has to be read.
+        guard count > 0, !isEmpty else { return [] }
+        let stream = stream
+        var cells = try renderer.cells(count, from: start.map { SortPosition(position: $0) }) {
+            try stream.visit(direction, of: $0?.position, limit: $1, $2)
+        }
+        if let start, cells.count < count {
+            // Continue at the other end, up to the mark, which is the last advertisement that has not been read.
+            cells += try renderer.cells(count - cells.count, from: nil) { anchor, limit, body in
+                try stream.visit(direction, of: anchor?.position, limit: limit) { row in
+                    if direction == .forward ? row.position <= start : row.position >= start { try body(row) }
+                }
+            }
+        }
+        if isRepeating, !cells.isEmpty, cells.count < count {
+            let all = cells
+            while cells.count < count { cells += all.prefix(count - cells.count) }
+        }
+        if direction == .backward { cells.reverse() }
+        return cells
+    }
+}

@@ -1,0 +1,142 @@
+/// The content of one page.
+struct PageContent {
+    /// The cells in feed order.
+    fileprivate(set) var cells: [CellRenderer.PlacedCell] = []
+    /// The position of the nearest cell before the page, read only if `backward`; nil if no cell precedes the page.
+    fileprivate(set) var before: FeedPosition?
+    /// The position of the nearest cell after the page, read only if `forward`.
+    fileprivate(set) var after: FeedPosition?
+    /// Boolean values indicating whether a cell precedes or follows the page.
+    fileprivate(set) var hasBefore = false
+    fileprivate(set) var hasAfter = false
+    /// The position at which reading stopped before the page was full. The next page in that direction continues there.
+    fileprivate(set) var stop: FeedPosition?
+    fileprivate(set) var omissions: [FeedPage.SkippedItem] = []
+    /// True if the page continues a section that the page before began.
+    fileprivate(set) var continuesSection = false
+
+    /// Calls `body` with the index range of each section's cells, in order.
+    func forEachRange(_ body: (_ section: Int, _ range: Range<Int>) -> Void) {
+        guard let first = cells.first?.position.section, let last = cells.last?.position.section else { return }
+        // Sections ascend, so the whole page is in one section.
+        if first == last { return body(first, cells.indices) }
+        var start = 0
+        for index in cells.indices where index + 1 == cells.count || cells[index + 1].position.section != cells[index].position.section {
+            body(cells[index].position.section, start..<index + 1)
+            start = index + 1
+        }
+    }
+}
+
+/// A reader of a page's content from its cursor, in either direction and across section boundaries.
+struct PageReader {
+    private let source: any DataSource
+    private let sections: FeedSections
+    private let snapshot: any FeedSnapshot
+    private let cursor: PageCursor?
+    private let limit: Int
+    private let renderer: CellRenderer
+    /// The known ranges of dismissed items; nil if dismissed items are not skipped.
+    private let dismissed: DismissedRanges?
+    /// The position of the cursor in forward direction, whose item is read again.
+    private var edge: FeedPosition?
+    /// True if the item at the edge has a cell that is shown.
+    private var isEdgeShown = false
+
+    /// - Parameter dismissedRanges: The ranges of items that viewers dismissed.
+    init(of source: any DataSource, _ sections: FeedSections, for session: PageSession, skipping dismissedRanges: DismissedRangeCache) {
+        (self.source, self.sections) = (source, sections)
+        (snapshot, cursor, limit, renderer) = (session.snapshot, session.cursor, session.request.limit, session.renderer())
+        dismissed = DismissedRanges(in: dismissedRanges, for: session)
+    }
+
+    /// Reads the page with one additional cell, which shows whether the page is the last one.
+    consuming func read() throws -> PageContent {
+        let direction = cursor?.direction ?? .forward
+        var content = PageContent()
+        var reading = renderer
+        // Reading forward includes the cell of the cursor again: it usually still exists, which proves that the page has a predecessor.
+        if direction == .forward { edge = cursor?.position }
+        var found = try cells(limit + 1, direction, of: cursor?.position, by: &reading)
+        edge = nil
+        let extra = found.count > limit ? found.removeLast() : nil
+        content.omissions = reading.omissions
+        content.stop = extra == nil ? reading.stop : nil
+        if extra != nil, let last = found.last {
+            // Items skipped beyond the last cell of this page belong to the next page.
+            content.omissions.removeLast(content.omissions.count - last.omissionsBefore)
+        }
+        switch direction {
+        case .forward:
+            content.cells = found
+            content.after = extra?.position
+            content.hasAfter = extra != nil || content.stop != nil
+            guard let cursor else { break }
+            let edge = found.first?.position ?? sections.beside(cursor.position, towards: .backward)
+            content.hasBefore = try isEdgeShown || hasCell(.backward, of: edge)
+            content.continuesSection = found.first?.position.section == cursor.position.section
+        case .backward:
+            content.cells = found.reversed()
+            content.before = extra?.position
+            content.hasBefore = extra != nil || content.stop != nil
+            content.continuesSection = extra != nil && extra?.position.section == content.cells.first?.position.section
+            guard let cursor else { break }
+            content.hasAfter = try hasCell(
+                .forward, of: content.cells.last?.position ?? sections.beside(cursor.position, towards: .forward))
+        }
+        return content
+    }
+
+    /// Returns true if a cell exists beside a position, on the side opposite to the reading direction. The cell of the cursor may be deleted.
+    private mutating func hasCell(_ side: PageDirection, of position: FeedPosition) throws -> Bool {
+        var peek = renderer
+        return try !cells(1, side, of: position, by: &peek).isEmpty || peek.stop != nil
+    }
+
+    /// Returns `count` cells, or fewer if the feed ends.
+    ///
+    /// - Parameter position: The position next to which the cells begin; nil for the feed's start or, if `backward`, its end.
+    private mutating func cells(
+        _ count: Int, _ direction: PageDirection, of position: FeedPosition?, by renderer: inout CellRenderer
+    ) throws -> [CellRenderer.PlacedCell] {
+        var section = position?.section ?? (direction == .forward ? 0 : sections.indices.upperBound - 1)
+        var start = position?.item
+        var cells: [CellRenderer.PlacedCell] = []
+        while cells.count < count, sections.indices.contains(section), renderer.stop == nil {
+            let peek = edge == nil ? nil : renderer
+            let dismissed = sections.dependsOnPositionsAlone(section) ? dismissed : nil
+            let found = try renderer.cells(count - cells.count, in: section, direction, from: start, over: dismissed) {
+                anchor, limit, body in
+                let query = SectionQuery(section: section, direction, of: anchor, limit: limit)
+                guard let edge, cells.isEmpty, section == edge.section, anchor == edge.item else {
+                    return try source.visit(query, in: snapshot, body)
+                }
+                try visit(query, andEdge: edge, by: peek, body)
+            }
+            if cells.isEmpty { cells = found } else { cells += found }
+            start = nil
+            section += direction == .forward ? 1 : -1
+        }
+        return cells
+    }
+
+    /// Visits the rows of a query and, before them, the row at its anchor, which only shows whether the cell at the edge exists.
+    private mutating func visit(
+        _ query: SectionQuery, andEdge edge: FeedPosition, by peek: CellRenderer?, _ body: (ItemRow) throws -> Void
+    ) throws {
+        var (visited, rest) = (0, query)
+        var extended = query
+        (extended.anchor, extended.limit) = (sections.beside(edge, towards: query.direction).item, query.limit + 1)
+        try source.visit(extended, in: snapshot) {
+            visited += 1
+            if $0.sortPosition == edge.item {
+                isEdgeShown = try peek?.shows($0, in: query.section) ?? false
+            } else if rest.limit > 0 {
+                (rest.limit, rest.anchor) = (rest.limit - 1, $0.sortPosition)
+                try body($0)
+            }
+        }
+        // A custom data source may have several items at one position.
+        if rest.limit > 0, visited > query.limit { try source.visit(rest, in: snapshot, body) }
+    }
+}

@@ -1,0 +1,152 @@
+/// The sections of a feed, with the order of positions in them and the placement of their ads.
+struct FeedSections: Sendable {
+    private let sections: [FeedSection]
+    /// The placement of sections that have none of their own.
+    let placement: any AdPlacement
+
+    init(_ sections: [FeedSection], placement: any AdPlacement) {
+        (self.sections, self.placement) = (sections, placement)
+    }
+
+    var indices: Range<Int> { sections.indices }
+
+    /// A description of the meaning of positions: the order of the sections that the store contains. A cursor is rejected if it has changed.
+    var scope: String {
+        guard isNamed else {
+            return sections.lazy.filter { $0.stream != nil && $0.order != .imported }.map(\.order.text).joined(separator: "\u{2}")
+        }
+        return sections.lazy.filter { $0.stream != nil }.map { "\($0.name ?? "")\u{1}\($0.order.text)" }.joined(separator: "\u{2}")
+    }
+
+    /// True if clients receive the names of sections.
+    var isNamed: Bool { sections.first?.name != nil }
+
+    func name(of section: Int) -> String? { sections[section].name }
+
+    func title(of section: Int) -> LocalizedText? { sections[section].title }
+
+    func placement(in section: Int) -> any AdPlacement { sections[section].placement ?? placement }
+
+    /// Returns the sections whose placement has a policy.
+    func members(where hasPolicy: (FillPolicy) -> Bool) -> [Int] { indices.filter { hasPolicy(placement(in: $0).supply) } }
+
+    /// Returns true if in-place updates of fields change neither the section's items nor their order.
+    func dependsOnPositionsAlone(_ section: Int) -> Bool { sections[section].stream != nil && sections[section].order.field == nil }
+
+    /// Returns the stream whose pinned ads a section shows; nil if a field orders the section, because pins refer to the import order.
+    func pinnedStream(of section: Int) -> StreamID? { dependsOnPositionsAlone(section) ? sections[section].stream : nil }
+
+    // MARK: Positions
+
+    /// Returns true if the positions of a section descend: its first item has the greatest position.
+    func isDescending(_ section: Int) -> Bool { sections.indices.contains(section) && sections[section].order.isDescending }
+
+    /// Returns true if the first position comes before the second in the feed.
+    func precedes(_ first: FeedPosition, _ second: FeedPosition) -> Bool {
+        guard first.section == second.section else { return first.section < second.section }
+        return isDescending(first.section) ? second.item < first.item : first.item < second.item
+    }
+
+    /// Returns a position next to the given one, from which reading towards `side` includes the item at the given position.
+    func beside(_ place: FeedPosition, towards side: PageDirection) -> FeedPosition {
+        let isUpward = (side == .backward) != isDescending(place.section)
+        return FeedPosition(section: place.section, item: place.item.moved(by: isUpward ? 1 : -1))
+    }
+
+    /// Returns a position before all items of a section; ``end(of:)`` returns one after them.
+    func start(of section: Int) -> FeedPosition {
+        FeedPosition(section: section, item: SortPosition(position: isDescending(section) ? .max : .min))
+    }
+    func end(of section: Int) -> FeedPosition {
+        FeedPosition(section: section, item: SortPosition(position: isDescending(section) ? .min : .max))
+    }
+
+    // MARK: Midpoint
+
+    /// Returns the position of the middle item of some sections, or nil if they are empty.
+    ///
+    /// - Parameter hidden: The types that do not count. If there are any, or if a section is not in the store, all items are read.
+    func midpoint(
+        of members: [Int], in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot
+    ) throws -> FeedPosition? {
+        let counts = try members.map { try count(of: $0, in: source, without: hidden, in: snapshot) }
+        var index = counts.reduce(0, +) / 2
+        for (section, count) in zip(members, counts) {
+            if index < count {
+                return try position(at: index, of: section, in: source, without: hidden, in: snapshot).map {
+                    FeedPosition(section: section, item: $0)
+                }
+            }
+            index -= count
+        }
+        return nil
+    }
+
+    private func count(
+        of section: Int, in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot
+    ) throws -> Int {
+        if hidden.isEmpty, let stream = sections[section].stream { return try snapshot.count(in: stream) }
+        var count = 0
+        try forEachRow(of: section, in: source, without: hidden, in: snapshot) { _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    private func position(
+        at index: Int, of section: Int, in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot
+    ) throws -> SortPosition? {
+        let order = sections[section].order
+        if hidden.isEmpty, let stream = sections[section].stream {
+            let index = order.isDescending ? try snapshot.count(in: stream) - 1 - index : index
+            return try snapshot.sortPosition(at: index, in: stream, by: order.field)
+        }
+        var rest = index
+        var found: SortPosition?
+        try forEachRow(of: section, in: source, without: hidden, in: snapshot) { position in
+            if rest == 0 { found = position }
+            rest -= 1
+            return found == nil
+        }
+        return found
+    }
+
+    /// - Parameter visit: Returns false to stop.
+    private func forEachRow(
+        of section: Int, in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot,
+        _ visit: (SortPosition) -> Bool
+    ) throws {
+        var query = SectionQuery(section: section, limit: RowBatch.size)
+        var batch: RowBatch
+        repeat {
+            batch = RowBatch()
+            try source.visit(query, in: snapshot) { row in
+                if batch.take(row), !hidden.contains(row.type), !visit(row.sortPosition) { batch.stop() }
+            }
+            query.anchor = batch.last
+        } while batch.continues
+    }
+}
+
+/// The progress of a loop over all rows of a stream or section, which reads them in batches so that a store query is bounded.
+struct RowBatch {
+    /// The maximum number of rows of one query.
+    static let size = 500
+
+    /// The position of the last row of the batch.
+    private(set) var last: SortPosition?
+    private var count = 0
+    private var isStopped = false
+
+    /// Counts a row. Returns false if the loop has stopped.
+    mutating func take(_ row: ItemRow) -> Bool {
+        (count, last) = (count + 1, row.sortPosition)
+        return !isStopped
+    }
+
+    mutating func stop() { isStopped = true }
+
+    /// True if another batch follows.
+    var continues: Bool { !isStopped && count == Self.size }
+}
