@@ -264,7 +264,8 @@ extension FeedService {
         if let audit {
             let handler = AdminAuthMiddleware(
                 token: configuration.admin.token, next: Router(operatorRoutes, clock: clock, logger: logger),
-                open: OperatorPageRoutes.paths.union(problemPages.paths), audit: audit, clock: clock, logger: logger)
+                open: HealthRoutes.paths.union(OperatorPageRoutes.paths).union(problemPages.paths), audit: audit, clock: clock,
+                logger: logger)
             operatorHandler = handler
             servers.append(
                 (

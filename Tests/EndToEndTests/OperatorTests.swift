@@ -11,7 +11,7 @@ struct OperatorTests {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
             let routes = [
-                "GET /healthz", "GET /readyz", "GET /metrics", "HEAD /metrics", "GET /admin/items/user/u0", "PUT /admin/items/user/u0",
+                "GET /metrics", "HEAD /metrics", "GET /admin/items/user/u0", "PUT /admin/items/user/u0",
                 "DELETE /admin/items/user/u0", "GET /admin/items/ad/1", "PUT /admin/items/ad/1",
                 "DELETE /admin/items/ad/1",
                 "POST /admin/items", "GET /admin/reports", "GET /admin/reports?by=day", "DELETE /admin/images?url=https://a.example/a.png",
@@ -40,6 +40,19 @@ struct OperatorTests {
             for path in ["/metrics", "/admin/items/user/u0", "/admin/explain"] { #expect(try service.get(path).status == 404) }
             // Each resource has one path.
             for path in ["/admin/users/u0", "/admin/reports/day"] { #expect(try service.admin("GET", path).status == 404) }
+        }
+    }
+
+    @Test("Health and readiness need no token, but a wrong one is refused")
+    func health() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1), settings: [RunningService.tokenSetting])
+            for path in ["/healthz", "/readyz"] {
+                #expect(try service.admin("GET", path, fields: []).status == 200)
+                #expect(try service.admin("HEAD", path, fields: []).status == 200)
+                #expect(try service.admin("GET", path, fields: ["Authorization: Bearer wrong"]).status == 401)
+                #expect(try service.admin("POST", path, fields: []).status == 401)
+            }
         }
     }
 

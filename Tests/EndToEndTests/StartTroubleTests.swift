@@ -57,7 +57,8 @@ struct StartTroubleTests {
                 #expect(refused.status == 503 && refused["retry-after"] == "1" && refused["content-type"] == "application/problem+json")
             }
             let token = ["Authorization: Bearer \(RunningService.token)"]
-            #expect(try ask("/healthz", adminPort).status == 401 && ask("/healthz", adminPort, token).status == 200)
+            #expect(try ask("/healthz", adminPort).status == 200 && ask("/healthz", adminPort, token).status == 200)
+            #expect(try ask("/readyz", adminPort).status == 503 && ask("/metrics", adminPort).status == 401)
             #expect(try ask("/metrics", adminPort, token).status == 503)
             #expect(flock(other, LOCK_UN) == 0)
             _ = try process.line(containing: "service: listening on http://127.0.0.1:\(port)")

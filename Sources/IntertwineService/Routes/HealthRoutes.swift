@@ -9,6 +9,9 @@ struct HealthRoutes: Sendable {
     let ledger: any Ledger
     let state: ServiceState
 
+    /// The paths of the routes. The admin listener serves them without the token, as probes of orchestrators need.
+    static let paths: Set<String> = ["/healthz", "/readyz"]
+
     /// The tag of the routes in the API description.
     let tag: String
 
