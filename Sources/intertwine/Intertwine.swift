@@ -15,16 +15,17 @@ struct Intertwine: AsyncParsableCommand {
             Every setting is a key of the configuration file. Flags take precedence over the environment (INTERTWINE_STORE_DATABASE), and the
             environment over the file.
 
-              intertwine import Config/sample/feed.json
-              intertwine serve --port 8080
+              intertwine serve --sample
               curl http://127.0.0.1:8080/feed
+              intertwine health --ready
 
             Results are written to standard output, progress and errors to standard error. The exit code is 0 after success, 1 if the command was
             refused or failed, and 64 if its arguments are invalid.
             """,
         version: FeedService.version,
         subcommands: [
-            ServeCommand.self, ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackerCallsCommand.self,
+            ServeCommand.self, HealthCommand.self,
+            ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackerCallsCommand.self,
             ExportCommand.self, ForecastCommand.self,
             WarmImagesCommand.self, RotateKeyCommand.self, CopyStoreCommand.self,
             ImageURLCommand.self, SchemaCommand.self, CheckConfigCommand.self,

@@ -184,7 +184,9 @@ struct StartTests {
 
     @Test(
         "The help of each subcommand has an example",
-        arguments: ["serve", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "forecast"])
+        arguments: [
+            "serve", "health", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "forecast",
+        ])
     func help(subcommand: String) async throws {
         try await offPool {
             let help = try Command.run(["help"] + subcommand.split(separator: " ").map(String.init))
