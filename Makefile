@@ -1,4 +1,4 @@
-# make run              build and start the service on port 8080 with the sample feed
+# make run              build the service and serve the sample feed on port 8080 (PORT, ADMIN_PORT and DATABASE select others)
 # make run-replicas     three replicas on a throw-away PostgreSQL cluster behind HAProxy on port 8080 (installs both)
 # make test             all required tests
 # make test-clients     page through the feed with a generated Swift client, and check a TypeScript one (installs Java)
@@ -41,6 +41,9 @@ install-test: install-build
 	@# A bucket, and what signatures it wants.
 	@.build/python/bin/python3 -c 'import moto.moto_server.werkzeug_app' 2>/dev/null || .build/python/bin/pip install --quiet 'moto[s3]==5.2.5' flask flask-cors
 	@# For the axe-core within it.
+	@# The schemas of Kubernetes, of workflows and compose files, and of bills of materials.
+	@.build/python/bin/python3 -c 'import kubernetes_validate, check_jsonschema, cyclonedx.validation.json, jsonschema' 2>/dev/null || \
+		.build/python/bin/pip install --quiet kubernetes-validate==1.37.0 check-jsonschema==0.39.0 'cyclonedx-python-lib[json-validation]==11.12.0'
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
 install-bench: install-build
@@ -49,7 +52,8 @@ install-bench: install-build
 run: install-build
 	$(RELEASE) --product intertwine
 	$(RELEASE) --product intertwine-image-worker
-	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
+	@mkdir -p "$(dir $(DATABASE))"
+	@exec "$$(swift build -c release --show-bin-path)/intertwine" serve --sample --port $(PORT) --admin-port $(ADMIN_PORT) --database $(DATABASE)
 
 run-replicas: install-build
 	@Config/install postgresql haproxy

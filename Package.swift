@@ -27,7 +27,8 @@ let javaScriptClient = [
     "placeholder.mjs", "responses.mjs", "uuid.mjs", "viewport-observer.mjs",
 ]
 
-// The images of the sample feed.
+// The items, media and images of the sample feed.
+let sampleFiles = ["events.ndjson", "feed.json", "kinds.yaml", "media/bakery.mp4", "media/library.mp3"]
 let samplePictures =
     (0..<6).map { "ad-\($0).png" } + (0..<12).map { "avatar-\($0).png" } + (0..<6).map { "background-\($0).png" } + ["bakery.png"]
 
@@ -64,7 +65,7 @@ let package = Package(
         .executableTarget(
             name: "intertwine",
             dependencies: [
-                "IntertwineFeed", "IntertwinePrimitives", "IntertwineService", "IntertwineStorage", "IntertwineSync",
+                "IntertwineFeed", "IntertwinePrimitives", "IntertwineSample", "IntertwineService", "IntertwineStorage", "IntertwineSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -228,10 +229,9 @@ let package = Package(
             ]),
         // What lies in files, into the binary.
         .target(
-            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-media", "make-images"],
-            sources: ["SampleMedia.swift", "SampleImages.swift"],
-            resources: samplePictures.map { .embedInCode("images/" + $0) }
-                + ["bakery.mp4", "library.mp3"].map { .embedInCode("media/" + $0) }),
+            name: "IntertwineSample", path: "Config/sample", exclude: ["make-feed", "make-media", "make-images"],
+            sources: ["SampleFeed.swift", "SampleImages.swift", "SampleMedia.swift"],
+            resources: (sampleFiles + samplePictures.map { "images/" + $0 }).map { .embedInCode($0) }),
 
         // C
         .target(name: "CIntertwineLinux"),

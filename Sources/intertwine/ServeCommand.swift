@@ -8,7 +8,10 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve the feed until SIGTERM or SIGINT.",
-        discussion: "  intertwine serve --port 8080 --database data/intertwine.sqlite")
+        discussion: """
+              intertwine serve --port 8080 --database data/intertwine.sqlite
+              intertwine serve --sample
+            """)
 
     @OptionGroup var options: SettingOptions
 
@@ -27,10 +30,20 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var acceptDataLoss = false
 
-    private func read() async throws -> ServiceConfiguration {
-        var configuration = try await options.checkedConfiguration([
-            "server.host": host, "server.port": port.map(String.init), "admin.port": adminPort.map(String.init),
-        ])
+    @Flag(
+        help: """
+            Serve the sample feed, from a temporary store or from the store that --database or the environment names, which must be empty or \
+            have the sample.
+            """)
+    var sample = false
+
+    private var flags: [String: String?] {
+        ["server.host": host, "server.port": port.map(String.init), "admin.port": adminPort.map(String.init)]
+    }
+
+    /// - Parameter defaults: Settings that take precedence over the environment and the file, but not over flags.
+    private func read(_ defaults: [String: String]) async throws -> ServiceConfiguration {
+        var configuration = try await options.checkedConfiguration(flags.merging(defaults) { flag, _ in flag })
         configuration.store.acceptsDataLoss = acceptDataLoss
         return configuration
     }
@@ -39,12 +52,16 @@ struct ServeCommand: AsyncParsableCommand {
         // Signals that arrive before the service handles them must not end the process. SIGHUP has no effect yet, because the initial
         // configuration is recent. The other signals reopen logs or restart in other servers; here they have no meaning.
         for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+        let sampleStore = sample ? try await SampleStore(options, flags: flags) : nil
+        defer { sampleStore?.remove() }
+        let defaults = sampleStore?.settings ?? [:]
         let isReadOnce = options.isReadOnce
         let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in
             if isReadOnce { throw ConfigurationError("\(options.file): the configuration came from a pipe, which is read once") }
-            return try await read()
+            return try await read(defaults)
         }
-        let configuration = try await read()
+        let configuration = try await read(defaults)
+        if let line = try await sampleStore?.fill(configuration) { try Output.say(line) }
         // SQLite rewrites a database in files beside the store, whose disk has the space for them.
         setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
         let telemetry = Telemetry(configuration.log)
@@ -54,6 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
             addresses in
             // A closed standard output is ignored.
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
+            if sample, let address = addresses["service"] { try? Output.put((SampleStore.suggestions(at: address) + "\n").utf8) }
         }
     }
 }

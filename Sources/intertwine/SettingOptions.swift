@@ -39,7 +39,7 @@ struct SettingOptions: ParsableArguments {
 
     private func sources(_ flags: [String: String?]) async throws -> SettingSources {
         var values = flags.compactMapValues { $0 }
-        values["store.database"] = database
+        if let database { values["store.database"] = database }
         for setting in settings {
             guard let end = setting.utf8.firstIndex(of: UInt8(ascii: "=")), end != setting.startIndex else {
                 throw ValidationError("--set: '\(setting)' is not key=value")

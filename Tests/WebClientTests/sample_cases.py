@@ -1,4 +1,4 @@
-"""The sample feed with the service alone, and with `Config/run`."""
+"""The sample feed, imported and with `intertwine serve --sample`."""
 import json
 import os
 import signal
@@ -7,12 +7,9 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from pathlib import Path
 
 from page import loaded
 from service import Service, free_port
-
-ROOT = Path(__file__).parents[2]
 
 
 def image_hrefs(page):
@@ -48,15 +45,14 @@ def it_reports_why_images_are_missing(browser, relay, service):
 def it_runs_beside_used_ports_and_reports_a_conflict(browser, relay, service):
     if service.origin is None:
         return
-    programs = os.path.abspath(os.path.dirname(os.environ.get("WEB_CLIENT_TESTS_BINARY") or ".build/debug/intertwine"))
+    binary = os.path.abspath(os.environ.get("WEB_CLIENT_TESTS_BINARY") or ".build/debug/intertwine")
     with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
         port, admin_port = free_port(), free_port()
-        environment = {**os.environ, "PROGRAMS": programs, "PORT": str(port), "ADMIN_PORT": str(admin_port),
-                       "DATABASE": f"{folder}/feed.sqlite"}
+        command = [binary, "serve", "--sample", "--port", str(port), "--admin-port", str(admin_port), "--database", f"{folder}/feed.sqlite"]
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", 8082))
         taken.listen()
-        run = subprocess.Popen([ROOT / "Config/run"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        run = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             until = time.monotonic() + 60
             for line in run.stdout:
@@ -69,9 +65,9 @@ def it_runs_beside_used_ports_and_reports_a_conflict(browser, relay, service):
             for href in hrefs:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}{href}") as answer:
                     assert answer.status == 200
-            second = subprocess.run([ROOT / "Config/run"], env=environment, capture_output=True, text=True, timeout=30)
+            second = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=30)
             assert second.returncode != 0 and second.stdout == "", second
-            assert second.stderr == f"127.0.0.1:{port} is taken: give another PORT or ADMIN_PORT\n", second.stderr
+            assert second.stderr == f"Error: 127.0.0.1:{port} is in use: select other ports with --port and --admin-port\n", second.stderr
         finally:
             run.send_signal(signal.SIGTERM)
             run.wait(timeout=30)

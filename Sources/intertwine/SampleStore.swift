@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import IntertwineFeed
+import IntertwineSample
+import IntertwineService
+import IntertwineStorage
+
+/// The store of `intertwine serve --sample`: a temporary folder, or the store that a flag or the environment names.
+///
+/// The configuration file never names it, so that the sample does not enter the store of an installed service by accident.
+struct SampleStore {
+    /// The settings that serve the sample, by key. Other flags take precedence over them.
+    let settings: [String: String]
+    /// The folder to remove at the end; nil if the store was named.
+    private let temporaryFolder: String?
+
+    /// Selects the store, and writes the declaration of kinds beside it.
+    ///
+    /// - Parameter flags: The flags of the subcommand by key.
+    /// - Throws: ``ExitError`` if a port of the service is in use, before anything is written.
+    init(_ options: SettingOptions, flags: [String: String?]) async throws {
+        let named = try await options.configuration(flags)
+        let listeners = [(named.server.host, named.server.port), (named.admin.host, named.admin.port)]
+        for listener in listeners.map({ LocalRequest(host: $0.0, port: $0.1) }) where listener.isAnswered {
+            throw ExitError("\(listener.authority) is in use: select other ports with --port and --admin-port")
+        }
+        var settings = ["sources.file": "", "campaigns.file": "", "ads.placement": "at 1, 9"]
+        let folder: String
+        switch named.settings.first(where: { $0.key == "store.database" })?.origin {
+        case .flag, .environment:
+            named.store.makeDataFolder()
+            folder = named.store.path(of: "")
+            temporaryFolder = nil
+        default:
+            folder = try Self.makeTemporaryFolder()
+            temporaryFolder = folder
+            settings["store.database"] = "\(folder)/intertwine.sqlite"
+        }
+        let kinds = URL(fileURLWithPath: folder).appendingPathComponent("sample-kinds.yaml")
+        do {
+            try Data(SampleFeed.kinds).write(to: kinds, options: .atomic)
+        } catch {
+            throw ExitError("\(kinds.path): cannot be written: \(error.localizedDescription)")
+        }
+        settings["kinds.file"] = kinds.path
+        self.settings = settings
+    }
+
+    /// Imports the sample if the store has no items.
+    ///
+    /// - Returns: The line that reports it; nil if the store has the sample.
+    /// - Throws: ``ExitError`` if the store has other items.
+    func fill(_ configuration: ServiceConfiguration) async throws -> String? {
+        let items = try configuration.store.items()
+        if items.isThere {
+            let store = try items.open(reading: ReadLimits())
+            let hasSample = try await store.read { snapshot in
+                try SampleFeed.events.contains { try snapshot.item(kind: "event", id: $0) != nil }
+            }
+            guard !hasSample else { return nil }
+            guard try await store.read({ try $0.count(in: .content) }) == 0 else {
+                throw ExitError("\(items.shown): has other items; name another store with --database")
+            }
+        }
+        let importer = try items.importer(kinds: try configuration.itemKinds(), policy: .stop, limit: .max) { _ in }
+        try importer.append(SampleFeed.items)
+        try importer.endOfFile()
+        let summary = try importer.commit()
+        return "\(configuration.store.location): added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)"
+    }
+
+    /// Removes the temporary folder.
+    func remove() {
+        if let temporaryFolder { try? FileManager.default.removeItem(atPath: temporaryFolder) }
+    }
+
+    /// Returns the lines that suggest requests.
+    ///
+    /// - Parameter address: The host and port of the service's listener.
+    static func suggestions(at address: String) -> String {
+        let service = "http://" + address.replacing("0.0.0.0:", with: "127.0.0.1:").replacing("[::]:", with: "[::1]:")
+        return """
+
+            Open \(service) in a browser, or try:
+              curl '\(service)/feed?limit=2'
+              curl -X POST '\(service)/cells/user:tongue-twister/selection'
+              curl --json '{"reason": "other", "note": "sold out"}' '\(service)/cells/event:open-air-cinema/report'
+
+            Ctrl-C stops the service.
+            """
+    }
+
+    private static func makeTemporaryFolder() throws -> String {
+        var template = Array("\(FileManager.default.temporaryDirectory.path)/intertwine-sample-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw ExitError("no temporary folder can be created: \(String(cString: strerror(errno)))") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
