@@ -18,10 +18,10 @@ RUN swift build --configuration release --product intertwine --static-swift-stdl
     && for program in intertwine intertwine-image-worker; do \
         install -D --strip "$(swift build --configuration release --show-bin-path)/$program" "/out/usr/local/bin/$program"; done
 
-# Run: no compiler, no shell tools beyond curl for the health check, no root.
+# Run: no compiler, no network tools, no root.
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates curl libcurl4 libdeflate0 libpq5 libsqlite3-0 libvips42 zlib1g \
+    && apt-get install --yes --no-install-recommends ca-certificates libcurl4 libdeflate0 libpq5 libsqlite3-0 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 intertwine \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin intertwine \
@@ -44,7 +44,6 @@ USER intertwine
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
-    CMD ["curl", "--fail", "--silent", "--show-error", "--output", "/dev/null", "http://127.0.0.1:8080/healthz"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 CMD ["intertwine", "health"]
 ENTRYPOINT ["intertwine"]
 CMD ["serve"]

@@ -35,16 +35,16 @@ install-build:
 	@Config/install libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
 
 install-test: install-build
-	@Config/install sqlite3 postgresql haproxy procps libvips-tools gcc libc6-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
+	@Config/install sqlite3 postgresql haproxy procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 	@# A bucket, and what signatures it wants.
 	@.build/python/bin/python3 -c 'import moto.moto_server.werkzeug_app' 2>/dev/null || .build/python/bin/pip install --quiet 'moto[s3]==5.2.5' flask flask-cors
-	@# For the axe-core within it.
 	@# The schemas of Kubernetes, of workflows and compose files, and of bills of materials.
 	@.build/python/bin/python3 -c 'import kubernetes_validate, check_jsonschema, cyclonedx.validation.json, jsonschema' 2>/dev/null || \
 		.build/python/bin/pip install --quiet kubernetes-validate==1.37.0 check-jsonschema==0.39.0 'cyclonedx-python-lib[json-validation]==11.12.0'
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
+	@# For the axe-core within it.
 
 install-bench: install-build
 	@Config/install sqlite3 nginx-light wrk libvips-tools gcc libc6-dev libssl-dev
