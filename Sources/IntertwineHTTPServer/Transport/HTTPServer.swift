@@ -1,5 +1,6 @@
 internal import Glibc
 internal import IntertwineEventLoop
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// An HTTP/1.1 server on sockets and Dispatch, by default with one event loop per core. Each connection belongs to one loop.
@@ -52,7 +53,7 @@ public final class HTTPServer: Sendable {
         var workers: [Worker] = []
         let bodies = MemoryBudget(limit: configuration.bodiesLimit)
         do {
-            for number in 0..<(configuration.loops ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) {
+            for number in 0..<(configuration.loops ?? Processors.count) {
                 let loop = try EventLoop(label: "http-\(number)", tick: configuration.timerTick)
                 workers.append(
                     Worker(

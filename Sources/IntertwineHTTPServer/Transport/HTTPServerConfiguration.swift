@@ -14,7 +14,7 @@ public struct HTTPServerConfiguration: Sendable {
     public var port: UInt16 = 0
     /// The number of connections that may wait to be accepted.
     public var backlog: Int32 = 4096
-    /// The number of event loops; nil for one per core.
+    /// The number of event loops; nil for one per processor that the process may use.
     public var loops: Int?
     /// The supported methods. Other methods are answered with 501.
     public var methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]

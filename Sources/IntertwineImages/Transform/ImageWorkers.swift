@@ -14,7 +14,7 @@ public final class ImageWorkers: ImageTransformer {
         /// The number of workers. Each processes one image at a time on one processor.
         ///
         /// No origin and no viewer uses more than half of them, which equals the number of processors by default.
-        public var count = 2 * processors
+        public var count = 2 * Processors.count
         /// The time limit of a worker for one image.
         public var timeLimit: Duration = .seconds(10)
         /// The maximum number of waiting images. `queueTimeout` is their maximum wait.
@@ -23,9 +23,6 @@ public final class ImageWorkers: ImageTransformer {
         public var logger = Logger(label: "intertwine.images")
 
         public init() {}
-
-        /// The number of processors that are online.
-        public static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
     }
 
     private static let program = "intertwine-image-worker"

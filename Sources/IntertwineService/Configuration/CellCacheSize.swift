@@ -1,6 +1,6 @@
-internal import Foundation
 internal import Glibc
 public import IntertwineDeclarations
+internal import IntertwinePrimitives
 
 /// The memory limit of the cache of rendered cells.
 ///
@@ -44,32 +44,6 @@ public enum CellCacheSize: SettingValue, Hashable {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
         let machine = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(by: sysconf(Int32(_SC_PAGESIZE))).partialValue
-        return groupLimits(root).reduce(min(machine, Int(clamping: limit.rlim_cur))) { min($0, $1) }
-    }
-
-    /// Returns the limits of the process's control group and of its parents. A container sees its own group as the root, whatever its path.
-    private static func groupLimits(_ root: String) -> [Int] {
-        text("\(root)/proc/self/cgroup").split(separator: "\n").flatMap { line -> [Int] in
-            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard fields.count == 3 else { return [] }
-            let (folder, file): (String, String)
-            if fields[1].isEmpty {
-                (folder, file) = ("\(root)/sys/fs/cgroup", "memory.max")
-            } else if fields[1].split(separator: ",").contains("memory") {
-                (folder, file) = ("\(root)/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-            } else {
-                return []
-            }
-            let parts = fields[2].split(separator: "/")
-            return (0...parts.count).compactMap { depth in
-                let path = ([folder] + parts.prefix(depth).map(String.init) + [file]).joined(separator: "/")
-                return Int(text(path).split(whereSeparator: \.isWhitespace).first ?? "")
-            }
-        }
-    }
-
-    private static func text(_ path: String) -> String {
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: 64 << 10) else { return "" }
-        return String(decoding: data, as: UTF8.self)
+        return min(machine, Int(clamping: limit.rlim_cur), ControlGroup(root: root).memoryLimit ?? .max)
     }
 }

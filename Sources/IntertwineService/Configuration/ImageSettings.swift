@@ -182,7 +182,7 @@ extension ImageSettings {
     var workerConfiguration: ImageWorkers.Configuration {
         var configuration = ImageWorkers.Configuration()
         configuration.path = workerProgram.isEmpty ? nil : workerProgram
-        configuration.count = workers > 0 ? workers : 2 * ImageWorkers.Configuration.processors
+        configuration.count = workers > 0 ? workers : 2 * Processors.count
         configuration.timeLimit = workerTimeout
         return configuration
     }
