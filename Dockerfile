@@ -1,26 +1,34 @@
-# Build: the toolchain, and the headers of the six system libraries.
+# Config/release/pin adds the digests of both base images. A release is built only with them.
+# Build: the toolchain, the headers of the six system libraries, and Python for the licences.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config \
+    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
+# A release locks its dependencies: it has a Package.resolved, and this argument is --only-use-versions-from-resolved-file.
+ARG RESOLUTION
 # The dependencies are a separate layer, which is rebuilt only if the manifest changes.
-COPY Package.swift ./
+COPY Package.swift Package.resolved* ./
 RUN mkdir -p Sources/Dependencies && touch Sources/Dependencies/Empty.swift \
-    && INTERTWINE_DEPENDENCIES_ALONE=1 swift build --configuration release --static-swift-stdlib \
+    && INTERTWINE_DEPENDENCIES_ALONE=1 swift build $RESOLUTION --configuration release --static-swift-stdlib \
     && rm -r Sources
 COPY Sources Sources
 # The web client contains a link to these files.
 COPY Clients/JavaScript/source Clients/JavaScript/source
 COPY Config/sample Config/sample
-RUN swift build --configuration release --product intertwine --static-swift-stdlib \
-    && swift build --configuration release --product intertwine-image-worker --static-swift-stdlib \
+COPY Config/release Config/release
+RUN swift build $RESOLUTION --configuration release --product intertwine --static-swift-stdlib \
+    && swift build $RESOLUTION --configuration release --product intertwine-image-worker --static-swift-stdlib \
     && for program in intertwine intertwine-image-worker; do \
-        install -D --strip "$(swift build --configuration release --show-bin-path)/$program" "/out/usr/local/bin/$program"; done
+        install -D --strip "$(swift build --configuration release --show-bin-path)/$program" "/out/usr/local/bin/$program"; done \
+    && mkdir -p /out/usr/share/doc/intertwine \
+    && Config/release/notice --program /out/usr/local/bin/* >/out/usr/share/doc/intertwine/NOTICE
 
 # Run: no compiler, no network tools, no root.
-FROM debian:bookworm-slim
+FROM debian:bookworm-slim AS runtime
+# The upgrade has the security updates that are newer than the base image.
 RUN apt-get update \
+    && apt-get upgrade --yes \
     && apt-get install --yes --no-install-recommends ca-certificates libcurl4 libdeflate0 libpq5 libsqlite3-0 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 intertwine \

@@ -19,7 +19,8 @@ SHELL := /bin/bash
 .PHONY: help run run-replicas test test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
-RELEASE := $(BUILD) -c release
+# LOCKED=1 builds the versions of Package.resolved, and no others.
+RELEASE := $(BUILD) -c release $(if $(LOCKED),--only-use-versions-from-resolved-file)
 THREADED := EventLoopTests|HTTPServerTests|FetchTests|ImagesTests|StorageTests
 MEMORY := HTTPServerTests|FeedTests|FetchTests
 INPUTS ?= 10000000
@@ -43,8 +44,8 @@ install-test: install-build
 	@# The schemas of Kubernetes, of workflows and compose files, and of bills of materials.
 	@.build/python/bin/python3 -c 'import kubernetes_validate, check_jsonschema, cyclonedx.validation.json, jsonschema' 2>/dev/null || \
 		.build/python/bin/pip install --quiet kubernetes-validate==1.37.0 check-jsonschema==0.39.0 'cyclonedx-python-lib[json-validation]==11.12.0'
-	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 	@# For the axe-core within it.
+	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
 install-bench: install-build
 	@Config/install sqlite3 nginx-light wrk libvips-tools gcc libc6-dev libssl-dev
@@ -89,7 +90,7 @@ fuzz: install-build
 
 # Statically linked: the package runs without a Swift installation.
 package: install-build
-	@Config/install dpkg-dev
+	@Config/install dpkg-dev python3
 	$(RELEASE) --static-swift-stdlib --product intertwine
 	$(RELEASE) --static-swift-stdlib --product intertwine-image-worker
 	@Config/manual "$$(swift build -c release --show-bin-path)/intertwine"

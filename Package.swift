@@ -338,6 +338,12 @@ for target in package.targets where target.type != .system && !inC.contains(targ
     ]
 }
 
+// Full RELRO: the tables of the dynamic linker are read-only once a program has started. Only for programs, because the package manager refuses
+// unsafe flags in libraries of other packages.
+for target in package.targets where ["intertwine", "intertwine-image-worker"].contains(target.name) {
+    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-Xlinker", "-znow"])]
+}
+
 // The container image is built without tests and examples.
 package.targets.removeAll { target in
     guard let path = target.path ?? (target.isTest ? "Tests/\(target.name)" : nil) else { return false }

@@ -1,6 +1,7 @@
 """Performs the Dockerfile's steps: those of the build in a folder, those of the image in a debootstrap root."""
+import glob
 import os
-import shlex
+import re
 import shutil
 import subprocess
 
@@ -19,12 +20,18 @@ class Image:
         shutil.rmtree(self.out, ignore_errors=True)
         for name, argument in self.build.steps:
             if name == "COPY":
-                for source in argument["sources"]:
+                for source in self.matches(argument["sources"]):
                     mirror(os.path.join(self.tree, source), os.path.join(self.source, argument["target"]), source)
             elif "apt-get" not in argument:
-                command = argument.replace(" /out/", f" {shlex.quote(self.out)}/").replace('"/out/', f'"{self.out}/')
+                command = re.sub(r'(?<=[ ">])/out/', self.out + "/", argument)
                 subprocess.run(["/bin/sh", "-ec", command], cwd=self.source, check=True)
         assert os.path.isdir(self.out), "the build stage leaves nothing in /out"
+
+    def matches(self, sources):
+        """The files and folders of a COPY, whose patterns may match none beside others that exist."""
+        found = [path for source in sources for path in sorted(glob.glob(source, root_dir=self.tree))]
+        assert found, f"COPY finds none of {sources}"
+        return found
 
     def bootstrap(self):
         """The base image. As root, in a mount namespace of its own: what debootstrap mounts is gone with it."""
