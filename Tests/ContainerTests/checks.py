@@ -20,6 +20,21 @@ def check(container):
     grace = dockerfile.amount(container.stage.environment["INTERTWINE_SERVER_SHUTDOWN_TIMEOUT"])
     assert grace < STOP_TIMEOUT, f"answers may take {grace} s, but `docker stop` kills after {STOP_TIMEOUT}"
     port = container.stage.port
+    sample = container.start(["serve", "--sample"])
+    becomes_healthy(container, sample)
+    ready = container.run(*container.stage.entrypoint, "health", "--ready")
+    assert ready.returncode == 0, ready.stderr
+    shown = get(OUTSIDE, port, "/feed?limit=2")["cells"]
+    assert [cell["id"].split(":")[0] for cell in shown] == ["user", "ad", "user"], shown
+    stops(sample, port)
+    assert container.run("find", container.stage.volume, "-mindepth", "1", "-delete").returncode == 0
+    yield "serves the sample with one command, and is then ready by its own health check"
+
+    assert container.run("curl", "--version").returncode != 0, "the image has curl"
+    notice = container.run("cat", "/usr/share/doc/intertwine/NOTICE").stdout
+    assert "swift-crypto" in notice and "libvips42" in notice, "the image lacks licences"
+    yield f"contains the licences of its parts, {len(notice) / 1000:.0f} kB"
+
     added = container.program("import", SAMPLE)
     yield "imports the sample into the volume: " + added.splitlines()[-1]
 

@@ -47,18 +47,19 @@ class Container:
         assert done.returncode == 0, f"{arguments}: {done.returncode}: {done.stderr}"
         return done.stdout
 
-    def start(self):
-        return Process(self)
+    def start(self, command=None):
+        """The image's own command, or another one."""
+        return Process(self, command or self.stage.command)
 
 
 class Process:
     """The service as process 1, whose unhandled signals the kernel drops."""
 
-    def __init__(self, container):
+    def __init__(self, container, command):
         with open(container.log, "ab") as log:
             self.parent = subprocess.Popen(
                 ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc=" + container.root + "/proc",
-                 *container.inside(*container.stage.entrypoint, *container.stage.command)],
+                 *container.inside(*container.stage.entrypoint, *command)],
                 env=container.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.signal = signal.Signals[container.stage.stop_signal]
 
