@@ -1,12 +1,13 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Without UIKit, the example is compiled against a stub of the UIKit names that it uses.
+// Without UIKit and SwiftUI, the examples are compiled against stubs of the names that they use.
 #if os(Linux)
-    let stub: [Target] = [.target(name: "UIKit", path: "Tests/UIKitStub")]
+    let stubs: [Target] = [.target(name: "UIKit", path: "Tests/UIKitStub"), .target(name: "SwiftUI", path: "Tests/SwiftUIStub")]
 #else
-    let stub: [Target] = []
+    let stubs: [Target] = []
 #endif
+let stub = { (name: String) in stubs.filter { $0.name == name }.map { Target.Dependency.byName(name: $0.name) } }
 
 let package = Package(
     name: "IntertwineClient",
@@ -15,11 +16,13 @@ let package = Package(
         .library(name: "IntertwineClient", targets: ["IntertwineClient"]),
         .executable(name: "feed-demo", targets: ["feed-demo"]),
     ],
-    targets: stub + [
+    targets: stubs + [
         .target(name: "IntertwineClient"),
         .executableTarget(name: "feed-demo", dependencies: ["IntertwineClient"]),
         .target(
-            name: "UIKitExample", dependencies: ["IntertwineClient"] + stub.map { .byName(name: $0.name) }, path: "Examples/UIKitExample",
+            name: "UIKitExample", dependencies: ["IntertwineClient"] + stub("UIKit"), path: "Examples/UIKitExample", exclude: ["README.md"]),
+        .target(
+            name: "SwiftUIExample", dependencies: ["IntertwineClient"] + stub("SwiftUI"), path: "Examples/SwiftUIExample",
             exclude: ["README.md"]),
         .testTarget(name: "IntertwineClientTests", dependencies: ["IntertwineClient"]),
     ],

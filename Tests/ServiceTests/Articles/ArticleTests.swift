@@ -11,16 +11,17 @@ struct ArticleTests {
         "The code in each article equals the compiled code in this folder",
         arguments: [
             ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
-            ("DataSourceOfYourOwn", "DataSourceArticle"), ("README", "ReadmeArticle"),
+            ("DataSourceOfYourOwn", "DataSourceArticle"), ("README", "ReadmeArticle"), ("embed", "ReadmeArticle"),
         ])
     func shown(article: String, file: String) throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let page = article == "README" ? "README.md" : "Sources/IntertwineService/IntertwineService.docc/\(article).md"
+        let pages = ["README": "README.md", "embed": "Documentation/tutorials/embed.md"]
+        let page = pages[article] ?? "Sources/IntertwineService/IntertwineService.docc/\(article).md"
         let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         let code = try String(contentsOf: here.appendingPathComponent("\(file).swift"), encoding: .utf8)
         let marked = try #require(code.components(separatedBy: "// article: end\n").first)
-        let lines = try #require(marked.components(separatedBy: "// article: \(article)\n").last)
+        let lines = try #require(marked.components(separatedBy: "// article: \(article == "embed" ? "README" : article)\n").last)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
         #expect(lines != code && blocks == [lines])
     }
