@@ -17,7 +17,8 @@ extension ResponseDescription {
             ]
         ).named("Unauthorized"),
         problem(
-            .tooManyRequests, "The address sent ten wrong tokens. It is rejected for a while, with any token.",
+            .tooManyRequests,
+            "The address sent ten wrong tokens. Wrong tokens are rejected until the minute is over; the right token is accepted.",
             [.init(nil, "Too many wrong tokens came from this address.")], [.problemCaching, .retryAfter]
         ).named("TooManyRequests"),
         otherProblems(

@@ -1,4 +1,5 @@
-"""Compares the descriptions of both listeners with those in Documentation/reference, and their examples with their schemas.
+"""Compares the descriptions of both listeners with those in Documentation/reference, and their examples with their schemas. The reference pages
+that pages.py generates from them are compared too.
 
 Copies of the served descriptions are written into a folder for the other tests. With --write, those in Documentation/reference are written too.
 """
@@ -6,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+import pages
 from description import Description
 from operators import Listener
 from service import Service, user
@@ -45,9 +47,11 @@ def text(document):
 
 def main():
     folder, write, stale = Path(sys.argv[1]), "--write" in sys.argv, []
+    documents = {}
     with Service([user("Ada")], {"admin.token": "open-sesame-17-42"}) as service:
         for name, listener in [("openapi", service), ("openapi-admin", Listener(service))]:
             description = Description.of(listener)
+            documents[name] = description.document
             served, reference = text(description.document), REFERENCE / f"{name}.json"
             (folder / f"{name}.json").write_text(served)
             if write:
@@ -59,7 +63,18 @@ def main():
             for where, schema, example in held:
                 description.validate(example, schema, where)
             print(f"{len(held)} examples in the description of {description.document['info']['title']}: as described")
-    assert not stale, f"not the served descriptions: {', '.join(stale)}; to write them again: Tests/DescriptionTests/run reference"
+
+        def ask(listener, name):
+            """The page of a problem type. It needs no token."""
+            port = service.port if listener == "service" else service.admin_port
+            return service.ask("GET", f"/problems/{name}", port=port).content.decode()
+
+        for name, page in pages.generate(documents["openapi"], documents["openapi-admin"], ask).items():
+            if write:
+                (REFERENCE / name).write_text(page)
+            elif not (REFERENCE / name).exists() or (REFERENCE / name).read_text() != page:
+                stale.append(str((REFERENCE / name).relative_to(REFERENCE.parents[1])))
+    assert not stale, f"not as generated: {', '.join(stale)}; to write them again: Tests/DescriptionTests/run reference"
 
 
 if __name__ == "__main__":

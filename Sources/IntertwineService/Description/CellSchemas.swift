@@ -33,7 +33,7 @@ extension Schema {
     private static let paging = Schema.object([
         .required(
             "protocol", .integer(minimum: 1),
-            "The version of the protocol; clients accept newer ones (Documentation/protocol.md)."),
+            "The version of the protocol; clients accept newer ones (Documentation/reference/protocol.md)."),
         .required("limit", .integer(minimum: 1, maximum: 100), "The maximum number of content items on the page."),
         .required(
             "next", .string(format: "uri-reference").orNull,

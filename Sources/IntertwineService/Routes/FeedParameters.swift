@@ -125,14 +125,14 @@ enum FeedParameters {
         viewerField, .string(maxLength: 256),
         """
         The viewer's name, in UTF-8 with at most 256 characters. The proxy that authenticates the viewer sets it. An empty value means no viewer. \
-        Names are compared by bytes. The setting `events.viewer-header` has the name of the field.
+        Names are compared by bytes. The setting `viewers.header` has the name of the field.
         """, example: #""viewer-1""#)
 
     static let requiredViewer = Parameter.field(
         viewerField, .string(minLength: 1, maxLength: 256),
         """
         The name of the viewer to whom the list belongs, in UTF-8 with at most 256 characters. The proxy that authenticates the viewer sets it. \
-        The setting `events.viewer-header` has the name of the field.
+        The setting `viewers.header` has the name of the field.
         """,
         isRequired: true, example: #""viewer-1""#)
 
