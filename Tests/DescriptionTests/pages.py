@@ -338,7 +338,7 @@ Every error is a problem (RFC 9457, `application/problem+json`):
             images = names
         rows.append((f"<a id=\"{status}\"></a>{status}", " ".join(texts[status][:4]), images))
     text += table(["status", "meaning", "types"], rows)
-    text += "\nAlso: 404 for a path without a route, 405 with `Allow` for another method, 421 for a request that names another host.\n\n"
+    text += "\nAlso: 404 for a path without a route, 405 with `Allow` for another method, 421 if the request target names another server ([listeners](process.md#listeners) for the admin listener).\n\n"
     text += "## Types\n\n"
     for name in sorted(pages):
         page = pages[name]
