@@ -21,6 +21,16 @@ export function bindingValue(binding) {
   return isValid(binding[member]) ? { type, value: binding[member] } : null;
 }
 
+/** Returns the disclosure of a campaign's ad, `{ label, advertiser }` with `advertiser` possibly empty; null for other cells. */
+export function disclosureOf(cell) {
+  for (const binding of Object.values(cell.actions?.configuration?.bindings ?? {})) {
+    if (binding?.type === "disclosure" && isText(binding.label)) {
+      return { label: binding.label, advertiser: isText(binding.advertiser) ? binding.advertiser : "" };
+    }
+  }
+  return null;
+}
+
 /** Returns the visible bindings of a cell's configuration by part: `[part, { type, value }, binding]`. */
 export function bindingsOf(cell) {
   return Object.entries(cell.actions?.configuration?.bindings ?? {}).flatMap(([part, binding]) => {

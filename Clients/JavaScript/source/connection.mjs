@@ -19,7 +19,7 @@ export class Connection extends EventTarget {
   #timer;
 
   /** - probe: the URL of the probe, such as that of `/readyz`. fetch: sends the probes. */
-  constructor(probe, { fetch = globalThis.fetch, backoff = new Backoff() } = {}) {
+  constructor({ probe, fetch = globalThis.fetch, backoff = new Backoff() }) {
     super();
     Object.assign(this, { probe, fetch });
     this.#backoff = backoff;

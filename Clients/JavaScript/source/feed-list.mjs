@@ -2,12 +2,15 @@
 import { applyChanges, batchUpdate, IndexPaths, isChanges } from "./batch-update.mjs";
 import { FeedPages } from "./feed-pages.mjs";
 import { DetailEvent } from "./detail-event.mjs";
+import { isSectionHeader } from "./page.mjs";
 
 /** The list's entry for one cell. It stays the same object while its cell is in the list, also if the cell is reconfigured. */
 class Entry {
   /** The index among the visible entries, or -1. */
   index = -1;
   isHidden = false;
+  /** True if the service has removed the cell, and the list holds this change. */
+  isRemoved = false;
   /** The accessible name of the cell, set when it is displayed. */
   name = null;
 
@@ -41,23 +44,52 @@ class Change {
  * - `changed`: `detail.update` is the batch update from the previous to the current entries. It is empty after a reload without
  *   differences, and if only the end of the list changed. `detail.appended` is the number of entries if the update only appends.
  *   `detail.keepsScrollPosition` is true if the service caused the update.
+ * - `held`: the list holds changes of the service, described by `held`.
  * - `outdated`: the service knows a newer state of a cell, so changes should be requested.
  * - `reloading`: the list loads its pages again.
  */
 export class FeedList extends EventTarget {
   /** The visible entries, in order. */
   entries = [];
+  /** The entries of the service's cells, in order. */
   #all = [];
+  /** The entries in the order before the held changes; null if the list holds none. */
+  #former = null;
+  /** True if a gesture of the viewer causes the next change of the service, which is then not held. */
+  #isExpectingChange = false;
   #keys = 0;
   #loading = null;
   #paths = null;
   /** True if the last response did not match the pages. */
   #hadMismatch = false;
 
-  /** - pages: `FeedPages`; or a `FeedClient`, with the href of the first page as the second argument. */
-  constructor(pages, href) {
+  /**
+   * - client, href: the `FeedClient`, and the href of the first page. pages: existing `FeedPages` instead of both.
+   * - holds(before, after): returns true if the list should hold a change of the service from one array of entries to another. Why: the
+   *   change would move cells that a person is reading. Held changes are displayed by `showHeld`.
+   */
+  constructor({ client, href, pages = new FeedPages({ client, href }), holds = () => false }) {
     super();
-    this.pages = href === undefined ? pages : new FeedPages(pages, href);
+    Object.assign(this, { pages, holds });
+  }
+
+  /**
+   * The held changes: `{ inserted, isHarmless }`, with the number of held new cells before the end of the list; null if there are none.
+   */
+  get held() {
+    if (this.#former === null) return null;
+    const former = new Set(this.#former);
+    const after = this.#all.filter(({ isHidden }) => !isHidden);
+    const last = after.findLastIndex((entry) => former.has(entry));
+    const inserted = after.slice(0, last + 1).filter((entry) => !former.has(entry) && !isSectionHeader(entry.cell)).length;
+    return { inserted, isHarmless: !this.holds(this.entries, after) };
+  }
+
+  /** Displays the held changes. */
+  showHeld() {
+    if (this.#former === null) return;
+    this.#former = null;
+    this.#show(this.#all, { alwaysNotifies: false });
   }
 
   get isAtEnd() {
@@ -101,14 +133,17 @@ export class FeedList extends EventTarget {
 
   /** Removes an entry that the service no longer has. */
   remove(entry) {
-    this.#replace(this.#all.filter((other) => other !== entry), { keepsScrollPosition: false });
+    const rest = (entries) => entries.filter((other) => other !== entry);
+    if (this.#former !== null) this.#former = rest(this.#former);
+    this.#all = rest(this.#all);
+    this.#show(this.#former ?? this.#all, { keepsScrollPosition: false });
   }
 
   /** Replaces the cell of an entry, for example by a cell in a response. */
   reconfigure(entry, cell) {
     if (!this.#all.includes(entry)) return;
     entry.cell = cell;
-    this.#replace(this.#all, { reconfigured: new Map([[entry, cell]]) });
+    this.#show(this.#former ?? this.#all, { reconfigured: new Map([[entry, cell]]) });
   }
 
   /** Requests the changes of the pages around the visible entries `first` to `last`, and applies them. */
@@ -127,8 +162,16 @@ export class FeedList extends EventTarget {
 
   /** Converts indices of visible entries to indices among all cells, including hidden ones, as the service counts them. */
   serverRange({ first, last }) {
-    const [from, to] = [first, last].map((index) => Math.max(0, this.#all.indexOf(this.entries[index])));
-    return { first: from, last: to };
+    const { entries } = this;
+    // A held change may have removed the entry at an index. The nearest other entry replaces it.
+    const isKnown = (entry) => entry !== undefined && !entry.isRemoved;
+    const nearest = (index, step) => {
+      let near = index;
+      while (near >= 0 && near < entries.length && !isKnown(entries[near])) near += step;
+      return entries[near];
+    };
+    const at = (index, step) => Math.max(0, this.#all.indexOf(nearest(index, step) ?? nearest(index, -step)));
+    return { first: at(first, -1), last: at(last, 1) };
   }
 
   /** Applies changes of a range of pages (`FeedPages.range`). If they do not match, the list reloads. */
@@ -160,14 +203,15 @@ export class FeedList extends EventTarget {
     for (const [entry, cell] of reconfigured) entry.cell = cell;
     const count = response.pages.reduce((sum, page) => sum + page.count, 0);
     const alwaysNotifies = isAtEnd !== this.isAtEnd;
-    this.#replace(follows ? list : list.slice(0, start + count), { moved, reconfigured, alwaysNotifies });
+    const following = follows ? [] : this.#all.slice(end);
+    this.#replace(follows ? list : list.slice(0, start + count), { moved, reconfigured, alwaysNotifies, following });
   }
 
   /** Loads the same number of pages again. Entries whose cells still exist are kept. */
   async reload() {
     this.dispatchEvent(new Event("reloading"));
     const { pages } = this;
-    const fresh = new FeedPages(pages.client, pages.href);
+    const fresh = new FeedPages({ client: pages.client, href: pages.href });
     const cells = [];
     do cells.push(...(await fresh.next()));
     while (!fresh.isAtEnd && fresh.loaded.length < pages.loaded.length);
@@ -197,6 +241,7 @@ export class FeedList extends EventTarget {
     const appended = cells.map((cell) => new Entry(cell, ++this.#keys));
     const before = this.entries.slice();
     this.#all.push(...appended);
+    this.#former?.push(...appended);
     for (const entry of appended) entry.index = this.entries.push(entry) - 1;
     this.#paths = null;
     const after = this.entries.slice();
@@ -207,22 +252,50 @@ export class FeedList extends EventTarget {
     const affected = entries.filter((entry) => entry.isHidden !== isHidden);
     if (affected.length === 0) return;
     for (const entry of affected) entry.isHidden = isHidden;
-    if (!this.#all.includes(entries[0])) {
+    if (!(this.#former ?? this.#all).includes(entries[0])) {
       // The service has already removed the entry, and will insert it again at its position.
+      this.#isExpectingChange = true;
       this.dispatchEvent(new Event("outdated"));
       return;
     }
-    this.#replace(this.#all, { moved: new Set(), keepsScrollPosition: false });
+    this.#show(this.#former ?? this.#all, { moved: new Set(), keepsScrollPosition: false });
   }
 
   /**
-   * Replaces the entries. Notifies only of visible differences, or always if `alwaysNotifies`: the service may confirm a change that is
+   * Replaces the entries by those of the service, now or when the held changes are displayed.
+   *
+   * - following: the entries after the changed range that must be loaded again; null if all entries were loaded again.
+   */
+  #replace(all, { following = null, ...known }) {
+    const isHeld = following !== null && !this.#isExpectingChange && this.holds(this.entries, all.filter(({ isHidden }) => !isHidden));
+    this.#isExpectingChange = false;
+    const outdated = new Set(following);
+    const former = (this.#former ?? this.#all).filter((entry) => !outdated.has(entry));
+    this.#all = all;
+    this.#former = isHeld ? former : null;
+    if (!isHeld) {
+      this.#show(all, known);
+      return;
+    }
+    // Reconfigured and removed cells change in their places.
+    const present = new Set(all);
+    const reconfigured = new Map(known.reconfigured);
+    for (const entry of former) {
+      if (entry.isRemoved !== present.has(entry)) continue;
+      entry.isRemoved = !present.has(entry);
+      reconfigured.set(entry, entry.cell);
+    }
+    this.#show(former, { alwaysNotifies: known.alwaysNotifies, reconfigured, moved: new Set() });
+    this.dispatchEvent(new Event("held"));
+  }
+
+  /**
+   * Displays entries. Notifies only of visible differences, or always if `alwaysNotifies`: the service may confirm a change that is
    * already displayed.
    */
-  #replace(all, { keepsScrollPosition = true, alwaysNotifies = false, ...known }) {
+  #show(all, { keepsScrollPosition = true, alwaysNotifies = false, ...known }) {
     const before = this.entries;
-    for (const entry of this.#all) entry.index = -1;
-    this.#all = all;
+    for (const entry of before) entry.index = -1;
     const after = all.filter((entry) => !entry.isHidden);
     after.forEach((entry, index) => {
       entry.index = index;

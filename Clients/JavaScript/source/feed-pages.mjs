@@ -19,7 +19,7 @@ export class FeedPages {
   #acceptsBody = true;
 
   /** - href: the href of the first page, such as `feed?changes=true`. */
-  constructor(client, href) {
+  constructor({ client, href }) {
     Object.assign(this, { client, href });
     this.#next = href;
   }

@@ -9,15 +9,16 @@ export class ViewportObserver {
   #insets = { top: 0, right: 0, bottom: 0, left: 0 };
   #isCovered = false;
 
-  constructor(impressions) {
-    this.impressions = impressions;
+  /** - root: the document, or the shadow root that contains the elements. Why: the events of players do not leave a shadow root. */
+  constructor({ impressions, root = document }) {
+    Object.assign(this, { impressions, root });
     impressions.currentShare = (entry) => new Promise((resolve) => {
       // The intersection observer runs once per frame, and a timer may fire first. So the share is measured in the next frame.
       requestAnimationFrame(() => resolve(this.#isHidden || !this.#elements.has(entry) ? 0 : this.#share(this.#elements.get(entry))));
     });
     this.#observe();
     // Media events do not bubble, so the listeners use the capture phase.
-    for (const type of ["playing", "pause", "ended"]) document.addEventListener(type, ({ target }) => this.#playbackChanged(target), true);
+    for (const type of ["playing", "pause", "ended"]) root.addEventListener(type, ({ target }) => this.#playbackChanged(target), true);
     addEventListener("pagehide", () => impressions.flush({ keepalive: true }));
     document.addEventListener("visibilitychange", () => {
       this.#visibilityChanged();

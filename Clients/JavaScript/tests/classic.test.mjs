@@ -22,7 +22,7 @@ test("the classic script defines all exports under one name", async () => {
   assert.deepEqual(Object.keys(page).filter((name) => !before.includes(name)), ["Intertwine"]);
   assert.deepEqual(Object.keys(page.Intertwine).sort(), Object.keys(modules).sort());
   const ids = await runInContext(`(async () => {
-    const list = new Intertwine.FeedList(new Intertwine.FeedClient({ base: "https://feed.example.com/", fetch }), "feed");
+    const list = new Intertwine.FeedList({ client: new Intertwine.FeedClient({ base: "https://feed.example.com/", fetch }), href: "feed" });
     await list.loadNext();
     return list.entries.map(({ cell }) => cell.id);
   })()`, page);

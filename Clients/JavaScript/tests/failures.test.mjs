@@ -94,7 +94,7 @@ test("returns empty results if the service has no single cells and no feeds", ()
 }));
 
 test("reverts an optimistic change if the service refuses", () => against([replies.json(page("user:a", "user:b")), replies.status(409, { title: "No" })], async (client) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const [entry] = list.entries;
   const gesture = new Actions({ client }).perform("dismissal", entry, { optimistic: () => list.hide(entry) });
@@ -143,7 +143,7 @@ test("removes gestures whose keys have expired in the service", () => against(re
 }));
 
 test("sends queued gestures when the connection is restored", () => against(replies.drop, async (client, server) => {
-  client.connection = new Connection(`${server.url}readyz`, { backoff: quick() });
+  client.connection = new Connection({ probe: `${server.url}readyz`, backoff: quick() });
   const outbox = new Outbox({ client });
   const pending = outbox.enqueue({ key: "k", method: "POST", href: "/x" });
   await outbox.flush();
@@ -265,7 +265,7 @@ test("pages of one viewer share the storage, and send no gesture that another pa
 test("sends the gestures of an earlier page at the start", () => against([replies.json({})], async (client, server) => {
   const left = [{ key: "k", method: "POST", href: "/save", hasKey: true, createdAt: Date.now() }];
   const storage = { getItem: () => JSON.stringify(left), setItem() {} };
-  const outbox = new Outbox({ client, connection: new Connection(`${server.url}readyz`), storage });
+  const outbox = new Outbox({ client, connection: new Connection({ probe: `${server.url}readyz` }), storage });
   await new Promise((done) => outbox.addEventListener("sent", done, { once: true }));
   assert.deepEqual(server.requests.map(({ url, headers }) => [url, headers["idempotency-key"]]), [["/save", "k"]]);
 }));

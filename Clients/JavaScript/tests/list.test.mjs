@@ -8,7 +8,7 @@ test("keeps the list if a cursor is refused, and continues after a reload", () =
   replies.json({ ...page("user:a"), page: { next: "/feed?cursor=old" } }), replies.status(400, { type: "/problems/invalid-cursor", title: "No" }),
   replies.json({ ...page("user:a"), page: { next: "/feed?cursor=new" } }), replies.json(page("user:b")),
 ], async (client, server) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   await assert.rejects(list.loadNext(), ProblemError);
   assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a"]);
@@ -27,7 +27,7 @@ test("notifies of no confirmed change, but of another end of the list", () => {
     changes({ pages: [{ count: 2, syncToken: "D" }] }, "/feed?cursor=d"),
     changes({ moved: [{ from: 1, to: 0, id: "user:c" }], pages: [{ count: 2, syncToken: "E" }] }, "/feed?cursor=d"),
   ], async (client) => {
-    const list = new FeedList(client, "feed");
+    const list = new FeedList({ client, href: "feed" });
     await list.loadNext();
     const [first, second, third] = list.entries;
     const notifications = [];
@@ -49,8 +49,42 @@ test("notifies of no confirmed change, but of another end of the list", () => {
   });
 });
 
+test("holds changes that would move visible cells until they are displayed", () => {
+  const changes = (more) => replies.json({ reload: false, removed: [], inserted: [], moved: [], reconfigured: [], page: { next: null }, ...more });
+  return against([
+    replies.json(page("user:a", "user:b", "user:c")),
+    changes({
+      removed: [{ index: 1, id: "user:b" }], inserted: [{ index: 0, cell: cell("user:new") }],
+      reconfigured: [{ index: 1, cell: { ...cell("user:a"), version: 2 } }], pages: [{ count: 3, syncToken: "B" }],
+    }),
+    changes({ removed: [{ index: 2, id: "user:c" }], pages: [{ count: 2, syncToken: "C" }] }),
+  ], async (client) => {
+    const list = new FeedList({ client, href: "feed", holds: (before, after) => before[0] !== after[0] });
+    await list.loadNext();
+    const [a, b, c] = list.entries;
+    const seen = [];
+    list.addEventListener("held", () => seen.push(["held", list.held.inserted, list.held.isHarmless]));
+    list.addEventListener("changed", ({ detail: { update } }) => seen.push(Object.keys(update).filter((kind) => update[kind].length > 0)));
+    await list.refresh({ first: 0, last: 2 });
+    assert.deepEqual(seen, [["reconfigured"], ["held", 1, false]]);
+    assert.deepEqual(list.entries, [a, b, c], "nothing moved");
+    assert.deepEqual([a, b, c].map(({ cell: { version }, isRemoved, index }) => [version ?? 1, isRemoved, index]), [[2, false, 0], [1, true, 1], [1, false, 2]]);
+    // Gestures of the viewer and further changes apply to the displayed entries.
+    list.hide(c);
+    assert.deepEqual(list.entries, [a, b]);
+    assert.deepEqual(list.serverRange({ first: 0, last: 1 }), { first: 1, last: 1 });
+    await list.refresh({ first: 0, last: 1 });
+    seen.length = 0;
+    list.showHeld();
+    assert.deepEqual(list.entries.map((entry) => entry.cell.id), ["user:new", "user:a"]);
+    assert.deepEqual(seen, [["removed", "inserted"]]);
+    assert.equal(list.held, null);
+    assert.deepEqual([b.index, a.index], [-1, 1]);
+  });
+});
+
 test("hides and shows a cell together with its companions", () => against(replies.json(page("user:a", "user:a#photos", "user:ab")), async (client) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const ids = () => list.entries.map(({ cell }) => cell.id);
   const back = list.hide(list.entries[0]);
@@ -60,7 +94,7 @@ test("hides and shows a cell together with its companions", () => against(replie
 }));
 
 test("requests changes with the client parameter of the pages", () => against([replies.json(page("user:a")), replies.json({ reload: true })], async (client, server) => {
-  const pages = new FeedPages(client, "feed?changes=true&client=abc");
+  const pages = new FeedPages({ client, href: "feed?changes=true&client=abc" });
   await pages.next();
   await pages.fetchChanges({ first: 0, last: 0 });
   assert.equal(server.requests[1].url, "/feed/changes?client=abc&syncToken=A");
@@ -79,7 +113,7 @@ test("receives changes by a stream, and continues after an interruption", () => 
   (_, response) => response.writeHead(304).end(),
   replies.json({ reload: true }),
 ], async (client, server) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: list.entries.length - 1 }), interval: 50 });
   for (const until = Date.now() + 30_000; server.requests.length < 5 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
@@ -94,7 +128,7 @@ test("receives changes by a stream, and continues after an interruption", () => 
 test("polls if a proxy delays the stream", () => against([
   replies.json(page("user:a")), replies.silent, replies.json({ reload: true }), replies.json(page("user:b")), replies.silent,
 ], async (client, server) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: 0 }), interval: 10, openTimeout: 50 });
   for (const until = Date.now() + 30_000; server.requests.length < 5 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
@@ -109,7 +143,7 @@ test("reopens an idle stream, and polls if its data is invalid", () => against([
   (_, response) => response.writeHead(200, { "Content-Type": "text/event-stream" }).end("data: {oops\n\n"),
   replies.json({ reload: true }), replies.json(page("user:b")),
 ], async (client, server) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: 0 }), interval: 10, idleTimeout: 50 });
   for (const until = Date.now() + 30_000; server.requests.length < 5 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
@@ -126,7 +160,7 @@ test("polls if a stream ends immediately or redirects, and follows no redirect",
   (_, response) => response.writeHead(302, { Location: "/elsewhere" }).end(),
   replies.json({ reload: false }),
 ], async (client, server) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: 0 }), interval: 10, isLive: true });
   list.apply = async () => {};
@@ -139,7 +173,7 @@ test("polls if a stream ends immediately or redirects, and follows no redirect",
 
 test("sends tokens that do not fit into a URL in a body, and fewer tokens if the body is refused", () => against(replies.json(page()), async (client, server) => {
   const syncToken = "s".repeat(3000);
-  const pages = new FeedPages(client, "feed?changes=true");
+  const pages = new FeedPages({ client, href: "feed?changes=true" });
   pages.loaded = Array.from({ length: 4 }, () => ({ count: 10, syncToken, next: "/feed?cursor=x" }));
   server.next = [replies.json({ reload: true })];
   await pages.fetchChanges({ first: 0, last: 39 });
@@ -154,7 +188,7 @@ test("sends tokens that do not fit into a URL in a body, and fewer tokens if the
 test("reloads the pages if changes are not available, and keeps existing entries", () => against([
   replies.json(page("user:a", "user:b")), replies.json({ reload: true }), replies.json(page("user:b", "user:c", "user:a")),
 ], async (client) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const [first, second] = list.entries;
   let update;
@@ -168,7 +202,7 @@ test("reloads the pages if changes are not available, and keeps existing entries
 test("applies changes from stream and polling once, and reloads if the pages do not match", () => against([
   replies.json(page("user:a")), replies.json(page("user:c")),
 ], async (client, server) => {
-  const list = new FeedList(client, "feed");
+  const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const response = {
     reload: false, removed: [], inserted: [{ index: 1, cell: cell("user:b") }], moved: [], reconfigured: [], pages: [{ count: 2, syncToken: "B" }], page: { next: null },
@@ -192,7 +226,7 @@ test("requests changes after a page that is loading", () => {
     (request, response) => isHeld.then(() => replies.json({ ...page("user:b"), page: { next: null, syncToken: "B" } })(request, response)),
     replies.json(answer),
   ], async (client, server) => {
-    const list = new FeedList(client, "feed");
+    const list = new FeedList({ client, href: "feed" });
     await list.loadNext();
     const both = [list.loadNext(), list.refresh({ first: 0, last: 0 })];
     go();
@@ -205,7 +239,7 @@ test("requests changes after a page that is loading", () => {
 test("requests no more changes of pages that a proxy modifies", () => {
   const none = { reload: false, removed: [], inserted: [], moved: [], reconfigured: [], pages: [{ count: 2, syncToken: "B" }], page: {} };
   return against([replies.json(page("user:a")), replies.json(none), replies.json(page("user:a")), replies.json(none)], async (client, server) => {
-    const list = new FeedList(client, "feed");
+    const list = new FeedList({ client, href: "feed" });
     await list.loadNext();
     for (let round = 0; round < 4; round += 1) await list.refresh({ first: 0, last: 0 });
     assert.equal(server.requests.length, 4);

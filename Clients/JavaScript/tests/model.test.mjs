@@ -69,7 +69,7 @@ for (const [limit, operations] of [[7, 1000], [100, 300]]) {
     const client = new FeedClient({ base: service.url, viewer: `model-${limit}` });
     const actions = new Actions({ client });
     const href = `feed?limit=${limit}&changes=true`;
-    const list = new FeedList(client, href);
+    const list = new FeedList({ client, href });
     const collection = new Collection();
     list.addEventListener("changed", ({ detail }) => collection.apply(detail.update, list));
     let [reloads, made, count] = [0, 0, 0];
@@ -134,7 +134,7 @@ for (const [limit, operations] of [[7, 1000], [100, 300]]) {
 
 test("receives changes by server-sent events", { timeout: 120_000 }, async (context) => {
   const client = new FeedClient({ base: service.url, viewer: "live" });
-  const list = new FeedList(client, "feed?limit=10&changes=true");
+  const list = new FeedList({ client, href: "feed?limit=10&changes=true" });
   for (let page = 0; page < 3; page += 1) await list.loadNext();
   const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: 9 }), interval: 60_000 });
   try {
