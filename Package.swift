@@ -4,13 +4,9 @@ import PackageDescription
 
 // The files of the web client at `GET /`.
 let webClient = [
-    "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "binding-elements.mjs", "cell-kinds.mjs",
-    "cell-menu.mjs", "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "collection-layout.mjs", "collection-view.mjs",
-    "connection-banner.mjs", "elements.mjs", "feed-loader.mjs", "generic-cell.mjs", "icon.svg", "image-zoom.mjs", "index.html",
-    "inspector.mjs", "interactions.mjs", "keyboard.mjs", "main.mjs", "media-cell.mjs", "media-player.mjs", "overlays.css",
-    "page.css", "placeholder-cell.mjs", "placeholder-image.mjs", "request-log.mjs", "scroll-position.mjs",
-    "section-header-cell.mjs", "slot-form.mjs", "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs",
-    "view-options.mjs", "view-panel.mjs", "viewer-identity.mjs", "visible-cells.mjs",
+    "background-fetch-worker.mjs", "background-fetch.mjs", "icon.svg", "index.html", "inspector.mjs", "main.mjs",
+    "overlays.css", "page.css", "reference.css", "reference.html", "reference.mjs", "request-log.mjs", "scroll-position.mjs",
+    "tabs.mjs", "view-options.mjs", "view-panel.mjs",
 ]
 
 // The operators' pages: reports, and explanations of a cell's position.
@@ -25,6 +21,15 @@ let javaScriptClient = [
     "decode-image.mjs", "detail-event.mjs", "event-stream.mjs", "feed-client.mjs", "feed-list.mjs", "feed-pages.mjs",
     "feed-updates.mjs", "image-cache.mjs", "image-loader.mjs", "impressions.mjs", "index.mjs", "outbox.mjs", "page.mjs",
     "placeholder.mjs", "responses.mjs", "uuid.mjs", "viewport-observer.mjs",
+]
+
+// The element `intertwine-feed` of the JavaScript client.
+let javaScriptElement = [
+    "binding-elements.mjs", "cell-kinds.mjs", "cell-menu.mjs", "cell-view.mjs", "collection-layout.mjs", "collection-view.mjs",
+    "connection-banner.mjs", "elements.mjs", "feed-loader.mjs", "first-page.mjs", "generic-cell.mjs", "image-zoom.mjs",
+    "interactions.mjs", "intertwine-feed.mjs", "keyboard.mjs", "media-player.mjs", "new-cells.mjs", "placeholder-image.mjs",
+    "slot-form.mjs", "standard-cells.mjs", "styles.mjs", "template-cell.mjs", "toast.mjs", "undo-stack.mjs",
+    "viewer-identity.mjs", "visible-cells.mjs",
 ]
 
 // The items, media and images of the sample feed.
@@ -153,8 +158,10 @@ let package = Package(
             name: "IntertwineWebClient",
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
             // Only for TypeScript.
-            exclude: ["client/index.d.mts"],
-            resources: (webClient + javaScriptClient.map { "client/" + $0 } + operatorPages).map { .embedInCode($0) }),
+            exclude: ["client/index.d.mts", "client/element/intertwine-feed.d.mts"],
+            resources: (webClient + javaScriptClient.map { "client/" + $0 } + javaScriptElement.map { "client/element/" + $0 }
+                + operatorPages)
+                .map { .embedInCode($0) }),
         .target(
             name: "IntertwineImages",
             dependencies: [

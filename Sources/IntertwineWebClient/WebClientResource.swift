@@ -33,45 +33,21 @@ struct WebClientResource: Sendable {
 
     /// The files that the page requests by name.
     private static let files: [WebClientResource] = [
-        module("advertisement-cell.mjs", PackageResources.advertisement_cell_mjs),
         module("background-fetch-worker.mjs", PackageResources.background_fetch_worker_mjs),
         module("background-fetch.mjs", PackageResources.background_fetch_mjs),
-        module("binding-elements.mjs", PackageResources.binding_elements_mjs),
-        module("cell-kinds.mjs", PackageResources.cell_kinds_mjs),
-        module("cell-menu.mjs", PackageResources.cell_menu_mjs),
-        module("cell-view.mjs", PackageResources.cell_view_mjs),
-        style("cells.css", PackageResources.cells_css),
-        module("circular-user-cell.mjs", PackageResources.circular_user_cell_mjs),
-        module("collection-layout.mjs", PackageResources.collection_layout_mjs),
-        module("collection-view.mjs", PackageResources.collection_view_mjs),
-        module("connection-banner.mjs", PackageResources.connection_banner_mjs),
-        module("elements.mjs", PackageResources.elements_mjs),
-        module("feed-loader.mjs", PackageResources.feed_loader_mjs),
-        module("generic-cell.mjs", PackageResources.generic_cell_mjs),
         image("icon.svg", PackageResources.icon_svg),
-        module("image-zoom.mjs", PackageResources.image_zoom_mjs),
         module("inspector.mjs", PackageResources.inspector_mjs),
-        module("interactions.mjs", PackageResources.interactions_mjs),
-        module("keyboard.mjs", PackageResources.keyboard_mjs),
         module("main.mjs", PackageResources.main_mjs),
-        module("media-cell.mjs", PackageResources.media_cell_mjs),
-        module("media-player.mjs", PackageResources.media_player_mjs),
         style("overlays.css", PackageResources.overlays_css),
         style("page.css", PackageResources.page_css),
-        module("placeholder-cell.mjs", PackageResources.placeholder_cell_mjs),
-        module("placeholder-image.mjs", PackageResources.placeholder_image_mjs),
+        style("reference.css", PackageResources.reference_css),
+        document("reference.html", PackageResources.reference_html),
+        module("reference.mjs", PackageResources.reference_mjs),
         module("request-log.mjs", PackageResources.request_log_mjs),
         module("scroll-position.mjs", PackageResources.scroll_position_mjs),
-        module("section-header-cell.mjs", PackageResources.section_header_cell_mjs),
-        module("slot-form.mjs", PackageResources.slot_form_mjs),
-        module("table-cells.mjs", PackageResources.table_cells_mjs),
-        module("toast.mjs", PackageResources.toast_mjs),
-        module("undo-stack.mjs", PackageResources.undo_stack_mjs),
-        module("user-snapshot-cell.mjs", PackageResources.user_snapshot_cell_mjs),
+        module("tabs.mjs", PackageResources.tabs_mjs),
         module("view-options.mjs", PackageResources.view_options_mjs),
         module("view-panel.mjs", PackageResources.view_panel_mjs),
-        module("viewer-identity.mjs", PackageResources.viewer_identity_mjs),
-        module("visible-cells.mjs", PackageResources.visible_cells_mjs),
         module("client/abort-scope.mjs", PackageResources.abort_scope_mjs),
         module("client/actions.mjs", PackageResources.actions_mjs),
         module("client/backoff.mjs", PackageResources.backoff_mjs),
@@ -96,6 +72,32 @@ struct WebClientResource: Sendable {
         module("client/responses.mjs", PackageResources.responses_mjs),
         module("client/uuid.mjs", PackageResources.uuid_mjs),
         module("client/viewport-observer.mjs", PackageResources.viewport_observer_mjs),
+        module("client/element/binding-elements.mjs", PackageResources.binding_elements_mjs),
+        module("client/element/cell-kinds.mjs", PackageResources.cell_kinds_mjs),
+        module("client/element/cell-menu.mjs", PackageResources.cell_menu_mjs),
+        module("client/element/cell-view.mjs", PackageResources.cell_view_mjs),
+        module("client/element/collection-layout.mjs", PackageResources.collection_layout_mjs),
+        module("client/element/collection-view.mjs", PackageResources.collection_view_mjs),
+        module("client/element/connection-banner.mjs", PackageResources.connection_banner_mjs),
+        module("client/element/elements.mjs", PackageResources.elements_mjs),
+        module("client/element/feed-loader.mjs", PackageResources.feed_loader_mjs),
+        module("client/element/first-page.mjs", PackageResources.first_page_mjs),
+        module("client/element/generic-cell.mjs", PackageResources.generic_cell_mjs),
+        module("client/element/image-zoom.mjs", PackageResources.image_zoom_mjs),
+        module("client/element/interactions.mjs", PackageResources.interactions_mjs),
+        module("client/element/intertwine-feed.mjs", PackageResources.intertwine_feed_mjs),
+        module("client/element/keyboard.mjs", PackageResources.keyboard_mjs),
+        module("client/element/media-player.mjs", PackageResources.media_player_mjs),
+        module("client/element/new-cells.mjs", PackageResources.new_cells_mjs),
+        module("client/element/placeholder-image.mjs", PackageResources.placeholder_image_mjs),
+        module("client/element/slot-form.mjs", PackageResources.slot_form_mjs),
+        module("client/element/standard-cells.mjs", PackageResources.standard_cells_mjs),
+        module("client/element/styles.mjs", PackageResources.styles_mjs),
+        module("client/element/template-cell.mjs", PackageResources.template_cell_mjs),
+        module("client/element/toast.mjs", PackageResources.toast_mjs),
+        module("client/element/undo-stack.mjs", PackageResources.undo_stack_mjs),
+        module("client/element/viewer-identity.mjs", PackageResources.viewer_identity_mjs),
+        module("client/element/visible-cells.mjs", PackageResources.visible_cells_mjs),
     ]
 
     private static func module(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
@@ -104,6 +106,10 @@ struct WebClientResource: Sendable {
 
     private static func style(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
         WebClientResource(path: "/web-client/" + name, contentType: "text/css; charset=utf-8", bytes: bytes)
+    }
+
+    private static func document(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
+        WebClientResource(path: "/web-client/" + name, contentType: "text/html; charset=utf-8", bytes: bytes)
     }
 
     private static func image(_ name: String, _ bytes: [UInt8]) -> WebClientResource {

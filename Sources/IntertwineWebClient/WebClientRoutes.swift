@@ -2,11 +2,12 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 package import IntertwineRouting
 
-/// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /web-client/{file}` and, for its client package,
-/// `GET /web-client/client/{file}`.
+/// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /web-client/{file}` and, for its client package and the
+/// element of that package, `GET /web-client/client/{file}` and `GET /web-client/client/element/{file}`.
 package struct WebClientRoutes: Sendable {
     private static let pattern = "/web-client/{file}"
     private static let clientPattern = "/web-client/client/{file}"
+    private static let elementPattern = "/web-client/client/element/{file}"
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
 
     /// The responses by path, encoded once in both content codings.
@@ -15,9 +16,7 @@ package struct WebClientRoutes: Sendable {
     /// - Parameter viewerHeader: The request field that names the viewer.
     package init(viewerHeader: String) {
         let files = WebClientResource.all(viewerHeader: viewerHeader).map { resource in
-            let pattern = resource.path.hasPrefix("/web-client/client/") ? Self.clientPattern : Self.pattern
-            let route = resource.path == "/" ? resource.path : pattern
-            return (resource.path, Self.content(resource, route: route))
+            (resource.path, Self.content(resource, route: Self.pattern(of: resource.path)))
         }
         self.files = Dictionary(files, uniquingKeysWith: { first, _ in first })
     }
@@ -27,7 +26,14 @@ package struct WebClientRoutes: Sendable {
             Route("/", encoded: { _ in try file("/") }),
             Route(Self.pattern, encoded: { try file("/web-client/" + $0[Self.file]) }),
             Route(Self.clientPattern, encoded: { try file("/web-client/client/" + $0[Self.file]) }),
+            Route(Self.elementPattern, encoded: { try file("/web-client/client/element/" + $0[Self.file]) }),
         ]
+    }
+
+    private static func pattern(of path: String) -> String {
+        if path.hasPrefix("/web-client/client/element/") { return elementPattern }
+        if path.hasPrefix("/web-client/client/") { return clientPattern }
+        return path == "/" ? path : pattern
     }
 
     private func file(_ path: String) throws(Problem) -> EncodedResponse {

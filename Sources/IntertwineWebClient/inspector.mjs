@@ -1,15 +1,18 @@
 // A panel with the descriptor of a cell and its requests with their responses.
 import { displaySize } from "./client/index.mjs";
-import { element } from "./elements.mjs";
+import { element } from "./client/element/elements.mjs";
 
 export class Inspector {
   #entry = null;
   #unpin = null;
   #items = new Map();
 
-  /** - explanation(entry): returns the URL of the operators' page that explains the position of a cell, or null. */
-  constructor({ panel, log, feed, explanation }) {
-    Object.assign(this, { panel, log, feed, explanation });
+  /**
+   * - explanation(entry): returns the URL of the operators' page that explains the position of a cell, or null. resized(): called after the
+   *   panel covers another part of the window.
+   */
+  constructor({ panel, log, feed, explanation, resized }) {
+    Object.assign(this, { panel, log, feed, explanation, resized });
     log.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update());
     panel.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -53,9 +56,7 @@ export class Inspector {
     this.#update();
     this.panel.focus({ preventScroll: true });
     // On a narrow screen the panel is at the bottom and may cover the cell.
-    const { left, top } = this.panel.getBoundingClientRect();
-    const below = left > 0 ? 24 : innerHeight - top + 24;
-    if (entry.index >= 0) this.feed.reveal(entry, { below });
+    if (entry.index >= 0) this.feed.reveal(entry);
   }
 
   hide() {
@@ -83,7 +84,8 @@ export class Inspector {
   #setOpen(isOpen, entry) {
     const hold = this.feed.holding(entry);
     this.panel.hidden = !isOpen;
-    document.body.classList.toggle("is-inspecting", isOpen);
+    document.documentElement.classList.toggle("is-inspecting", isOpen);
+    this.resized();
     hold();
   }
 

@@ -2,7 +2,6 @@
 
 const lists = ["feed", "saved", "dismissed"];
 const maxWidth = 10_000;
-const rowWidth = 720;
 
 export class ViewOptions {
   /** - search: the query of the page's URL. Invalid values are ignored. */
@@ -36,40 +35,14 @@ export class ViewOptions {
     return url.href;
   }
 
-  /** Returns the header fields of every request: languages and supported cells (`own`: the cells with a renderer). */
-  headers(acceptCells) {
-    const cells = this.cells === "own" ? acceptCells : this.cells;
-    return { ...(this.language && { "Accept-Language": this.language }), ...(cells && { "Accept-Cells": cells }) };
-  }
-
-  get isTable() {
-    return this.layout === "table";
-  }
-
-  /** Returns the width for the cells within the available width, in points. */
-  contentWidth(width) {
-    return Math.min(width, this.width ?? (this.isTable ? rowWidth : Infinity));
-  }
-
-  /** Returns the `width` parameter of requests, or null for the default cell sizes. */
-  widthParameter(screen) {
-    if (this.width !== null) return this.width;
-    if (this.isTable) return Math.min(rowWidth, screen - 32);
-    // On a screen with one column, cells are as wide as in an app on this screen.
-    return screen < 668 ? screen : null;
-  }
-
-  /** Returns the href of the first page for a screen width. */
-  href(screen) {
+  /** The URL of the first page. */
+  get src() {
     const feed = this.feed ?? (this.section === null ? null : "main");
     const parts = feed === null ? ["feed"] : ["feeds", feed, ...(this.section === null ? [] : ["sections", this.section])];
     const path = this.list === "feed" ? parts.map(encodeURIComponent).join("/") : this.list;
     const query = new URLSearchParams();
-    if (this.isTable) query.set("layout", "table");
-    if (this.widthParameter(screen) !== null) query.set("width", String(this.widthParameter(screen)));
-    const scale = Math.min(3, Math.ceil(globalThis.devicePixelRatio ?? 1));
-    if (scale > 1) query.set("scale", String(scale));
-    if (this.list === "feed") query.set("changes", "true");
+    if (this.layout === "table") query.set("layout", "table");
+    if (this.width !== null) query.set("width", String(this.width));
     return query.size > 0 ? `${path}?${query}` : path;
   }
 

@@ -24,7 +24,7 @@ def axe():
 
 
 def findings(browser, state):
-    violations = browser.driver.execute_async_script(
+    violations = browser.async_script(
         "const [done] = arguments; axe.run(document, {resultTypes: ['violations']}).then(({violations}) => done(violations.map("
         "  ({id, nodes}) => [id, nodes.length, nodes[0].html.slice(0, 160), nodes[0].failureSummary])))")
     return [(state, violation) for violation in violations]
@@ -68,21 +68,21 @@ def it_passes_axe(browser, relay, service):
                 window.script(source)
                 where = f"{name} at {width}"
                 found += findings(window, f"{where}, the feed")
-                window.script("document.querySelectorAll('.cell')[1].querySelector('[data-tool=dismiss]').click()")
+                window.script("$$('.cell')[1].querySelector('[data-tool=dismiss]').click()")
                 window.wait(lambda: window.find(".toast-button"), "the notice")
                 found += findings(window, f"{where}, a notice")
                 if width == 390:
                     window.click(".cell:nth-child(2) [data-tool=more]")
                     found += findings(window, f"{where}, the menu")
                     window.press(Keys.ESCAPE)
-                window.script("document.querySelectorAll('[data-tool=inspect]')[1].click()")
+                window.script("$$('[data-tool=inspect]')[1].click()")
                 window.wait(lambda: window.find("#inspector:not([hidden])"), "the inspector")
                 found += findings(window, f"{where}, the inspector")
                 window.press(Keys.ESCAPE)
                 window.press("?")
                 found += findings(window, f"{where}, the help")
                 window.press(Keys.ESCAPE)
-                window.script("document.querySelector('button.cell-face').click()")
+                window.script("$('button.cell-face').click()")
                 window.wait(lambda: window.find(".zoom-image"), "the zoom")
                 found += findings(window, f"{where}, the zoom")
                 window.press(Keys.ESCAPE)

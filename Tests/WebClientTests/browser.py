@@ -8,9 +8,16 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
 
 TIMEOUT = 30
+
+# Scripts find elements in the page and in the shadow root of the feed by `$` and `$$`.
+FINDERS = """
+    const feed = document.querySelector("intertwine-feed")?.shadowRoot ?? document;
+    const $ = (selector) => document.querySelector(selector) ?? feed.querySelector(selector);
+    const $$ = (selector) => [...document.querySelectorAll(selector), ...(feed === document ? [] : feed.querySelectorAll(selector))];
+    const focused = () => feed.activeElement ?? document.activeElement;
+"""
 
 
 class Browser:
@@ -49,14 +56,17 @@ class Browser:
         self.wait(lambda: self.count() >= cells, f"{cells} cells")
 
     def script(self, text, *arguments):
-        return self.driver.execute_script(text, *arguments)
+        return self.driver.execute_script(FINDERS + text, *arguments)
+
+    def async_script(self, text, *arguments):
+        """Runs a script whose last argument is a function that ends it."""
+        return self.driver.execute_async_script(FINDERS + text, *arguments)
 
     def count(self):
-        return self.script("return document.querySelectorAll('.cell').length")
+        return self.script("return $$('.cell').length")
 
     def find(self, selector):
-        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
-        return found[0] if found else None
+        return self.script("return $(arguments[0])", selector)
 
     def click(self, selector):
         element = self.wait(lambda: self.find(selector), selector)
@@ -68,11 +78,15 @@ class Browser:
 
     def text(self, selector):
         """Returns the text of an element, also while it fades in; the driver's text omits transparent elements."""
-        return self.script("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
+        return self.script("return $(arguments[0])?.textContent ?? ''", selector)
+
+    def visible_text(self):
+        """Returns the visible text of the page and of the feed."""
+        return self.script("return document.body.innerText + [...feed.children].map((child) => child.innerText ?? '').join('\\n')")
 
     def focused(self):
         """Returns the id of the focused cell."""
-        return self.script("return document.activeElement.closest('.cell')?.dataset.id ?? null")
+        return self.script("return focused()?.closest('.cell')?.dataset.id ?? null")
 
     def wait(self, condition, what, seconds=TIMEOUT):
         """Returns the result of a condition as soon as it is true; fails after the time limit."""

@@ -42,8 +42,8 @@ def it_preloads_all_imported_modules(browser, relay, service):
     needed, unread = set(), ["main.mjs"]
     while unread:
         name = unread.pop()
-        beside = re.findall(r'^(?:import|export|\}) [^"]*from "\./([^"]+)"', read("/web-client/" + name), re.MULTILINE)
-        imported = {posixpath.join(posixpath.dirname(name), other) for other in beside} - needed
+        beside = re.findall(r'^(?:import|export|\}) (?:[^"]*from )?"(\.\.?/[^"]+)"', read("/web-client/" + name), re.MULTILINE)
+        imported = {posixpath.normpath(posixpath.join(posixpath.dirname(name), other)) for other in beside} - needed
         needed |= imported
         unread += imported
     preloaded = re.findall(r'<link rel="modulepreload" href="web-client/([^"]+)">', read("/"))
@@ -52,7 +52,7 @@ def it_preloads_all_imported_modules(browser, relay, service):
 
 def it_zooms_a_user_and_deselects_when_the_zoom_closes(browser, relay, service):
     browser.open(relay.url)
-    cell = browser.script(f"return document.querySelector('{USER}').dataset.id")
+    cell = browser.script(f"return $('{USER}').dataset.id")
     browser.click(f"{USER} .cell-face")
     browser.wait(lambda: browser.find("dialog.zoom[open]"), "the zoom")
     browser.wait(lambda: browser.find(".zoom-image"), "the zoomed image")
@@ -70,8 +70,8 @@ def it_shows_an_ad_as_a_safe_link(browser, relay, service):
     browser.open(relay.url)
     face = browser.wait(lambda: browser.find('article[data-id^="ad:"] a.cell-face'), "an ad")
     assert face.get_attribute("rel") == "noopener" and "/click/" in face.get_attribute("href")
-    badge = browser.script("const box = document.querySelector('.badge').getBoundingClientRect(); return [box.width, box.height]")
-    assert min(badge) >= 15, f"the label is only {badge}"
+    label = browser.script("const label = $('.is-advertisement .cell-disclosure'); const box = label.getBoundingClientRect(); return [label.textContent, box.width, box.height]")
+    assert label[0] == "Advertisement" and min(label[1:]) >= 15, f"the label is only {label}"
     page = browser.driver.current_window_handle
     browser.click('article[data-id^="ad:"] a.cell-face')
     browser.wait(lambda: [e for e in relay.passed("GET", "/click/") if e.status == 302], "the click")
@@ -134,9 +134,9 @@ def it_shows_a_placeholder_for_an_unknown_identifier(browser, relay, service):
 
     relay.alter_feed(alter)
     browser.open(relay.url, cells=23)
-    unknown = browser.find('.cell[data-id="poll:1"]')
+    unknown = browser.find('.cell[data-id="poll:1"] .cell-content')
     assert unknown.size == {"width": 260, "height": 150} and "PollCollectionViewCell" in unknown.text
-    assert browser.find('.cell[data-id="poll:2"]').size == {"width": 300, "height": 200}
+    assert browser.find('.cell[data-id="poll:2"] .cell-content').size == {"width": 300, "height": 200}
     to_the_end(browser)
     assert [name for name, *_ in all_cells(browser)].count("poll:1") == len({e.path for e in relay.passed("GET", "/feed?") if e.status})
     assert browser.console() == [], browser.console()
@@ -161,14 +161,14 @@ def it_recovers_from_an_unreachable_server(browser, relay, service):
 def it_is_operable_by_keyboard(browser, relay, service):
     browser.open(relay.url, cells=20)
     order = ids(browser)
-    for _ in range(4):
+    for _ in range(10):
         browser.press(Keys.TAB)
         if browser.focused():
             break
     assert browser.focused() == order[0]
     browser.press(Keys.ARROW_RIGHT)
     assert browser.focused() == order[1]
-    left = "return document.activeElement.getBoundingClientRect().left"
+    left = "return focused().getBoundingClientRect().left"
     column = browser.script(left)
     browser.press(Keys.ARROW_DOWN)
     assert browser.script(left) == column and browser.focused() != order[1]
@@ -196,7 +196,7 @@ def it_restores_the_focus_on_a_cell_that_the_service_removed(browser, relay, ser
     browser.open(relay.url, cells=20)
     order = ids(browser)
     browser.wait(lambda: any(e.status == 200 for e in relay.passed("GET", "/feed/changes")), "the stream")
-    browser.script("document.querySelector('.cell').focus()")
+    browser.script("$('.cell').focus()")
     browser.press(Keys.DELETE)
     browser.wait(lambda: browser.focused() == order[1] and browser.find(".toast-button"), "the focus on the neighbour")
     # The service has reported the dismissal, so the list creates a new entry when the cell returns.
@@ -212,10 +212,10 @@ def it_inspects_a_cell(browser, relay, service):
     cell = relay.passed("GET", "/feed")[0].json["cells"][1]
     browser.click(".cell:nth-child(2) [data-tool=inspect]")
     browser.wait(lambda: browser.find("#inspector:not([hidden])"), "the inspector")
-    assert json.loads(browser.script("return document.querySelector('.inspector-scroll > .json').textContent")) == cell
-    statuses = browser.script("return Array.from(document.querySelectorAll('.requests .status'), (status) => status.textContent)")
+    assert json.loads(browser.script("return $('.inspector-scroll > .json').textContent")) == cell
+    statuses = browser.script("return Array.from($$('.requests .status'), (status) => status.textContent)")
     assert statuses and set(statuses) == {"200"}, statuses
-    assert "X-Request-ID" in browser.script("return document.querySelector('.request-body').textContent")
+    assert "X-Request-ID" in browser.script("return $('.request-body').textContent")
     browser.click(".cell:nth-child(2) .cell-face")
     browser.wait(lambda: browser.find("dialog.zoom[open]"), "the zoom")
     browser.press(Keys.ESCAPE)
@@ -228,7 +228,7 @@ def it_works_with_a_strict_content_security_policy(browser, relay, service):
     assert policy and "default-src 'none'" in policy and "unsafe" not in policy, policy
     browser.script("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title = 1\">')")
     time.sleep(0.3)
-    assert browser.driver.title == "Intertwine"
+    assert browser.driver.title == "Feed – Intertwine"
 
 
 def it_sends_the_configured_viewer_header(browser, relay, service):

@@ -47,7 +47,7 @@ def it_distinguishes_a_cancelled_image_from_a_lost_server(browser, relay, servic
         fresh.origin.drips = True
         browser.open(fresh.base_url, cells=20)
         browser.script(
-            "window.lost = []; const banner = document.querySelector('#banner');"
+            "window.lost = []; const banner = $('#banner');"
             "new MutationObserver(() => banner.hidden || lost.push(banner.textContent)).observe(banner, {attributes: true})")
         time.sleep(0.8)
         for y in range(600, 4200, 600):
@@ -57,7 +57,7 @@ def it_distinguishes_a_cancelled_image_from_a_lost_server(browser, relay, servic
         assert "cannot be reached" not in browser.text("#live")
         # The inspector shows the requests for the first cell's images.
         browser.script("scrollTo({top: 0, behavior: 'instant'})")
-        browser.wait(lambda: browser.script("return document.querySelector('.cell').ariaPosInSet") == "1", "the first cell")
+        browser.wait(lambda: browser.script("return $('.cell').ariaPosInSet") == "1", "the first cell")
         browser.click(".cell [data-tool=inspect]")
         requests = browser.wait(lambda: browser.text(".requests"), "the requests")
         assert "cancelled" in requests and "no answer" not in requests, requests

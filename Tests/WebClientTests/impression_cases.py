@@ -9,7 +9,7 @@ from page import advertisements, events
 def it_reports_ads_that_were_visible_for_a_second(browser, relay, service):
     browser.open(relay.url, cells=20)
     # The second ad is completely invisible at the top.
-    advertisement = "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1];"
+    advertisement = "const cell = $$('article[data-id^=\"ad:\"]')[1];"
     browser.wait(lambda: browser.script(f"{advertisement} return cell"), "a second ad")
     token = browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}}); return cell.dataset.id")
     time.sleep(0.4)
@@ -29,7 +29,7 @@ def it_reports_ads_that_were_visible_for_a_second(browser, relay, service):
 def it_reports_no_cell_that_left_while_the_page_was_busy(browser, relay, service):
     leave = """
         const [done] = arguments;
-        const cell = document.querySelectorAll('article[data-id^="ad:"]')[1];
+        const cell = $$('article[data-id^="ad:"]')[1];
         const show = (share) => {
           const { top, height } = cell.getBoundingClientRect();
           scrollTo({ top: scrollY + top - innerHeight + height * share, behavior: "instant" });
@@ -43,7 +43,7 @@ def it_reports_no_cell_that_left_while_the_page_was_busy(browser, relay, service
     for _ in range(3):
         browser.open(relay.url, cells=20)
         browser.wait(lambda: len(advertisements(browser)) > 1, "a second ad")
-        token = browser.driver.execute_async_script(leave)
+        token = browser.async_script(leave)
         time.sleep(0.3)
         browser.driver.get("about:blank")
         time.sleep(0.3)
@@ -54,10 +54,10 @@ def it_reports_no_covered_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.wait(lambda: len(advertisements(browser)) > 1, "a second ad")
     token = browser.script(
-        "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1]; const { top, height } = cell.getBoundingClientRect();"
+        "const cell = $$('article[data-id^=\"ad:\"]')[1]; const { top, height } = cell.getBoundingClientRect();"
         "scrollTo({top: scrollY + top + height * 0.45, behavior: 'instant'}); return cell.dataset.id")
     time.sleep(1.5)
-    center = "document.querySelectorAll('article[data-id^=\"ad:\"]')[1].scrollIntoView({block: 'center', behavior: 'instant'})"
+    center = "$$('article[data-id^=\"ad:\"]')[1].scrollIntoView({block: 'center', behavior: 'instant'})"
     browser.press("?")
     browser.script(center)
     time.sleep(1.5)

@@ -53,7 +53,7 @@ def it_fits_a_phone_and_respects_reduced_motion(browser, relay, service):
         assert phone.console() == [], phone.console()
     with Browser(320, 640) as narrow:
         narrow.open(relay.url, cells=8)
-        edges = narrow.script("return [document.documentElement.scrollWidth, document.querySelector('#help-button').getBoundingClientRect().right]")
+        edges = narrow.script("return [document.documentElement.scrollWidth, $('#help-button').getBoundingClientRect().right]")
         assert edges[0] == 320 and edges[1] <= 320, edges
 
 
@@ -75,9 +75,10 @@ def it_lays_out_cells_of_all_widths(browser, relay, service):
             window.open(relay.url, cells=9)
             sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed?") if e.status == 200 for cell in e.json["cells"]}
             shown = window.script(
-                "return Array.from(document.querySelectorAll('.cell'), (cell) => {"
+                "return Array.from($$('.cell'), (cell) => {"
                 "  const { left, right } = cell.getBoundingClientRect();"
-                "  return [cell.dataset.id, left, right, cell.offsetWidth, cell.offsetHeight]; })")
+                "  const content = cell.matches('.is-header') ? cell : cell.querySelector('.cell-content');"
+                "  return [cell.dataset.id, left, right, cell.offsetWidth, content.offsetHeight]; })")
             # The page has margins of 24 points, and of 16 on a phone.
             room = width - (48 if width > 640 else 32)
             for name, left, right, *size in shown:
@@ -92,5 +93,5 @@ def it_lays_out_cells_of_all_widths(browser, relay, service):
             found = {round(left) for name, left, _, *size in shown if name.startswith("user:")}
             assert found == expected, f"at {width}: {found}, not {expected}"
             # The header aligns with the cells.
-            bar = window.script("const { left, right } = document.querySelector('.bar-row').getBoundingClientRect(); return [left, right]")
+            bar = window.script("const { left, right } = $('.bar-row').getBoundingClientRect(); return [left, right]")
             assert bar == [first, width - first], f"at {width}: the header from {bar}, the cells from {first}"

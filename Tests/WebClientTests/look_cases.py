@@ -25,12 +25,12 @@ def it_shows_outlines_until_the_first_cells_arrive(browser, relay, service):
     relay.hold = lambda exchange: exchange.path.startswith("/feed") and not held
     browser.driver.get(relay.url)
     outlines = browser.script(
-        "return Array.from(document.querySelectorAll('.skeletons i'), (one) => one.getBoundingClientRect()).filter(({ top }) => top < innerHeight)"
+        "return Array.from($$('.skeletons i'), (one) => one.getBoundingClientRect()).filter(({ top }) => top < innerHeight)"
         "  .map(({ left, top, width, height }) => [left, top, width, height])")
-    assert len(outlines) >= 12 and browser.script("return getComputedStyle(document.querySelector('.skeletons')).display") == "grid"
+    assert len(outlines) >= 9 and browser.script("return getComputedStyle($('.skeletons')).display") == "grid"
     held.append(True)
     browser.wait(lambda: browser.count() >= 20 and not browser.find(".skeletons:not([hidden])"), "the restored cells")
-    first = browser.script("const { left, top } = document.querySelectorAll('.cell')[1].getBoundingClientRect(); return [left, top]")
+    first = browser.script("const { left, top } = $$('.cell')[1].getBoundingClientRect(); return [left, top]")
     assert first == outlines[1][:2], f"the outline was at {outlines[1]}, the cell at {first}"
 
 
@@ -38,8 +38,9 @@ def it_says_that_a_feed_is_empty_and_what_to_do(browser, relay, service):
     relay.answer = page_of()
     browser.driver.get(relay.url)
     browser.wait(lambda: browser.find("#state:not([hidden])"), "the message")
-    assert "This feed is empty" in browser.text("#state") and "intertwine import" in browser.text("#state")
-    assert browser.script("return document.querySelector('.skeletons').hidden")
+    assert "This feed is empty" in browser.text("#state")
+    assert browser.script("const hint = $('[slot=empty]'); return hint.checkVisibility() && hint.textContent").count("intertwine import") == 1
+    assert browser.script("return $('.skeletons').hidden")
     relay.answer = None
     browser.click("#state button")
     browser.wait(lambda: browser.count() >= 20, "the feed")
@@ -61,51 +62,51 @@ def it_has_one_button_per_cell_on_phones(browser, relay, service):
     with Browser(390, 844) as phone:
         phone.open(relay.url, cells=8)
         shown = phone.script(
-            "return Array.from(document.querySelectorAll('.cell'), (cell) => Array.from(cell.querySelectorAll('.tool'))"
+            "return Array.from($$('.cell'), (cell) => Array.from(cell.querySelectorAll('.tool'))"
             "  .filter((tool) => tool.getClientRects().length > 0).map((tool) => tool.dataset.tool).join())")
         assert set(shown) == {"more"}, set(shown)
         before = ids(phone)
         phone.click(".cell:nth-child(2) [data-tool=more]")
-        assert phone.script("return document.activeElement.dataset.menu") == "inspect"
+        assert phone.script("return focused().dataset.menu") == "inspect"
         phone.press(Keys.ARROW_DOWN, Keys.ENTER)
         phone.wait(lambda: before[1] not in ids(phone), "the removal of the cell")
         # The page sends the width of the screen, and cells are as wide as in an app.
         assert "width=390" in relay.passed("GET", "/feed")[0].path
-        assert phone.script("return document.querySelector('.cell').offsetWidth") == 312
+        assert phone.script("return $('.cell').offsetWidth") == 312
 
 
 def it_fills_a_wide_window(browser, relay, service):
     with Browser(2560, 1300) as wide:
         wide.open(relay.url, cells=30)
-        columns = wide.script("return new Set(Array.from(document.querySelectorAll('[data-id^=\"user:\"]'), (cell) => cell.offsetLeft)).size")
+        columns = wide.script("return new Set(Array.from($$('[data-id^=\"user:\"]'), (cell) => cell.offsetLeft)).size")
         assert columns == 7, columns
 
 
 def it_uses_different_colours_for_similar_names(browser, relay, service):
     relay.answer = page_of(*(user(f"u{number}") for number in range(1, 9)))
     browser.open(relay.url, cells=8)
-    hues = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => Number(cell.style.getPropertyValue('--hue')))")
+    hues = browser.script("return Array.from($$('.cell'), (cell) => Number(cell.style.getPropertyValue('--hue')))")
     apart = [min(abs(a - b), 360 - abs(a - b)) for a, b in zip(hues, hues[1:])]
     assert min(apart) >= 8 and apart[0] >= 30, hues
 
 
 def it_animates_moves_and_respects_reduced_motion(browser, relay, service):
     moved = (
-        "const [done] = arguments; const cells = Array.from(document.querySelectorAll('.cell'));"
+        "const [done] = arguments; const cells = Array.from($$('.cell'));"
         "cells[1].querySelector('[data-tool=dismiss]').click();"
         "requestAnimationFrame(() => { const top = cells[4].getBoundingClientRect(); setTimeout(() => {"
         "  const after = cells[4].getBoundingClientRect(); done([top.left, top.top, after.left, after.top]); }, 500); });")
     browser.open(relay.url, cells=20)
-    left, top, later_left, later_top = browser.driver.execute_async_script(moved)
+    left, top, later_left, later_top = browser.async_script(moved)
     assert (left, top) != (later_left, later_top), "the cell is not animated"
     browser.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
-    left, top, later_left, later_top = browser.driver.execute_async_script(moved)
+    left, top, later_left, later_top = browser.async_script(moved)
     assert (left, top) == (later_left, later_top), "the cell is animated despite reduced motion"
 
 
 def it_does_not_dismiss_with_backspace(browser, relay, service):
     browser.open(relay.url, cells=20)
-    browser.script("document.querySelectorAll('.cell')[1].focus()")
+    browser.script("$$('.cell')[1].focus()")
     browser.press(Keys.BACKSPACE)
     time.sleep(0.5)
     assert not relay.passed("POST", "/cells/") and len(ids(browser)) >= 20

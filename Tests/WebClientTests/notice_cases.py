@@ -9,7 +9,7 @@ def it_undoes_each_of_five_quick_dismissals(browser, relay, service):
     browser.open(relay.url, cells=20)
     before = ids(browser)
     for name in before[1:6]:
-        browser.script("document.querySelector(`[data-id=\"${arguments[0]}\"] [data-tool=dismiss]`).click()", name)
+        browser.script("$(`[data-id=\"${arguments[0]}\"] [data-tool=dismiss]`).click()", name)
     browser.wait(lambda: "5 dismissed" in browser.text("#toasts"), "the notice of five")
     assert not set(before[1:6]) & set(ids(browser))
     browser.press("u")
@@ -30,19 +30,19 @@ def it_distinguishes_an_unavailable_from_an_unreachable_server(browser, relay, s
             "type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "The store does not respond."})
         phone.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
         phone.wait(lambda: phone.find("#banner:not([hidden])"), "the banner")
-        said = phone.script("return document.body.innerText")
+        said = phone.visible_text()
         assert "cannot be reached" not in said and said.count("temporarily unavailable") == 1, said
         # At this width the banner is one row with a text and a button, within the page.
         left, right, height = phone.script(
-            "const { left, right, height } = document.querySelector('#banner').getBoundingClientRect(); return [left, right, height]")
-        button = phone.script("return document.querySelector('#banner .button').getClientRects().length")
+            "const { left, right, height } = $('#banner').getBoundingClientRect(); return [left, right, height]")
+        button = phone.script("return $('#banner .button').getClientRects().length")
         assert left >= 8 and right <= 382 and height <= 84 and button == 1, (left, right, height)
         relay.go()
         phone.click("#banner .button")
         phone.wait(lambda: "cannot be reached" in phone.text("#banner"), "the other message")
-        phone.script("document.querySelector('button.cell-face').click()")
+        phone.script("$('button.cell-face').click()")
         phone.wait(lambda: "Try again" in phone.text("#toasts"), "the retry button")
-        said = phone.script("return document.body.innerText")
+        said = phone.visible_text()
         assert said.count("cannot be reached") == 1, said
         assert phone.text("#live") == "", "announced twice"
         relay.answer = None

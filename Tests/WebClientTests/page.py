@@ -15,7 +15,7 @@ def advertisements(browser):
 
 
 def ids(browser):
-    return browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => cell.dataset.id)")
+    return browser.script("return Array.from($$('.cell'), (cell) => cell.dataset.id)")
 
 
 def all_cells(browser):
@@ -24,11 +24,15 @@ def all_cells(browser):
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
 
     def step():
-        shown = browser.script(
-            "const cells = Array.from(document.querySelectorAll('.cell'), (cell) => [Number(cell.ariaPosInSet),"
-            "  [cell.dataset.id, cell.offsetWidth, cell.offsetHeight]]);"
-            "scrollBy({top: innerHeight, behavior: 'instant'});"
-            "return cells")
+        # After two frames, the cells at the new position are displayed.
+        shown = browser.async_script(
+            "const [done] = arguments;"
+            "const cells = () => Array.from($$('.cell'), (cell) => [Number(cell.ariaPosInSet),"
+            "  [cell.dataset.id, cell.offsetWidth, cell.querySelector('.cell-content').offsetHeight]]);"
+            "requestAnimationFrame(() => requestAnimationFrame(() => {"
+            "  done(cells());"
+            "  scrollBy({top: innerHeight, behavior: 'instant'});"
+            "}));")
         cells.update(shown)
         return browser.find("#end:not([hidden])") and browser.script("return scrollY + innerHeight >= document.body.scrollHeight - 1")
 
@@ -41,7 +45,7 @@ def all_cells(browser):
 def loaded(browser):
     """Returns true if all visible images are loaded."""
     return browser.script(
-        "return Array.from(document.querySelectorAll('.image')).every((image) => {"
+        "return Array.from($$('.image')).every((image) => {"
         "  const { top, bottom } = image.getBoundingClientRect();"
         "  const isOutOfSight = bottom < 0 || top > innerHeight;"
         "  const isUnbound = image.matches('.snapshot-background:not([data-state])');"

@@ -17,8 +17,8 @@ SCROLL = """
     const step = (now) => {
       if (last !== null) times.push(now - last);
       last = now;
-      cells = Math.max(cells, document.querySelectorAll(".cell").length);
-      nodes = Math.max(nodes, document.querySelectorAll("*").length);
+      cells = Math.max(cells, $$(".cell").length);
+      nodes = Math.max(nodes, $$("*").length);
       if (number++ < frames) {
         scrollBy({ top: 330, behavior: "instant" });
         requestAnimationFrame(step);
@@ -76,9 +76,9 @@ def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):
     print(f"        {len(rounds)} rounds of {FRAMES} frames: p95 {p95[0]:.0f} to {p95[-1]:.0f} ms, at most {cells} cells and {nodes} nodes, {work:.1f} ms of work a frame")
     assert cells <= 120 and nodes <= 2000, f"{cells} cells, {nodes} nodes"
     assert work <= 16.7, f"{work:.1f} ms of work a frame"
-    browser.driver.execute_async_script(WALK)
+    browser.async_script(WALK)
     once = heap(browser)
-    browser.driver.execute_async_script(WALK)
+    browser.async_script(WALK)
     twice = heap(browser)
     print(f"        heap: {few >> 10} KiB with a page, {once >> 10} KiB after {COUNT} cells and back, {twice >> 10} KiB after them once more")
     assert once - few <= COUNT * 4096, f"{(once - few) / COUNT:.0f} bytes a cell"
@@ -104,7 +104,7 @@ def scrolled_to_the_end(browser, after_each=lambda: None):
     rounds = []
     while not browser.find("#end:not([hidden])"):
         assert len(rounds) < 60, "no end of the feed"
-        rounds.append(browser.driver.execute_async_script(SCROLL, FRAMES))
+        rounds.append(browser.async_script(SCROLL, FRAMES))
         after_each()
     assert str(COUNT) in browser.text("#end")
     return rounds
@@ -123,13 +123,13 @@ def busy_seconds(browser):
 def it_reuses_elements(browser, relay, service):
     relay.answer = ten_thousand
     browser.open(relay.url, cells=20)
-    browser.script("window.first = new Set(document.querySelectorAll('.cell'))")
+    browser.script("window.first = new Set($$('.cell'))")
     for _ in range(16):
         browser.script("scrollBy({top: 800, behavior: 'instant'})")
-        browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        browser.async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
     again = browser.script(
-        "const again = Array.from(document.querySelectorAll('.cell')).filter((cell) => first.has(cell));"
-        "return again.map((cell) => [cell.dataset.id, cell.textContent, cell.ariaPosInSet, document.getElementById(cell.getAttribute('aria-labelledby')).textContent])")
+        "const again = Array.from($$('.cell')).filter((cell) => first.has(cell));"
+        "return again.map((cell) => [cell.dataset.id, cell.textContent, cell.ariaPosInSet, feed.getElementById(cell.getAttribute('aria-labelledby')).textContent])")
     assert len(again) >= 10, f"{len(again)} reused elements"
     for name, text, position, label in again:
         number = int(name.removeprefix("user:"))
@@ -139,41 +139,41 @@ def it_reuses_elements(browser, relay, service):
 def it_keeps_the_focus_on_a_distant_cell(browser, relay, service):
     relay.answer = ten_thousand
     browser.open(relay.url, cells=20)
-    browser.script("document.querySelectorAll('.cell')[4].focus()")
+    browser.script("$$('.cell')[4].focus()")
     for _ in range(12):
         browser.script("scrollBy({top: 900, behavior: 'instant'})")
-        browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        browser.async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
     assert browser.focused() == "user:4" and browser.script("return scrollY") > 9000
     assert ids(browser)[:2] != ["user:0", "user:1"], "nothing was recycled"
     browser.press(Keys.ARROW_RIGHT)
     assert browser.focused() == "user:5"
-    box = browser.script("const { top, bottom } = document.activeElement.getBoundingClientRect(); return [top, bottom]")
+    box = browser.script("const { top, bottom } = focused().getBoundingClientRect(); return [top, bottom]")
     assert 60 <= box[0] and box[1] <= 860, f"not visible: {box}"
-    assert browser.script("return document.activeElement.ariaPosInSet") == "6"
-    order = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => Number(cell.ariaPosInSet))")
+    assert browser.script("return focused().ariaPosInSet") == "6"
+    order = browser.script("return Array.from($$('.cell'), (cell) => Number(cell.ariaPosInSet))")
     assert order == sorted(order), f"wrong reading order: {order}"
-    assert browser.script("return document.querySelectorAll('.cell[tabindex=\"0\"]').length") == 1
+    assert browser.script("return $$('.cell[tabindex=\"0\"]').length") == 1
 
 
 def it_restores_the_scroll_position(browser, relay, service):
     browser.open(relay.url, cells=20)
-    seen = "const cell = document.elementFromPoint(640, 400).closest('.cell'); return cell && [cell.dataset.id, Math.round(cell.getBoundingClientRect().top)]"
+    seen = "const cell = feed.elementFromPoint(640, 400).closest('.cell'); return cell && [cell.dataset.id, Math.round(cell.getBoundingClientRect().top)]"
     def there():
         return browser.script(seen)
     for _ in range(8):
         browser.script("scrollBy({top: 700, behavior: 'instant'})")
-        browser.driver.execute_async_script("setTimeout(arguments[0], 250)")
+        browser.async_script("setTimeout(arguments[0], 250)")
     place = browser.wait(there, "a cell in the middle")
     assert browser.script("return scrollY") > 5000
     held = []
     relay.hold = lambda exchange: "cursor=" in exchange.path and not held
     browser.driver.refresh()
     browser.wait(lambda: browser.text("#count"), "the first page")
-    outlines = "return Array.from(document.querySelectorAll('.skeletons:not([hidden]) i'), (one) => one.getBoundingClientRect()).some(({ top, bottom }) => bottom > 60 && top < innerHeight)"
+    outlines = "return Array.from($$('.skeletons:not([hidden]) i'), (one) => one.getBoundingClientRect()).some(({ top, bottom }) => bottom > 60 && top < innerHeight)"
     browser.wait(lambda: browser.script(outlines), "outlines at the saved position")
     held.append(True)
     browser.wait(lambda: there() == place, f"{place} after the reload")
-    browser.script("document.querySelector('.bar-link[href=\"openapi.json\"]').click()")
-    browser.wait(lambda: "openapi.json" in browser.driver.current_url, "the description")
+    browser.script("$('.bar-link[href$=\"reference.html\"]').click()")
+    browser.wait(lambda: "reference.html" in browser.driver.current_url, "the reference")
     browser.driver.back()
     browser.wait(lambda: there() == place, f"{place} after going back")

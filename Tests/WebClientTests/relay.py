@@ -34,6 +34,8 @@ class Relay:
         self.hold = None
         # `answer(exchange)` returns `(status, headers, JSON value)` in place of the service, or None.
         self.answer = None
+        # Pages of an app, by path.
+        self.pages = {}
         # A folder with files of the web client, which replace those of the binary.
         self.files = None
         self._port = 0
@@ -112,6 +114,10 @@ class RelayHandler(BaseHTTPRequestHandler):
         upstream = http.client.HTTPConnection(*self.owner.target, timeout=60)
         threading.Thread(target=self.watch, args=(exchange, upstream), daemon=True).start()
         if self.owner.files and self.serve_file(exchange):
+            return
+        if exchange.path in self.owner.pages:
+            exchange.finished, exchange.status = True, 200
+            self.send(200, {"Content-Type": "text/html; charset=utf-8"}, self.owner.pages[exchange.path].encode())
             return
         invented = self.owner.answer and self.owner.answer(exchange)
         if invented:

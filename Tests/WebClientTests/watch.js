@@ -7,8 +7,8 @@ new PerformanceObserver((list) => {
     watched.worst = entry.sources.map(({ node }) => node?.outerHTML?.slice(0, 120) ?? String(node)).join(" | ");
   }
 }).observe({ type: "layout-shift", buffered: true });
-new MutationObserver((_, observer) => {
-  if (!document.querySelector(".cell")) return;
-  observer.disconnect();
-  requestAnimationFrame(() => setTimeout(() => (watched.firstPage = performance.now())));
-}).observe(document, { childList: true, subtree: true });
+const watchCells = () => {
+  if (!document.querySelector("intertwine-feed")?.shadowRoot?.querySelector(".cell")) requestAnimationFrame(watchCells);
+  else setTimeout(() => (watched.firstPage = performance.now()));
+};
+watchCells();

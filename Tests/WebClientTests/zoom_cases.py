@@ -3,7 +3,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 USER = 'article[data-id^="user:"]'
-BOX = "const { left, top, width, height } = document.querySelector(arguments[0]).getBoundingClientRect(); return [left, top, width, height]"
+BOX = "const { left, top, width, height } = $(arguments[0]).getBoundingClientRect(); return [left, top, width, height]"
 
 
 def opened(browser, relay):
@@ -42,14 +42,14 @@ def it_ignores_keys_of_the_browser(browser, relay, service):
     opened(browser, relay)
     for key in "-+0":
         prevented = browser.script(
-            "return !document.querySelector('dialog.zoom').dispatchEvent(new KeyboardEvent('keydown',"
+            "return !$('dialog.zoom').dispatchEvent(new KeyboardEvent('keydown',"
             "  {key: arguments[0], ctrlKey: true, bubbles: true, cancelable: true}))", key)
         assert scale(browser) == 100 and not prevented, key
     browser.press("-")
     assert scale(browser) == 80
     # A pinch on a touchpad is a wheel event with the control key. It must zoom the image and not the page.
     prevented = browser.script(
-        "return !document.querySelector('.zoom-stage').dispatchEvent(new WheelEvent('wheel',"
+        "return !$('.zoom-stage').dispatchEvent(new WheelEvent('wheel',"
         "  {deltaY: -40, ctrlKey: true, clientX: 640, clientY: 400, bubbles: true, cancelable: true}))")
     assert prevented and scale(browser) > 80
 

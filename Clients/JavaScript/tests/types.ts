@@ -3,15 +3,16 @@ import {
   Actions, CellRegistry, Connection, decodeImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox, ProblemError, ViewportObserver,
   type BatchUpdate, type Cell, type Entry,
 } from "../source/index.mjs";
+import "../source/element/intertwine-feed.mjs";
 
-const connection = new Connection("https://feed.example.com/readyz");
+const connection = new Connection({ probe: "https://feed.example.com/readyz" });
 const client = new FeedClient({ base: "https://feed.example.com/", viewer: "ada", connection });
 const outbox = new Outbox({ client, storage: localStorage });
 const actions = new Actions({ client, outbox, open: (href) => location.assign(href) });
-const list = new FeedList(client, "feed?changes=true");
+const list = new FeedList({ client, href: "feed?changes=true" });
 const images = new ImageLoader<HTMLImageElement>({ client, actions, decode: decodeImage });
 const registry = new CellRegistry<HTMLElement>({ fallback: { make: () => document.createElement("article"), bind: show } });
-const watch = new ViewportObserver(new Impressions({ client }));
+const watch = new ViewportObserver({ impressions: new Impressions({ client }) });
 
 function show(view: HTMLElement, cell: Cell): void {
   const { width, height } = registry.size(cell);
@@ -47,6 +48,16 @@ export async function main(): Promise<void> {
   await dismiss(list.entries[0]);
   updates.close();
 }
+
+// The element.
+const feed = document.createElement("intertwine-feed");
+feed.client = client;
+feed.addEventListener("feedchange", ({ detail }) => console.log(detail.count, detail.isAtEnd));
+feed.addEventListener("feedopen", (event) => {
+  event.preventDefault();
+  location.assign(event.detail.href);
+});
+feed.src = "/feed";
 
 // @ts-expect-error The base is required.
 new FeedClient({});

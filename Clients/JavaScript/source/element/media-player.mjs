@@ -1,5 +1,5 @@
 // A player for video or audio, which performs the slots for playback progress, each once.
-import { element, resolve } from "./elements.mjs";
+import { element } from "./elements.mjs";
 
 /** The played fraction by slot. */
 const quartiles = { firstQuartile: 0.25, midpoint: 0.5, thirdQuartile: 0.75 };
@@ -7,14 +7,17 @@ const quartiles = { firstQuartile: 0.25, midpoint: 0.5, thirdQuartile: 0.75 };
 /** The performed slots by entry. */
 const performed = new WeakMap();
 
+/** Pauses players that are out of sight. */
+const sight = new IntersectionObserver((records) => {
+  for (const { target, isIntersecting } of records) if (!isIntersecting) target.pause();
+});
+
 /**
- * Returns the player for a binding, or null if its URL is invalid.
+ * Returns the player for a media URL. It pauses when it is out of sight.
  *
  * - perform(slot): performs a slot of the cell. title: the accessible name. fail: called if the media cannot be played.
  */
-export function mediaPlayer({ href, mediaType }, { entry, title, perform, fail }) {
-  const src = resolve(href);
-  if (src === null) return null;
+export function mediaPlayer({ src, mediaType, entry, title, perform, fail }) {
   const tag = mediaType.startsWith("audio/") ? "audio" : "video";
   const player = element(tag, { src, controls: true, preload: "none", playsinline: true, tabindex: "-1", "aria-label": title });
   const slots = performed.get(entry) ?? new Set();
@@ -25,7 +28,13 @@ export function mediaPlayer({ href, mediaType }, { entry, title, perform, fail }
     perform(slot);
   };
   player.addEventListener("error", fail);
-  player.addEventListener("playing", () => performOnce("start"));
+  sight.observe(player);
+  // Browsers differ in the effect of a click beside the controls. The first one plays the media.
+  player.addEventListener("click", () => player.classList.contains("is-started") || player.play().catch(() => {}));
+  player.addEventListener("playing", () => {
+    player.classList.add("is-started");
+    performOnce("start");
+  });
   player.addEventListener("timeupdate", () => {
     const share = playedSeconds(player) / player.duration;
     for (const [slot, least] of Object.entries(quartiles)) if (share >= least) performOnce(slot);

@@ -3,9 +3,9 @@
 export class Keyboard {
   #active = null;
 
-  /** - commands: `select`, `dismiss` and `inspect`, each called with an entry. */
-  constructor({ feed, commands }) {
-    Object.assign(this, { feed, commands });
+  /** - select(entry), dismiss(entry): perform these slots. commands: further commands of the page, with the `key` of each. */
+  constructor({ feed, select, dismiss, commands }) {
+    Object.assign(this, { feed, select, dismiss, commands });
     feed.element.addEventListener("keydown", (event) => this.#pressed(event));
     feed.element.addEventListener("focusin", ({ target }) => this.#activate(feed.view(target)));
     feed.addEventListener("entered", ({ detail: view }) => {
@@ -37,10 +37,13 @@ export class Keyboard {
     if (view === undefined) return;
     const isOnCell = event.target === view.element;
     const target = this.#target(event.key, view.entry);
+    const command = this.commands.find(({ key }) => key === event.key.toLowerCase());
+    // The arrow keys of a player change its volume and position.
+    if (event.target.matches("video, audio, input, select, textarea")) return;
     if (target !== undefined) this.feed.focus(this.feed.entries[target]);
-    else if ((event.key === "Enter" || event.key === " ") && isOnCell) this.commands.select(view.entry);
-    else if (event.key === "Delete") this.commands.dismiss(view.entry);
-    else if (event.key.toLowerCase() === "i") this.commands.inspect(view.entry);
+    else if ((event.key === "Enter" || event.key === " ") && isOnCell) this.select(view.entry);
+    else if (event.key === "Delete") this.dismiss(view.entry);
+    else if (command !== undefined) command.run(view.entry);
     else return;
     event.preventDefault();
   }
@@ -62,5 +65,5 @@ export class Keyboard {
 
 function tabStops({ element }, index) {
   element.tabIndex = index;
-  for (const tool of element.querySelectorAll(".tool, .cell-link, video, audio")) tool.tabIndex = index;
+  for (const control of element.querySelectorAll(".tool, .cell-link, .cell-band .cell-face, video, audio")) control.tabIndex = index;
 }

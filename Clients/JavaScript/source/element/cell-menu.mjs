@@ -1,22 +1,22 @@
 // A menu with the commands of a cell, opened by one button, for devices without a hovering pointer.
 import { element } from "./elements.mjs";
 
-/** Returns a function that opens the menu at a button. `commands(entry)` returns `{ name, label, run() }`. */
-export function cellMenu(commands) {
+/** Returns a function that opens the menu at a button, in a tree. `commands(entry)` returns `{ name, label, run() }`. */
+export function cellMenu({ root, commands }) {
   const menu = element("div.menu", { id: "cell-menu", role: "menu", popover: "auto", "aria-label": "Cell" });
   let opener = null;
-  document.querySelector("main").append(menu);
+  root.append(menu);
   menu.addEventListener("keydown", (event) => {
     const items = Array.from(menu.children);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Tab") menu.hidePopover();
     if (step === undefined) return;
     event.preventDefault();
-    items[(items.indexOf(document.activeElement) + step + items.length) % items.length].focus();
+    items[(items.indexOf(root.activeElement) + step + items.length) % items.length].focus();
   });
   menu.addEventListener("toggle", ({ newState }) => opener?.setAttribute("aria-expanded", String(newState === "open")));
   // Scrolling closes the menu, because its cell moves.
-  addEventListener("scroll", () => menu.hidePopover(), { passive: true });
+  addEventListener("scroll", () => menu.isConnected && menu.hidePopover(), { passive: true });
 
   return (button, entry) => {
     opener = button;

@@ -1,5 +1,5 @@
 // The placeholder of an image: its main colour and a blurred preview, from the binding.
-import { placeholderPixels } from "./client/index.mjs";
+import { placeholderPixels } from "../placeholder.mjs";
 
 export function showPlaceholder(outlet, { color, placeholder }) {
   if (/^#[0-9a-f]{6}$/i.test(color ?? "")) outlet.style.background = color;

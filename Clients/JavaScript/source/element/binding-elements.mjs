@@ -1,5 +1,5 @@
 // The elements for bindings. Images and media are loaded separately.
-import { element, resolve } from "./elements.mjs";
+import { element } from "./elements.mjs";
 
 const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
@@ -14,9 +14,7 @@ const types = {
     const text = /^\d{4}-\d\d-\d\d$/.test(value) ? dayFormat.format(date) : timeFormat.format(date);
     return [element("time", { datetime: value }, text)];
   },
-  link(value) {
-    const href = resolve(value);
-    if (href === null) return [];
+  link(href) {
     const name = new URL(href).hostname.replace(/^www\./, "");
     return [element("a.cell-link", { href, target: "_blank", rel: "noopener", tabindex: "-1" }, name)];
   },

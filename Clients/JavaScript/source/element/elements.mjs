@@ -44,10 +44,10 @@ export function hue(text) {
   return ((hash ^ (hash >>> 15)) >>> 0) % 360;
 }
 
-/** Returns the absolute URL of an href, or null if it is not http or https. */
-export function resolve(href) {
+/** Returns the absolute URL of an href of the service at a base URL, or null if it is not http or https. */
+export function resolve(href, base) {
   try {
-    const url = new URL(href, document.baseURI);
+    const url = new URL(href, base);
     return url.protocol === "http:" || url.protocol === "https:" ? url.href : null;
   } catch {
     return null;

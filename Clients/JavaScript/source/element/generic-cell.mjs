@@ -1,12 +1,12 @@
 // A generic view for cells without a renderer. It shows all bindings; a cell that is wider than 2.2 times its height is a row with the
 // image beside the texts, otherwise the image is above them.
-import { bindingsOf } from "./client/index.mjs";
+import { bindingsOf } from "../bindings.mjs";
 import { element } from "./elements.mjs";
-import { placeholder } from "./placeholder-cell.mjs";
+import { placeholder } from "./standard-cells.mjs";
 
 const rowRatio = 2.2;
 
-export function genericCell(content, identifier) {
+export function genericCell(content, { identifier }) {
   const label = element("p.generic-title", { dir: "auto" });
   return { label, outlets: {}, outletsFor: (cell) => addElements(content, identifier, label, cell) };
 }
@@ -20,7 +20,7 @@ function addElements(content, identifier, label, cell) {
   content.parentElement?.classList.toggle("is-placeholder", isEmpty);
   label.replaceChildren();
   if (isEmpty) {
-    const { label: title } = placeholder(content, identifier);
+    const { label: title } = placeholder(content, { identifier });
     label.textContent = title.textContent;
     title.replaceWith(label);
     label.className = "placeholder-title";
@@ -36,10 +36,10 @@ function addElements(content, identifier, label, cell) {
   words.append(label);
   for (const [part, type] of known) {
     if (type === "image") {
-      outlets[part] = element("div.image.generic-image");
+      outlets[part] = element("div.image.generic-image", { part: "image" });
       content.append(outlets[part]);
     } else if (type === "media") {
-      outlets[part] = element("div.media-outlet.generic-image");
+      outlets[part] = element("div.media-outlet.generic-image", { part: "player" });
       content.append(outlets[part]);
     } else if (part === title) {
       outlets[part] = label;

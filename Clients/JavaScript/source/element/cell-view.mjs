@@ -1,11 +1,12 @@
-// A reusable view for cells of one identifier. The feed defines its size, a renderer its elements, and the configuration action its
-// content.
-import { bindingValue, customSlots } from "./client/index.mjs";
+// A reusable view for cells of one identifier. The feed defines the size of its content, a renderer its elements, and the configuration
+// action its texts and images. Below the content, a band has the label of an ad, the mark of a saved cell, and the tools.
+import { customSlots } from "../actions.mjs";
+import { bindingValue, disclosureOf } from "../bindings.mjs";
 import { fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
 import { clearPlaceholder, showPlaceholder } from "./placeholder-image.mjs";
 import { mediaPlayer } from "./media-player.mjs";
-import { placeholder } from "./placeholder-cell.mjs";
+import { placeholder } from "./standard-cells.mjs";
 
 let made = 0;
 
@@ -15,26 +16,39 @@ export class CellView {
   cell = null;
   index = -1;
   frame = null;
+  /** The link or button that selects the cell, or null. */
+  face = null;
   #outlets = {};
   #imageViews = [];
   #isNear = false;
+  #isRemoved = false;
   #label;
 
   /**
-   * - images: loads images. actions: performs slots. distance(entry): returns the distance of an entry from the visible area.
-   * - removal: the label for removing a cell from the viewer's list, or null. language(): returns the language of the texts, or null.
+   * - base: the URL of the service. images: loads images. actions: performs slots.
+   * - distance(entry): returns the distance of an entry from the visible area. language(): returns the language of the texts, or null.
+   * - removal: the label for removing a cell from the viewer's list, or null. commands: further commands of the page, for tools.
    */
-  constructor({ identifier, renderer, images, actions, distance, removal, language }) {
-    Object.assign(this, { identifier, images, actions, distance, removal, language });
-    this.content = element("div.cell-content");
-    this.rendering = rendered(renderer, identifier, this.content);
+  constructor({ identifier, renderer, base, images, actions, distance, language, removal, commands }) {
+    Object.assign(this, { identifier, base, images, actions, distance, language, removal });
+    this.content = element("div.cell-content", { part: "content" });
+    this.disclosure = element("p.cell-disclosure", { part: "disclosure", dir: "auto" });
+    this.rendering = rendered(renderer, this.content, { identifier, disclosure: this.disclosure });
     this.#label = this.rendering.label;
     this.#label.id = `cell-${++made}-label`;
-    this.element = element("article.cell", { tabindex: "-1", "aria-labelledby": this.#label.id });
+    this.element = element("article.cell", { tabindex: "-1", "aria-labelledby": this.#label.id, part: "cell" });
     this.element.dataset.identifier = identifier;
     if (this.rendering.role) this.element.classList.add(`is-${this.rendering.role}`);
-    this.tools = element("div.cell-tools", {}, ...this.#makeTools());
-    this.element.append(this.content, this.tools);
+    this.saved = element("span.cell-saved", { hidden: true, "aria-hidden": "true", title: "Saved" }, "★");
+    const tools = element("div.cell-tools", { part: "tools" }, ...this.#makeTools(commands));
+    this.band = element("div.cell-band", {}, this.saved, tools);
+    if (this.disclosure.parentElement === null) this.band.prepend(this.disclosure);
+    this.element.append(this.content, this.band);
+  }
+
+  /** True if the view shows the present state of its entry. */
+  get isCurrent() {
+    return this.cell === this.entry.cell && this.#isRemoved === this.entry.isRemoved;
   }
 
   /** Displays an entry in a frame. */
@@ -53,26 +67,31 @@ export class CellView {
     const language = this.language();
     if (language === null) this.content.removeAttribute("lang");
     else this.content.lang = language;
-    this.element.classList.toggle("is-saved", isSaved);
+    this.saved.hidden = !isSaved;
     this.element.ariaDescription = isSaved ? "Saved" : null;
     this.element.classList.toggle("is-inspected", entry.isInspected === true);
-    this.#showControls(cell.actions ?? {});
+    this.#isRemoved = entry.isRemoved;
+    this.element.classList.toggle("is-removed", entry.isRemoved);
+    this.#showDisclosure(cell);
     this.element.classList.toggle("has-slots", customSlots(cell).length > 0);
     this.place(frame);
     this.#outlets = this.rendering.outletsFor?.(cell) ?? this.rendering.outlets;
+    this.#showControls(cell.actions ?? {});
     this.actions.perform("configuration", entry, { view: this });
     entry.name = this.#label.textContent || String(cell.id ?? this.identifier);
   }
 
-  /** Moves the view to its frame. */
+  /** Moves the view to its frame. The content has the size of the feed; the card has the height of its row. */
   place(frame) {
-    if (frame === undefined) return;
+    if (frame === undefined || frame === this.frame) return;
     this.frame = frame;
     const { style } = this.element;
     style.left = `${frame.left}px`;
     style.top = `${frame.top}px`;
     style.width = `${frame.width}px`;
     style.height = `${frame.height}px`;
+    this.content.style.height = `${frame.contentHeight}px`;
+    this.content.style.top = `${(frame.height - frame.contentHeight) / 2}px`;
   }
 
   /** Sets the position of the cell among `count` cells for screen readers; -1 if the number is unknown. */
@@ -87,6 +106,7 @@ export class CellView {
     this.disappear();
     this.#imageViews = [];
     this.entry = null;
+    this.frame = null;
     this.element.tabIndex = -1;
     for (const animation of this.element.getAnimations()) animation.cancel();
     for (const outlet of Object.values(this.#outlets)) {
@@ -108,7 +128,7 @@ export class CellView {
       if (shown.type === "text") {
         for (const avatar of this.content.querySelectorAll(".avatar")) avatar.dataset.initials = initials(shown.value);
       }
-      if (shown.type === "media") this.#play(outlet, shown.value);
+      if (shown.type === "media") this.#showPlayer(outlet, shown.value);
       if (shown.type === "image") {
         showPlaceholder(outlet, binding);
         this.#imageViews.push({ binding, outlet, isShown: false, request: null });
@@ -132,7 +152,6 @@ export class CellView {
   disappear() {
     if (!this.#isNear) return;
     this.#isNear = false;
-    for (const player of this.content.querySelectorAll("video, audio")) player.pause();
     for (const image of this.#imageViews) {
       const { request } = image;
       if (request === null) continue;
@@ -142,15 +161,24 @@ export class CellView {
     }
   }
 
-  #play(outlet, href) {
+  #showPlayer(outlet, href) {
     const { entry } = this;
+    const src = resolve(href, this.base);
+    if (src === null) return;
     const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
     // The media type is a separate text binding.
     const { mediaType: binding } = this.cell.actions.configuration.bindings;
     const mediaType = bindingValue(binding)?.value ?? (/Audio/.test(this.identifier) ? "audio/" : "");
     const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status" }, "The media cannot be played."));
-    const player = mediaPlayer({ href, mediaType }, { entry, title: this.#label.textContent || "Advertisement", perform, fail });
-    if (player !== null) outlet.replaceChildren(player);
+    outlet.replaceChildren(mediaPlayer({ src, mediaType, entry, title: this.#label.textContent || "Media", perform, fail }));
+  }
+
+  /** Shows the label of an ad. */
+  #showDisclosure(cell) {
+    const disclosure = disclosureOf(cell);
+    const isAd = disclosure !== null || /^ad:/.test(cell.id);
+    this.element.classList.toggle("is-advertisement", isAd);
+    this.disclosure.textContent = isAd ? [disclosure?.label ?? "Advertisement", disclosure?.advertiser].filter(Boolean).join(" · ") : "";
   }
 
   async #load(image) {
@@ -171,6 +199,7 @@ export class CellView {
       if (image.request !== request) return;
       image.request = null;
       image.outlet.dataset.state = "failed";
+      if (!image.outlet.matches(".avatar")) image.outlet.replaceChildren(unavailable(image.binding.alt));
       if (error.problem?.detail) image.outlet.title = error.problem.detail;
       if (error.retryAfter) setTimeout(() => this.#imageViews.includes(image) && this.retry(), Math.min(error.retryAfter, 30) * 1000);
     }
@@ -181,14 +210,19 @@ export class CellView {
     this.dismissTool.hidden = !dismissal && !this.removal;
     const title = this.removal ?? (typeof dismissal?.label === "string" ? dismissal.label : "Dismiss");
     Object.assign(this.dismissTool, { title, ariaLabel: title });
-    const link = selection?.type === "link" ? resolve(selection.href) : null;
+    const link = selection?.type === "link" ? resolve(selection.href, this.base) : null;
     const tag = !selection ? null : link ? "a" : "button";
     if (this.face?.localName !== tag) {
       this.face?.remove();
       this.face = tag && this.#makeFace(tag);
-      if (this.face) this.content.after(this.face);
     }
+    if (this.face === null) return;
     if (link) this.face.href = link;
+    // A click on a player plays it, so the selection is in the band.
+    const hasPlayer = this.content.querySelector(".media-outlet") !== null;
+    this.face.textContent = hasPlayer ? (selection.label ?? (link ? "Visit" : "Open")) : "";
+    if (hasPlayer) this.band.querySelector(".cell-tools").before(this.face);
+    else this.content.before(this.face);
   }
 
   #makeFace(tag) {
@@ -198,7 +232,7 @@ export class CellView {
       : element("button.cell-face", { ...shared, type: "button", "aria-haspopup": "dialog" });
   }
 
-  #makeTools() {
+  #makeTools(commands) {
     const tool = (name, title, attributes, ...paths) => {
       const names = { title, "aria-label": title, "aria-describedby": this.#label.id, ...attributes };
       return element("button.tool", { type: "button", "data-tool": name, tabindex: "-1", ...names }, icon(...paths));
@@ -208,20 +242,26 @@ export class CellView {
       ? tool("dismiss", this.removal, {}, ...back)
       : tool("dismiss", "Dismiss", {}, "M7.5 7.5l9 9", "M16.5 7.5l-9 9");
     return [
-      tool("inspect", "Inspect", {}, "M12 11v6", "M12 7.2v.1"),
+      ...commands.map(({ name, label, paths }) => tool(name, label, {}, ...paths)),
       this.dismissTool,
       tool("more", "More", { "aria-haspopup": "menu" }, "M6 12v.1", "M12 12v.1", "M18 12v.1"),
     ];
   }
 }
 
+/** Returns the elements in place of an image that could not be loaded. */
+function unavailable(description) {
+  const text = typeof description === "string" && description !== "" ? description : "Image unavailable";
+  return element("span.image-unavailable", {}, icon("M4 5h16v14H4z", "M4 16l5-5 4 4 3-3 4 4", "M3 3l18 18"), element("span", {}, text));
+}
+
 /** Returns the result of a renderer, or a placeholder if the renderer fails. */
-function rendered(renderer, identifier, content) {
+function rendered(renderer, content, parts) {
   try {
-    return renderer(content, identifier);
+    return renderer(content, parts);
   } catch (error) {
-    console.warn(`The renderer of ${identifier} failed.`, error);
+    console.warn(`The renderer of ${parts.identifier} failed.`, error);
     content.replaceChildren();
-    return placeholder(content, identifier);
+    return placeholder(content, parts);
   }
 }

@@ -1,16 +1,16 @@
 // A collection view, which displays many cells with few views. A cell near the viewport gets a view from the registry, and returns it when
 // it is far away. The list defines the cells, the layout their frames.
-import { isSectionHeader } from "./client/index.mjs";
+import { isSectionHeader } from "../page.mjs";
 
 /**
  * Distances from the viewport in points: cells within `around` have a view, cells beyond `beyond` are recycled, and cells within `near`
  * load their images.
  */
-const around = 2200;
-const beyond = 2600;
+const around = 2600;
+const beyond = 3000;
 const near = 150;
 /** The distance from the end of the list at which the next page is loaded. */
-const ahead = 900;
+const ahead = 1200;
 /** The maximum milliseconds of a frame for cells that are not visible yet. */
 const budget = 5;
 const glide = { duration: 240, easing: "cubic-bezier(.2, .7, .2, 1)" };
@@ -22,26 +22,40 @@ export class CollectionView extends EventTarget {
   #pinned = new Set();
   #frame = null;
   #layout;
+  #events = new AbortController();
+  #resizes = new ResizeObserver(() => this.resized());
   /** The indices of the visible cells at the last rendering. */
   #seen = { first: 0, end: 0 };
   /** The id of the cell that gets the focus when it appears, or null. */
   #pendingFocus = null;
 
   /**
-   * - makeLayout(width, entries): returns an empty layout. registry: its views are bound with an entry and a frame, and have `show(entry,
-   *   frame)`, `place(frame)`, `number(count)`, `appear()`, `disappear()` and `prepareForReuse()`.
+   * - makeLayout(width, entries): returns an empty layout. registry: its views are bound with an entry and a frame, and have `isCurrent`,
+   *   `show(entry, frame)`, `place(frame)`, `number(count)`, `appear()`, `disappear()` and `prepareForReuse()`.
+   * - insets(): returns the points at the upper and lower edge of the window that other elements cover: `{ top, bottom }`.
    */
-  constructor({ element, list, makeLayout, registry }) {
+  constructor({ element, list, makeLayout, registry, insets }) {
     super();
-    Object.assign(this, { element, list, makeLayout, registry });
+    Object.assign(this, { element, list, makeLayout, registry, insets });
     this.motion = matchMedia("(prefers-reduced-motion: reduce)");
     this.#updateLayout();
-    list.addEventListener("changed", ({ detail }) => this.#changed(detail));
-    addEventListener("scroll", () => this.schedule(), { passive: true });
-    addEventListener("resize", () => this.schedule());
+    const { signal } = this.#events;
+    list.addEventListener("changed", ({ detail }) => this.#changed(detail), { signal });
+    list.holds = (before, after) => this.#holds(before, after);
+    // Elements other than the window may scroll.
+    addEventListener("scroll", () => this.schedule(), { passive: true, capture: true, signal });
+    addEventListener("resize", () => this.schedule(), { signal });
     // Any input of the user cancels the pending focus.
-    for (const gesture of ["keydown", "pointerdown"]) addEventListener(gesture, () => (this.#pendingFocus = null), { capture: true });
-    new ResizeObserver(() => this.resized()).observe(element);
+    for (const gesture of ["keydown", "pointerdown"]) addEventListener(gesture, () => (this.#pendingFocus = null), { capture: true, signal });
+    this.#resizes.observe(element);
+  }
+
+  /** Removes all views, and ends all observations. */
+  close() {
+    this.#events.abort();
+    this.#resizes.disconnect();
+    cancelAnimationFrame(this.#frame);
+    for (const [entry, view] of this.#views) this.#recycle(entry, view);
   }
 
   get layout() {
@@ -87,9 +101,9 @@ export class CollectionView extends EventTarget {
   reveal(entry, { below = 24 } = {}) {
     const { top, height } = this.#layout.frames[entry.index];
     const start = this.element.getBoundingClientRect().top + top;
-    const { bottom: bar } = document.querySelector(".bar").getBoundingClientRect();
-    const over = start - bar - 24;
-    const under = start + height - (innerHeight - below);
+    const { top: covered, bottom } = this.insets();
+    const over = start - covered - 24;
+    const under = start + height - (innerHeight - bottom - below);
     if (over < 0) scrollBy({ top: over, behavior: "instant" });
     else if (under > 0) scrollBy({ top: Math.min(over, under), behavior: "instant" });
     this.#render();
@@ -125,7 +139,7 @@ export class CollectionView extends EventTarget {
 
   /** Creates a new layout if the width has changed, and keeps the visible cells in place. */
   resized() {
-    if (this.#layout.width !== this.element.clientWidth) this.holding(this.view(document.activeElement)?.entry)();
+    if (this.#layout.width !== this.element.clientWidth) this.holding(this.view(this.#focused)?.entry)();
   }
 
   /** Is called before the available width changes. The returned function creates a new layout and keeps an entry in place. */
@@ -146,10 +160,25 @@ export class CollectionView extends EventTarget {
     this.#frame ??= requestAnimationFrame(() => this.#render());
   }
 
-  /** The scrolled distance in points, from the upper edge of the cells to the lower edge of the bar. */
+  /** The scrolled distance in points, from the upper edge of the cells to the upper edge of the uncovered window. */
   get #top() {
-    const { bottom: bar } = document.querySelector(".bar").getBoundingClientRect();
-    return bar - this.element.getBoundingClientRect().top;
+    return this.insets().top - this.element.getBoundingClientRect().top;
+  }
+
+  /** The element with the focus in the same tree, or null. */
+  get #focused() {
+    return this.element.getRootNode().activeElement;
+  }
+
+  /** Returns true if a change of the service would move, insert or remove cells that are visible or above. */
+  #holds(before, after) {
+    if (before.length === 0) return false;
+    // The person waits for this cell.
+    if (this.#pendingFocus !== null && after.some(({ cell }) => cell.id === this.#pendingFocus)) return false;
+    const { first, end } = this.#layout.range(this.#top, this.#top + innerHeight);
+    if (end <= first) return false;
+    for (let index = 0; index < end; index += 1) if (before[index] !== after[index]) return true;
+    return false;
   }
 
   #isInSight(entry) {
@@ -174,11 +203,13 @@ export class CollectionView extends EventTarget {
         this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
       }
       this.#layoutChanged();
+      // The last row may be higher now.
+      for (const view of this.#views.values()) view.place(this.#layout.frames[view.entry.index]);
       if (this.list.isAtEnd) for (const view of this.#views.values()) view.number(this.entries.length);
       this.#render();
       return;
     }
-    const focused = this.view(document.activeElement)?.entry;
+    const focused = this.view(this.#focused)?.entry;
     const place = focused && this.#views.get(focused).index;
     const anchor = keepsScrollPosition && this.#top > 0 ? this.#anchorAmongStaying(focused) : null;
     const before = scrollY;
@@ -188,7 +219,7 @@ export class CollectionView extends EventTarget {
     this.#render({ isArriving: appended === undefined });
     // If the focused cell was removed, the focus moves to its neighbour.
     if (focused?.index < 0) this.focus(this.entries[Math.min(place, this.entries.length - 1)]);
-    else if (focused && document.activeElement === document.body) this.#views.get(focused)?.element.focus({ preventScroll: true });
+    else if (focused && this.#focused === null) this.#views.get(focused)?.element.focus({ preventScroll: true });
     const awaited = this.#pendingFocus === null ? undefined : this.entries.find(({ cell }) => cell.id === this.#pendingFocus);
     if (awaited !== undefined) this.focus(awaited);
   }
@@ -214,7 +245,7 @@ export class CollectionView extends EventTarget {
       }
       const from = view.frame;
       const to = this.#layout.frames[entry.index];
-      if (view.cell !== entry.cell) view.show(entry, to);
+      if (!view.isCurrent) view.show(entry, to);
       else view.place(to);
       view.number(this.#count);
       const [across, down] = [from.left - to.left, from.top - to.top + scrolled];
@@ -250,8 +281,9 @@ export class CollectionView extends EventTarget {
   }
 
   #recycleDistant({ first, end }) {
+    const focused = this.#focused;
     for (const [entry, view] of this.#views) {
-      const isNeeded = (first <= entry.index && entry.index < end) || this.#pinned.has(entry) || view.element.contains(document.activeElement);
+      const isNeeded = (first <= entry.index && entry.index < end) || this.#pinned.has(entry) || view.element.contains(focused);
       if (!isNeeded) this.#recycle(entry, view);
     }
   }
@@ -289,12 +321,12 @@ export class CollectionView extends EventTarget {
 
   /** Sorts the elements in the order of the list, for the tab order and for screen readers. */
   #sortElements() {
-    const focused = document.activeElement;
+    const focused = this.#focused;
     let next = this.element.firstElementChild;
     for (const { element } of this.views) {
       if (element === next) next = next.nextElementSibling;
       else this.element.insertBefore(element, next);
     }
-    if (focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
+    if (focused !== this.#focused && this.element.contains(focused)) focused.focus({ preventScroll: true });
   }
 }

@@ -6,8 +6,8 @@ const largest = 5;
 const step = 1.25;
 const stride = 60;
 
-/** Returns a function `show(arguments, entry)` that opens the dialog. Its promise resolves when the dialog is closed. */
-export function imageZoom(images) {
+/** Returns a function `show(arguments, entry)` that opens the dialog in a tree. Its promise resolves when the dialog is closed. */
+export function imageZoom({ images, root }) {
   return ({ username = "", image }, entry) =>
     new Promise((closed) => {
       const stage = element("div.zoom-stage", { tabindex: "0", role: "group", "aria-label": "Image" });
@@ -33,7 +33,7 @@ export function imageZoom(images) {
         dialog.remove();
         closed();
       });
-      document.body.append(dialog);
+      root.append(dialog);
       dialog.showModal();
       zoom.zoom(1);
       close.focus();
@@ -124,12 +124,19 @@ class Zoom {
 /** Shows the image on the stage when it is loaded. Until then, and if loading fails, the initials are displayed. */
 function show(href, username, stage, images, entry) {
   stage.append(element("span.zoom-initials", { "aria-hidden": "true" }, initials(username)));
-  if (typeof href !== "string") return null;
+  if (typeof href !== "string") {
+    stage.append(element("p.zoom-failure", { role: "status" }, "This person has no image."));
+    return null;
+  }
   const request = images.request(href, { owner: entry });
   request.image.then((loaded) => {
     loaded.className = "zoom-image";
     loaded.alt = `Image of ${username}`;
     stage.replaceChildren(loaded);
-  }).catch(() => stage.classList.add("is-failed"));
+  }).catch((error) => {
+    if (!stage.isConnected) return;
+    const reason = error.problem?.detail ?? "The server did not return the image.";
+    stage.append(element("p.zoom-failure", { role: "status" }, `The image cannot be displayed. ${reason}`));
+  });
   return request;
 }

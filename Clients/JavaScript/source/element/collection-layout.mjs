@@ -1,8 +1,12 @@
 // A layout of cells in columns, or in rows as in a table, with the sizes of the feed. It only computes numbers.
 
-import { displaySize } from "./client/index.mjs";
+import { displaySize } from "../page.mjs";
 
 const defaultWidth = 300;
+/** The distance in points between the columns; between the rows, with the band below the cards; and below a section header. */
+const columnGap = 20;
+const rowGap = 52;
+const headerGap = 12;
 
 /** Returns the width of the columns: the most frequent width of the cells. */
 export function columnWidth(sizes) {
@@ -20,7 +24,8 @@ export class CollectionLayout {
   /** - width: the available width in points. column: the width of a column. isTable: true for one cell per row, without gaps. */
   constructor({ width, column = defaultWidth, isTable = false }) {
     this.width = width;
-    this.gap = isTable ? 0 : 20;
+    this.isTable = isTable;
+    this.gap = isTable ? 0 : columnGap;
     this.track = isTable ? width : Math.min(column, width);
     this.columns = isTable ? 1 : Math.max(1, Math.floor((width + this.gap) / (column + this.gap)));
     /** The distance between the outer edges of the first and the last column. */
@@ -29,12 +34,13 @@ export class CollectionLayout {
   }
 
   get height() {
-    return this.#rows.at(-1)?.bottom ?? 0;
+    const row = this.#rows.at(-1);
+    return row === undefined ? 0 : row.bottom + row.below;
   }
 
   /**
-   * Adds the next cell. A cell that is wider than its columns is centred on them; one that is wider than the available width is cut. A
-   * section header has a row of its own.
+   * Adds the next cell. A cell that is wider than its columns is centred on them; one that is wider than the available width is cut. All
+   * cells of a row have one height. A section header has a row of its own.
    */
   add(size, { isSectionHeader = false } = {}) {
     const { height, ...wanted } = displaySize(size);
@@ -42,15 +48,20 @@ export class CollectionLayout {
     const span = isSectionHeader ? this.columns : Math.min(this.columns, Math.ceil((width + this.gap) / (this.track + this.gap)));
     let row = this.#rows.at(-1);
     if (row === undefined || this.#filled + span > this.columns) {
-      row = { top: row === undefined ? 0 : row.bottom + this.gap, bottom: 0, first: this.frames.length };
+      const below = this.isTable ? 0 : isSectionHeader ? headerGap : rowGap;
+      row = { top: this.height, bottom: 0, below, first: this.frames.length };
       this.#rows.push(row);
       this.#filled = 0;
     }
     const space = span * (this.track + this.gap) - this.gap;
     const start = this.inset + this.#filled * (this.track + this.gap);
     const left = isSectionHeader ? start : Math.max(0, Math.min(this.width - width, Math.round(start + (space - width) / 2)));
-    this.frames.push({ left, top: row.top, width, height, row: this.#rows.length - 1 });
-    row.bottom = Math.max(row.bottom, row.top + height);
+    const rowHeight = Math.max(row.bottom - row.top, height);
+    this.frames.push({ left, top: row.top, width, height: rowHeight, contentHeight: height, row: this.#rows.length - 1 });
+    if (row.top + rowHeight > row.bottom) {
+      row.bottom = row.top + rowHeight;
+      for (let index = row.first; index < this.frames.length - 1; index += 1) this.frames[index] = { ...this.frames[index], height: rowHeight };
+    }
     this.#filled += span;
   }
 

@@ -1,24 +1,30 @@
 // Loads the next pages of the list, and shows a message for an empty list or a refused page.
-import { ProblemError, UnavailableError } from "./client/index.mjs";
+import { ProblemError, UnavailableError } from "../responses.mjs";
 import { element } from "./elements.mjs";
 
 export class FeedLoader {
   #isLoading = false;
   #isRefused = false;
+  #events = new AbortController();
 
   /**
    * - state: the element for the message. skeletons: the outlines that are displayed until the first cells arrive. empty: the message for
-   *   an empty list.
+   *   an empty list. reload(): loads the list again.
    */
-  constructor({ feed, list, connection, state, skeletons, empty }) {
-    Object.assign(this, { feed, list, connection, state, skeletons, empty });
+  constructor({ feed, list, connection, state, skeletons, empty, reload }) {
+    Object.assign(this, { feed, list, connection, state, skeletons, empty, reload });
     feed.addEventListener("wanting", () => this.loadNext());
-    connection.addEventListener("restored", () => this.loadNext());
+    connection.addEventListener("restored", () => this.loadNext(), { signal: this.#events.signal });
     list.addEventListener("changed", () => this.#update());
   }
 
+  /** Ends the loading of further pages. */
+  close() {
+    this.#events.abort();
+  }
+
   async loadNext() {
-    if (this.#isLoading || this.#isRefused || this.list.isAtEnd || this.connection.isLost) return;
+    if (this.#isLoading || this.#isRefused || this.#events.signal.aborted || this.list.isAtEnd || this.connection.isLost) return;
     await this.run(() => this.list.loadNext());
     this.feed.schedule();
   }
@@ -60,7 +66,7 @@ export class FeedLoader {
     const isFeed = this.list.entries.length > 0;
     Object.assign(this.feed.element, { role: isFeed ? "feed" : null, ariaLabel: isFeed ? "Feed" : null });
     const button = element("button.button", { type: "button" }, label);
-    button.addEventListener("click", () => location.reload());
-    this.state.replaceChildren(element("h2.state-title", {}, title), element("p.quiet", {}, ...text), button);
+    button.addEventListener("click", () => this.reload());
+    this.state.replaceChildren(element("h2.state-title", {}, title), element("p", {}, ...text), button);
   }
 }

@@ -1,0 +1,27 @@
+// The registry of views for cells: the templates of the page, the standard cells, and a generic view for all others.
+import { CellRegistry } from "../cell-registry.mjs";
+import { CellView } from "./cell-view.mjs";
+import { genericCell } from "./generic-cell.mjs";
+import { standardCells } from "./standard-cells.mjs";
+import { templateCell } from "./template-cell.mjs";
+
+/**
+ * Returns the registry of all cells. Its views are instances of `CellView`.
+ *
+ * - parts: the parts of the page for each view. templates: the `template` elements with the attribute `data-cell`.
+ */
+export function makeRegistry({ parts, templates }) {
+  const registration = (renderer, version = 1) => ({
+    version,
+    make: (identifier) => new CellView({ identifier, renderer, ...parts }),
+    bind: (view, _, entry, frame) => view.show(entry, frame),
+    prepareForReuse: (view) => view.prepareForReuse(),
+  });
+  const registry = new CellRegistry({ fallback: registration(genericCell) });
+  for (const [identifier, renderer] of Object.entries(standardCells)) registry.register(identifier, registration(renderer));
+  for (const template of templates) {
+    const { cell, version } = template.dataset;
+    registry.register(cell, registration(templateCell(template), Number(version) || 1));
+  }
+  return registry;
+}

@@ -1,0 +1,324 @@
+// The element `<intertwine-feed src="/feed">`, which shows a feed, performs its actions, and follows its changes.
+import { Actions, customSlots } from "../actions.mjs";
+import { Connection } from "../connection.mjs";
+import { decodeImage } from "../decode-image.mjs";
+import { DetailEvent } from "../detail-event.mjs";
+import { FeedClient } from "../feed-client.mjs";
+import { FeedList } from "../feed-list.mjs";
+import { FeedUpdates } from "../feed-updates.mjs";
+import { ImageLoader } from "../image-loader.mjs";
+import { Impressions } from "../impressions.mjs";
+import { Outbox } from "../outbox.mjs";
+import { makeRegistry } from "./cell-kinds.mjs";
+import { cellMenu } from "./cell-menu.mjs";
+import { CollectionLayout, columnWidth } from "./collection-layout.mjs";
+import { CollectionView } from "./collection-view.mjs";
+import { connectionBanner } from "./connection-banner.mjs";
+import { element, resolve } from "./elements.mjs";
+import { FeedLoader } from "./feed-loader.mjs";
+import { firstPage, tableWidth } from "./first-page.mjs";
+import { imageZoom } from "./image-zoom.mjs";
+import { Interactions } from "./interactions.mjs";
+import { Keyboard } from "./keyboard.mjs";
+import { NewCells } from "./new-cells.mjs";
+import { styles } from "./styles.mjs";
+import { Toast } from "./toast.mjs";
+import { UndoStack } from "./undo-stack.mjs";
+import { browserStorage, storedViewer } from "./viewer-identity.mjs";
+import { observeVisibleCells } from "./visible-cells.mjs";
+
+/** The viewer's lists: the message for an empty list, and the command for each cell. */
+const lists = {
+  feed: { title: "This feed is empty.", text: "" },
+  saved: { title: "No saved cells.", text: "Cells that you save in a feed are listed here.", removal: "Remove", done: "is no longer saved." },
+  dismissed: {
+    title: "No dismissed cells.", text: "Cells that you dismiss in a feed are listed here and can be restored.", removal: "Restore",
+    done: "is in the feed again.",
+  },
+};
+const outlines = 40;
+
+/**
+ * A custom element that shows a feed.
+ *
+ * Attributes: `src` (the URL of a feed, section or viewer's list), `viewer` (the viewer's name; by default a random name that is stored in
+ * the browser), `viewer-header`, `language` (`Accept-Language`), `cells` (`Accept-Cells`, or `own` for the cells with a view). Children:
+ * `<template data-cell="IDENTIFIER">` defines a view, and `slot="empty"` the text for an empty feed.
+ *
+ * Events: `feedstart` (the parts exist), and `feedchange` with `{ count, isAtEnd }`. Cancelable ones: `feedopen` with `{ href }`,
+ * `feedpresent` with `{ presentation, entry }`, and `feedreload` (the person asks to load the feed again).
+ */
+export class IntertwineFeed extends HTMLElement {
+  static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells"];
+
+  /** The client. If it is not set, the element makes one for the origin of `src`. */
+  client = null;
+  /** Sends the requests for images; by default those of the client do. */
+  imageFetch = null;
+  /** Further commands for each cell: `{ name, label, key, paths, run(entry) }`, with the paths of an icon in a box of 24 by 24. */
+  commands = [];
+  /** The functions that show screens, by the name in presentations: `show(arguments, entry)` returns a promise of the end. */
+  screens = {};
+  #session = null;
+  #insets = { top: 0, bottom: 0 };
+
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [styles()];
+  }
+
+  /** The URL of the first page. */
+  get src() {
+    return this.getAttribute("src");
+  }
+
+  set src(src) {
+    this.setAttribute("src", src);
+  }
+
+  /** The parts of the running element: `{ list, collection, images, actions, interactions, connection, skeletons }`, or null. */
+  get parts() {
+    return this.#session;
+  }
+
+  connectedCallback() {
+    // The templates follow the start tag.
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => this.#start(), { once: true });
+    else this.#start();
+  }
+
+  disconnectedCallback() {
+    this.#end();
+  }
+
+  attributeChangedCallback(_, before, after) {
+    if (this.isConnected && before !== after && document.readyState !== "loading") this.reload();
+  }
+
+  /** Loads the feed again from its first page. */
+  reload() {
+    this.#end();
+    this.#start();
+  }
+
+  /** Performs the first action of the newest notice, such as an undo. */
+  undo() {
+    this.#session?.toast.act();
+  }
+
+  /** True while the element shows a dialog. */
+  get hasDialog() {
+    return this.shadowRoot.querySelector("dialog[open]") !== null;
+  }
+
+  /** Reads the `scroll-padding` of the document again: the part of the window that other elements cover. */
+  updateInsets() {
+    const { scrollPaddingTop, scrollPaddingBottom } = getComputedStyle(document.documentElement);
+    this.#insets = { top: parseFloat(scrollPaddingTop) || 0, bottom: parseFloat(scrollPaddingBottom) || 0 };
+    this.style.setProperty("--inset-top", `${this.#insets.top}px`);
+    this.#session?.updateVisibility();
+  }
+
+  #start() {
+    if (this.#session !== null || !this.isConnected || this.src === null) return;
+    const screen = document.documentElement.clientWidth;
+    // The margins of a page beside the element are not a narrow column.
+    const width = this.clientWidth > 0 && this.clientWidth < screen - 64 ? this.clientWidth : screen;
+    const first = firstPage({ src: this.src, width, available: this.clientWidth || screen, scale: devicePixelRatio });
+    this.#session = this.#makeSession(first);
+    this.updateInsets();
+    this.dispatchEvent(new DetailEvent("feedstart"));
+    this.#session.collection.schedule();
+  }
+
+  #end() {
+    this.#session?.end();
+    this.#session = null;
+    this.shadowRoot.replaceChildren();
+  }
+
+  /** Composes the parts. All dependencies between them are defined here. */
+  #makeSession({ base, href, isTable, list: listName }) {
+    const root = this.shadowRoot;
+    const surface = this.#makeSurface(isTable);
+    const client = this.client ?? this.#makeClient(base);
+    const connection = (client.connection ??= new Connection({ probe: client.resolve("readyz"), fetch: client.fetch }));
+    const actions = new Actions({
+      client,
+      outbox: new Outbox({ client, storage: browserStorage }),
+      bind: (bindings, { view }) => view.bind(bindings),
+      // The browser opens the cell's link, so the request is only logged.
+      open: (link, owner, slot) => client.requestLog.begin(owner, { slot, method: "GET", href: link }).end("opened in a tab"),
+    });
+    const images = new ImageLoader({ client, actions, fetch: this.imageFetch ?? client.fetch, decode: decodeImage });
+    const list = new FeedList({ client, href });
+    const { title, text, removal, done } = lists[listName];
+    const registry = makeRegistry({
+      templates: this.querySelectorAll(":scope > template[data-cell]"),
+      parts: {
+        base: client.base, images, actions, removal, commands: this.commands,
+        distance: (entry) => collection.distance(entry), language: () => list.pages.language,
+      },
+    });
+    this.#setHeaders(client, registry);
+    const collection = new CollectionView({ element: surface.feed, list, makeLayout: layouts(isTable), registry, insets: () => this.#insets });
+    const alignContent = () => this.style.setProperty("--content-width", `${collection.layout.contentWidth}px`);
+    collection.addEventListener("laid-out", alignContent);
+    alignContent();
+
+    const updates = listName === "feed" ? new FeedUpdates({ list, visible: () => collection.shown }) : null;
+    if (updates !== null) collection.addEventListener("rendered", () => updates.visibleRangeChanged());
+    const empty = [title, [listName === "feed" ? element("slot", { name: "empty" }, text) : text]];
+    const loader = new FeedLoader({
+      feed: collection, list, connection, empty, state: surface.state, skeletons: surface.skeletons, reload: () => this.#ask("feedreload") && this.reload(),
+    });
+    const announce = (message) => {
+      surface.live.textContent = message;
+    };
+    const newCells = new NewCells({ list, collection, pill: surface.pill, announce });
+
+    const toast = new Toast(surface.toasts);
+    reportRefusedImages(images, toast);
+    const retryImages = () => collection.views.forEach((view) => view.retry());
+    connection.addEventListener("restored", retryImages);
+    const endBanner = connectionBanner({ connection, banner: surface.banner, toast });
+    const interactions = new Interactions({
+      actions, feed: collection, toast, undo: new UndoStack(toast), announce, root, open: (link) => this.#open(link, client.base),
+    });
+    const zoom = imageZoom({ images, root });
+    interactions.registerScreen("ImageZoom", zoom);
+    for (const [name, show] of Object.entries(this.screens)) interactions.registerScreen(name, show);
+    interactions.present = (presentation, entry) => this.#ask("feedpresent", { presentation, entry });
+    const updateVisibility = observeVisibleCells({ impressions: new Impressions({ client }), feed: collection, root, insets: () => this.#insets });
+
+    const dismiss = (entry) => (removal ? interactions.removeFromList(entry, listName, done) : interactions.dismiss(entry));
+    this.#handleGestures({ root, surface, collection, interactions, actions, dismiss, removal });
+    list.addEventListener("changed", () => this.#changed(list, surface));
+
+    const resized = () => this.updateInsets();
+    addEventListener("resize", resized);
+    const end = () => {
+      removeEventListener("resize", resized);
+      connection.removeEventListener("restored", retryImages);
+      updates?.close();
+      loader.close();
+      newCells.close();
+      endBanner();
+      collection.close();
+    };
+    return { client, list, collection, images, actions, interactions, connection, toast, skeletons: surface.skeletons, updateVisibility, end };
+  }
+
+  /** Creates the elements that do not depend on the feed. */
+  #makeSurface(isTable) {
+    const surface = {
+      feed: element(`div.feed${isTable ? ".is-table" : ""}`, { role: "feed", "aria-label": "Feed", "aria-busy": "true", part: "feed" }),
+      skeletons: element("div.skeletons", { "aria-hidden": "true" }, ...Array.from({ length: outlines }, () => element("i"))),
+      state: element("section.state", { id: "state", "aria-label": "State of the feed", hidden: true, part: "state" }),
+      omitted: element("p.end", { id: "omitted", hidden: true }),
+      end: element("p.end", { id: "end", hidden: true, part: "end" }),
+      pill: element("button.button.pill", { type: "button", hidden: true, part: "pill" }),
+      banner: element("section.banner", { id: "banner", "aria-label": "Connection", hidden: true, part: "banner" }),
+      toasts: element("div.toasts", { id: "toasts", role: "region", "aria-label": "Notices", part: "notices" }),
+      live: element("p.visually-hidden", { id: "live", role: "status", "aria-live": "polite" }),
+    };
+    // The texts of the element are in English; those of the cells have the language of the feed.
+    for (const part of Object.values(surface)) part.lang = "en";
+    if (isTable) surface.feed.style.maxWidth = `${tableWidth}px`;
+    this.shadowRoot.replaceChildren(...Object.values(surface));
+    return surface;
+  }
+
+  #makeClient(base) {
+    return new FeedClient({
+      base, viewer: this.getAttribute("viewer") || storedViewer(), viewerHeader: this.getAttribute("viewer-header") ?? undefined, attempts: 1,
+    });
+  }
+
+  /** Sets the header fields of every request: languages, and supported cells. */
+  #setHeaders(client, registry) {
+    const [language, cells] = ["language", "cells"].map((name) => this.getAttribute(name));
+    const accepted = cells === "own" ? registry.acceptCells : cells;
+    client.headers = { ...client.headers, ...(language && { "Accept-Language": language }), ...(accepted && { "Accept-Cells": accepted }) };
+  }
+
+  #handleGestures({ root, surface, collection, interactions, actions, dismiss, removal }) {
+    const openMenu = cellMenu({
+      root,
+      commands: (entry) => [
+        ...customSlots(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
+        ...this.commands.map(({ name, label, run }) => ({ name, label, run: () => run(entry) })),
+        ...(removal ?? entry.cell.actions?.dismissal
+          ? [{ name: "dismiss", label: removal ?? entry.cell.actions.dismissal.label ?? "Dismiss", run: () => dismiss(entry) }]
+          : []),
+      ],
+    });
+    const select = (entry) => collection.viewOf(entry)?.face?.click();
+    new Keyboard({ feed: collection, select, dismiss, commands: this.commands });
+    surface.feed.addEventListener("keydown", (event) => {
+      const isText = event.target.closest("input, select, textarea") !== null;
+      if (!isText && !event.ctrlKey && !event.metaKey && !event.altKey && event.key.toLowerCase() === "u") this.undo();
+    });
+    surface.feed.addEventListener("click", ({ target }) => {
+      const view = collection.view(target);
+      if (view === undefined) return;
+      const { entry } = view;
+      const tool = target.closest(".tool")?.dataset.tool;
+      const action = target.closest("[data-action]")?.dataset.action;
+      if (tool === "dismiss") dismiss(entry);
+      else if (tool === "more") openMenu(target.closest(".tool"), entry);
+      else if (tool !== undefined) this.commands.find(({ name }) => name === tool)?.run(entry);
+      else if (action === "dismissal") dismiss(entry);
+      else if (action === "selection" || target.matches("button.cell-face")) interactions.select(entry);
+      else if (action !== undefined) interactions.perform(entry, action, entry.cell.actions?.[action]?.label ?? action);
+      else if (target.matches("a.cell-face")) actions.perform("selection", entry);
+    });
+  }
+
+  #changed(list, { omitted, end }) {
+    const count = list.entries.length;
+    omitted.hidden = list.pages.omitted.length === 0;
+    omitted.textContent = `Omitted: ${list.pages.omitted.map(omittedText).join(", ")}.`;
+    end.hidden = !list.isAtEnd || count === 0;
+    end.textContent = `End of the feed: ${count} ${count === 1 ? "cell" : "cells"}.`;
+    this.dispatchEvent(new DetailEvent("feedchange", { count, isAtEnd: list.isAtEnd }));
+  }
+
+  /** Opens a link in a tab, unless the page handles it. */
+  #open(href, base) {
+    const url = resolve(href, base);
+    if (url !== null && this.#ask("feedopen", { href: url })) open(url, "_blank", "noopener");
+  }
+
+  /** Dispatches a cancelable event. Returns false if the page handles it. */
+  #ask(type, detail = null) {
+    return this.dispatchEvent(new CustomEvent(type, { detail, cancelable: true, bubbles: true, composed: true }));
+  }
+}
+
+/** Returns a function that makes layouts. The first page defines the width of the columns for all pages. */
+function layouts(isTable) {
+  let column;
+  return (width, entries) => {
+    if (column === undefined && entries.length > 0) column = columnWidth(entries.map(({ cell }) => cell.size));
+    return new CollectionLayout({ width, column, isTable });
+  };
+}
+
+/** Returns the text for items that a page omits. */
+function omittedText({ kind, count, identifiers = [], types = [] }) {
+  return `${count} ${kind} (${types.length > 0 ? `${types.join(", ")} of ` : ""}${identifiers.join(", ")} not supported)`;
+}
+
+/** Reports a missing image that operators can enable, each reason once, because it affects many cells. */
+function reportRefusedImages(images, toast) {
+  const reasons = new Set();
+  images.addEventListener("refused", ({ detail: { type, detail } }) => {
+    if (!type.endsWith("-denied") || reasons.has(type)) return;
+    reasons.add(type);
+    toast.show(`Some images are missing. ${detail ?? ""}`, { seconds: 15 });
+  });
+}
+
+if (!customElements.get("intertwine-feed")) customElements.define("intertwine-feed", IntertwineFeed);
