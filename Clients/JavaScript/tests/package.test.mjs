@@ -1,0 +1,53 @@
+// The packed package contains what apps need, and nothing else. An app imports it by its name.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { classicScript } from "../classic.mjs";
+
+const folder = fileURLToPath(new URL("..", import.meta.url));
+const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+
+/** Packs the package into a folder as `npm pack` does. Without npm, the files of the manifest are copied. */
+function pack(into) {
+  mkdirSync(into, { recursive: true });
+  let archive;
+  try {
+    archive = JSON.parse(execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", into], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] }))[0].filename;
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+    for (const name of ["package.json", "README.md", ...manifest.files]) cpSync(join(folder, name), join(into, name), { recursive: true });
+    return;
+  }
+  execFileSync("tar", ["--extract", "--strip-components=1", "--file", join(into, archive), "--directory", into]);
+  rmSync(join(into, archive));
+}
+
+const files = (path) => readdirSync(path, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+  .map((one) => join(one.parentPath ?? one.path, one.name).slice(path.length + 1)).sort();
+
+test("the packed package has the sources, the declarations and the bundler, and is importable by its name", () => {
+  const app = mkdtempSync(join(tmpdir(), "app-"));
+  try {
+    const packed = join(app, "node_modules", manifest.name);
+    pack(packed);
+    const sources = files(join(folder, "source")).map((name) => join("source", name));
+    assert.deepEqual(files(packed), [...sources, "README.md", "classic.mjs", "package.json"].sort());
+    for (const { types, default: code } of Object.values(manifest.exports).filter((one) => one.types)) {
+      for (const name of [types, code]) assert.ok(sources.includes(name.slice(2)), `${name} is missing`);
+    }
+    writeFileSync(join(app, "app.mjs"), `import { FeedList } from "${manifest.name}"; console.log(typeof FeedList);`);
+    assert.equal(execFileSync("node", [join(app, "app.mjs")], { encoding: "utf8" }), "function\n");
+  } finally {
+    rmSync(app, { recursive: true });
+  }
+});
+
+test("the single-file build of the client has at most 25 kB compressed", () => {
+  const size = gzipSync(classicScript(), { level: 9 }).length;
+  assert.ok(size <= 25_000, `${size} bytes`);
+});
