@@ -36,7 +36,7 @@ install-build:
 	@Config/install libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
 
 install-test: install-build
-	@Config/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
+	@Config/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript node-react node-react-test-renderer node-vue
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 	@# A bucket, and what signatures it wants.
