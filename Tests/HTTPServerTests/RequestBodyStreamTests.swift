@@ -1,3 +1,4 @@
+import IntertwineEventLoop
 import Synchronization
 import Testing
 

@@ -1,0 +1,40 @@
+/// A table of requests that wait for the same result: the first one of a key starts the work, and all of them get its result.
+///
+/// The table is a value without a lock, and calls nobody. `Waiter` is usually a callback.
+///
+/// ```swift
+/// if lookups.join(host, 7, callback) { startLookup(of: host) }
+/// …
+/// for callback in lookups.complete(host) { callback(addresses) }
+/// ```
+package struct RequestCoalescer<Key: Hashable, Waiter> {
+    private var waiting: [Key: [(number: UInt64, waiter: Waiter)]] = [:]
+
+    package init() {}
+
+    /// Returns true if work on this key is in progress, with or without waiters.
+    package func isActive(_ key: Key) -> Bool { waiting[key] != nil }
+
+    /// Adds a waiter.
+    ///
+    /// - Parameter number: The number of the waiter for ``leave(_:_:)``.
+    /// - Returns: True if the waiter is the first one: the caller starts the work.
+    package mutating func join(_ key: Key, _ number: UInt64, _ waiter: Waiter) -> Bool {
+        let isFirst = waiting[key] == nil
+        waiting[key, default: []].append((number, waiter))
+        return isFirst
+    }
+
+    /// Removes a waiter. The work on the key stays in progress until ``complete(_:)``.
+    ///
+    /// - Returns: True if no waiter is left.
+    package mutating func leave(_ key: Key, _ number: UInt64) -> Bool {
+        waiting[key]?.removeAll { $0.number == number }
+        return waiting[key]?.isEmpty ?? true
+    }
+
+    /// Ends the work on a key, and returns its waiters in the order of their arrival.
+    package mutating func complete(_ key: Key) -> [Waiter] { waiting.removeValue(forKey: key)?.map(\.waiter) ?? [] }
+}
+
+extension RequestCoalescer: Sendable where Key: Sendable, Waiter: Sendable {}
