@@ -87,21 +87,9 @@ public final class LogSink: Sendable {
     }
 
     private func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                // If the reader of the log is gone, the service continues.
-                guard count > 0 else { return }
-                rest = rest.dropFirst(count)
-            }
-        }
+        // If the reader of the log is gone, the service continues.
+        _ = bytes.withUnsafeBytes { FileIO.write($0, to: descriptor) }
     }
-}
-
-extension Slice<UnsafeRawBufferPointer> {
-    fileprivate var baseAddress: UnsafeRawPointer? { UnsafeRawBufferPointer(rebasing: self).baseAddress }
 }
 
 /// The swift-log handler of the sink: one line for each event, as text or JSON.

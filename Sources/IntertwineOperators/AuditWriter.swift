@@ -63,13 +63,14 @@ final class AuditWriter: @unchecked Sendable {
             }
             guard !unwritten.isEmpty else { return }
             try reopen()
-            while !unwritten.isEmpty {
-                // One write with O_APPEND: lines of two processes do not mix.
-                let count = write(log, unwritten, unwritten.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw AuditLogError.system() }
+            // One write with O_APPEND: lines of two processes do not mix.
+            let count = unwritten.withUnsafeBytes { FileIO.write($0, to: log) }
+            guard count == unwritten.count else {
+                let error = AuditLogError.system()
                 unwritten.removeFirst(count)
+                throw error
             }
+            unwritten.removeAll(keepingCapacity: true)
             if waitsForDisk, fdatasync(log) != 0, errno != EINVAL { throw AuditLogError.system() }
         } catch {
             throw StoreError.unavailable("\(path): \(error)")

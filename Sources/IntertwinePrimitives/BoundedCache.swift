@@ -49,6 +49,9 @@ package struct BoundedCache<Key: Hashable, Value> {
         }
     }
 
+    /// Returns true if the next lookup of the key moves its entry to the young generation.
+    @inlinable package func isOld(_ key: Key) -> Bool { old.entries[key] != nil }
+
     /// Returns a value without counting this as a use.
     @inlinable package func peek(_ key: Key) -> Value? { young.entries[key] ?? old.entries[key] }
 

@@ -46,6 +46,14 @@ package enum HTTPDate {
         read(text, now: now)
     }
 
+    /// Returns the delay in seconds of a `Retry-After` field (RFC 9110 §10.2.3); nil if it is neither a number of seconds nor a date.
+    ///
+    /// - Parameter now: Seconds since 1970-01-01 UTC.
+    package static func delay(retryAfter field: String, now: Int64) -> Int64? {
+        if (1...10).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Int64(field) }
+        return parse(field, now: now).map { max(0, $0 - now) }
+    }
+
     private static func read(_ text: some Collection<UInt8>, now: Int64) -> Int64? {
         var rest = DigitReader(text, ignoresCase: true)
         // The day of the week follows from the date, so a wrong one is ignored.

@@ -131,4 +131,17 @@ struct DateTests {
             #expect((text.wholeMatch(of: pattern) != nil) == good.contains(text), "\(text)")
         }
     }
+
+    @Test(
+        "Retry-After is a number of seconds or a date (RFC 9110)",
+        arguments: [
+            ("120", 120), ("0", 0), ("9999999999", 9_999_999_999), ("Sun, 06 Nov 1994 08:49:37 GMT", 37),
+            ("Sun, 06 Nov 1994 08:48:00 GMT", 0),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 37), ("Sun Nov  6 08:49:37 1994", 37), ("-1", nil), ("1.5", nil), ("", nil), ("soon", nil),
+            ("Sun, 06 Nov 1994 24:00:00 GMT", nil),
+            ("99999999999999999999", nil),
+        ] as [(String, Int?)])
+    func retryAfter(field: String, expected: Int?) {
+        #expect(HTTPDate.delay(retryAfter: field, now: 784_111_740) == expected.map { Int64($0) })
+    }
 }

@@ -1,5 +1,6 @@
 internal import CIntertwineLinux
 internal import Glibc
+internal import IntertwinePrimitives
 
 /// A response body in a file or in a part of one. The kernel sends it directly (`sendfile`), without copying it through the process.
 ///
@@ -27,16 +28,7 @@ public final class FileBody: Sendable {
     }
 
     /// The bytes of the body, up to the end of the file.
-    var bytes: [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let more = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(start + filled))
-                if more < 0, errno == EINTR { continue }
-                guard more > 0 else { return }
-                filled += more
-            }
-        }
-    }
+    var bytes: [UInt8] { FileIO.read(descriptor, count, at: start) }
 
     /// Sends a part. Returns the bytes sent, 0 if the kernel's buffer is full, -1 if the connection is broken or the file is too short.
     func send(_ part: Range<Int>, to socket: Int32) -> Int {
