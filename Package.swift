@@ -142,6 +142,7 @@ let package = Package(
             name: "IntertwineDeclarations",
             dependencies: [
                 "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage", "IntertwineSync",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams"),
             ]),
 
@@ -167,6 +168,7 @@ let package = Package(
             dependencies: [
                 "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -180,6 +182,7 @@ let package = Package(
             dependencies: [
                 "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -188,6 +191,7 @@ let package = Package(
             name: "IntertwineTrackers",
             dependencies: [
                 "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -210,7 +214,10 @@ let package = Package(
             ]),
         .target(
             name: "IntertwineFetch",
-            dependencies: ["CIntertwineCurl", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives"]),
+            dependencies: [
+                "CIntertwineCurl", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .target(
             name: "IntertwineStorage",
             dependencies: [
@@ -280,7 +287,11 @@ let package = Package(
                 "IntertwineEventLoop", "IntertwineHTTPServer", "HTTPProbe", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .testTarget(name: "FetchTests", dependencies: ["IntertwineEventLoop", "IntertwineFetch", "TestSupport"]),
+        .testTarget(
+            name: "FetchTests",
+            dependencies: [
+                "IntertwineEventLoop", "IntertwineFetch", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         // The image manager in a process of its own, which tests kill or count.
         .executableTarget(
             name: "CacheFiller", dependencies: ["IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "TestSupport"],
@@ -289,7 +300,8 @@ let package = Package(
             name: "ImagesTests",
             dependencies: [
                 "CacheFiller", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "IntertwinePrimitives", "TestSupport",
-                "intertwine-image-worker", .product(name: "Logging", package: "swift-log"),
+                "intertwine-image-worker", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
@@ -317,6 +329,7 @@ let package = Package(
             name: "SyncTests",
             dependencies: [
                 "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineStorage", "IntertwineSync", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
             name: "ServiceTests",

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 package import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwineStorage
@@ -184,16 +185,16 @@ extension SourceReader {
 
 extension SourceReader {
     /// `Accept-Language: en`, `Authorization: {env: CATALOGUE_TOKEN}`, `X-Key: {file: /run/secrets/key}`.
-    func headers(_ node: YAMLNode) throws(ConfigurationError) -> FetchHeaderFields {
-        var headers = FetchHeaderFields()
+    func headers(_ node: YAMLNode) throws(ConfigurationError) -> HTTPFields {
+        var headers = HTTPFields()
         for (name, node) in try node.members("each field's name with its value") {
-            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { throw node.notAllowed(name, "a header field's name") }
+            guard let fieldName = HTTPField.Name(name) else { throw node.notAllowed(name, "a header field's name") }
             guard !Self.taken.contains(name.lowercased()) else { throw node.error("\(name) is set by the service itself") }
             let value = try headerValue(node)
             guard !value.isEmpty, value.utf8.count <= 8_192, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
                 throw node.error("the value of \(name) must be 1 to 8192 visible ASCII characters")
             }
-            headers.append(name, value)
+            headers.append(HTTPField(name: fieldName, value: value))
         }
         return headers
     }
@@ -203,13 +204,6 @@ extension SourceReader {
         "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "if-none-match", "if-modified-since", "range",
         "expect", "upgrade", "te", "trailer",
     ]
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
 
     private func headerValue(_ node: YAMLNode) throws(ConfigurationError) -> String {
         guard node.isMapping else { return try node.text("the field's value") }

@@ -1,15 +1,16 @@
+public import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The head of the final response of a fetch, after redirects.
 public struct FetchHead: Sendable {
     public let status: Int
-    public let headers: FetchHeaderFields
+    public let headers: HTTPFields
     /// The URL of the response, after redirects.
     public let url: FetchURL
     /// The heads of the redirects that led to the response, in order.
     public var redirects: [FetchHead] = []
 
-    public init(status: Int, headers: FetchHeaderFields, url: FetchURL, redirects: [FetchHead] = []) {
+    public init(status: Int, headers: HTTPFields, url: FetchURL, redirects: [FetchHead] = []) {
         self.status = status
         self.headers = headers
         self.url = url
@@ -18,7 +19,7 @@ public struct FetchHead: Sendable {
 
     /// The declared length in bytes. Nil if it is missing or cannot be trusted: it is not a number, or several values differ.
     public var contentLength: Int? {
-        guard let field = headers["content-length"] else { return nil }
+        guard let field = headers[.contentLength] else { return nil }
         let lengths = field.split(separator: ",", omittingEmptySubsequences: false).map { text -> Int? in
             let digits = text.trimmingPrefix { $0 == " " || $0 == "\t" }
             return digits.utf8.allSatisfy { (48...57).contains($0) } ? Int(digits) : nil
@@ -30,40 +31,7 @@ public struct FetchHead: Sendable {
     /// True if the end of the body can be determined. Contradictory lengths are an unrecoverable error unless a
     /// transfer coding overrides them (RFC 9112 section 6.3).
     var hasSoundLength: Bool {
-        headers["content-length"] == nil || headers["transfer-encoding"] != nil || contentLength != nil
-    }
-}
-
-/// The header fields of one response, in the order received, with names in lower case.
-public struct FetchHeaderFields: Sendable, Hashable {
-    public private(set) var fields: [Field] = []
-
-    public struct Field: Sendable, Hashable {
-        public let name: String
-        public let value: String
-    }
-
-    public init() {}
-
-    public init(_ fields: KeyValuePairs<String, String>) {
-        for field in fields {
-            append(field.key, field.value)
-        }
-    }
-
-    public mutating func append(_ name: String, _ value: String) {
-        fields.append(Field(name: name.lowercased(), value: value))
-    }
-
-    /// Returns all values of a field joined as one list (RFC 9110 section 5.3), nil if the field is missing.
-    ///
-    /// - Parameter name: The name in lower case.
-    public subscript(name: String) -> String? {
-        var joined: String?
-        for field in fields where field.name == name {
-            joined = joined.map { $0 + ", " + field.value } ?? field.value
-        }
-        return joined
+        headers[.contentLength] == nil || headers[.transferEncoding] != nil || contentLength != nil
     }
 }
 
@@ -71,20 +39,20 @@ public struct FetchHeaderFields: Sendable, Hashable {
 struct ResponseHeadParser {
     enum Step {
         case more
-        case complete(status: Int, headers: FetchHeaderFields)
+        case complete(status: Int, headers: HTTPFields)
         case failed(FetchError)
     }
 
     private(set) var isComplete = false
     private var status = 0
-    private var headers = FetchHeaderFields()
+    private var headers = HTTPFields()
     private var bytes = 0
     private var lines = 0
 
     mutating func beginMessage() {
         isComplete = false
         status = 0
-        headers = FetchHeaderFields()
+        headers = HTTPFields()
     }
 
     mutating func consume(_ line: UnsafeRawBufferPointer, limits: FetchLimits) -> Step {
@@ -98,18 +66,22 @@ struct ResponseHeadParser {
         if rest.isEmpty { return endOfHead() }
         if status == 0 { return statusLine(rest) }
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), colon > rest.startIndex else { return .failed(.protocolError) }
-        let name = String(decoding: rest[..<colon], as: UTF8.self)
-        if let value = Self.text(rest[(colon + 1)...].trimmed, of: name.lowercased()) { headers.append(name, value) }
+        // A field whose name is not a token has no meaning that anything here could depend on.
+        if let name = HTTPField.Name(String(decoding: rest[..<colon], as: UTF8.self)),
+            let value = Self.text(rest[(colon + 1)...].trimmed, of: name)
+        {
+            headers.append(HTTPField(name: name, value: value))
+        }
         return .more
     }
 
     /// Decodes a field value, which may have any encoding (RFC 9110 section 5.5). Values that must be sent back unchanged cannot be
     /// repaired: a reference is written in ASCII with equal bytes, and a validator that would never match is dropped.
-    private static func text(_ value: Slice<UnsafeRawBufferPointer>, of name: String) -> String? {
+    private static func text(_ value: Slice<UnsafeRawBufferPointer>, of name: HTTPField.Name) -> String? {
         if let text = String(validating: value, as: UTF8.self) { return text }
         switch name {
-        case "etag", "last-modified": return nil
-        case "location": return PercentCoding.encode(value, keeping: .ascii)
+        case .eTag, .lastModified: return nil
+        case .location: return PercentCoding.encode(value, keeping: .ascii)
         default: return String(decoding: value, as: UTF8.self)
         }
     }

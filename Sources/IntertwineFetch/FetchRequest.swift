@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// A request to an origin: always a GET, with these fields and those that HTTP requires.
 ///
 /// ```swift
@@ -6,30 +8,27 @@
 /// ```
 public struct FetchRequest: Sendable {
     public var url: FetchURL
-    public var headers: FetchHeaderFields
+    public var headers: HTTPFields
     /// The fields for the origin of ``url`` only. They are dropped at a redirect to another scheme, host or port.
-    public var credentials = FetchHeaderFields()
+    public var credentials = HTTPFields()
     /// The conditional fields for one URL only, because validators are not valid for any other URL, including one that redirects to it.
-    public var conditions: (url: FetchURL, fields: FetchHeaderFields)?
+    public var conditions: (url: FetchURL, fields: HTTPFields)?
     /// A Boolean value indicating if the body may be compressed. It is delivered decompressed. ``FetchLimits/bodyBytes`` counts
     /// decompressed bytes, which bounds decompression bombs.
     public var acceptsCompression = false
     public var limits: FetchLimits
 
-    public init(_ url: FetchURL, headers: FetchHeaderFields = FetchHeaderFields(), limits: FetchLimits = FetchLimits()) {
+    public init(_ url: FetchURL, headers: HTTPFields = HTTPFields(), limits: FetchLimits = FetchLimits()) {
         self.url = url
         self.headers = headers
         self.limits = limits
     }
 
     /// Returns the fields for a redirect hop.
-    func fields(for hop: FetchURL) -> FetchHeaderFields {
+    func fields(for hop: FetchURL) -> HTTPFields {
         var fields = headers
-        if let conditions, conditions.url == hop {
-            for field in conditions.fields.fields { fields.append(field.name, field.value) }
-        }
-        guard hop.hasSameOrigin(as: url) else { return fields }
-        for field in credentials.fields { fields.append(field.name, field.value) }
+        if let conditions, conditions.url == hop { fields.append(contentsOf: conditions.fields) }
+        if hop.hasSameOrigin(as: url) { fields.append(contentsOf: credentials) }
         return fields
     }
 }

@@ -64,6 +64,9 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
+    /// The text for messages: `?…` in place of the query, which often contains keys.
+    public var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
+
     private static func parse(_ reference: String, base: String?) throws(FetchError) -> String {
         let url = try CurlURL(reference, base: base)
         guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https" else { throw .schemeDenied }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 public import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwinePrimitives
@@ -28,7 +29,9 @@ public enum NextPage: Sendable, Hashable {
         switch self {
         case .none: return nil
         case .link:
-            guard let reference = head.headers["link"].flatMap({ LinkField.next(in: $0) }) else { return nil }
+            guard let reference = HTTPField.Name("Link").flatMap({ head.headers[$0] }).flatMap({ LinkField.next(in: $0) }) else {
+                return nil
+            }
             return try head.url.resolving(reference)
         case .url:
             guard let cursor else { return nil }

@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import IntertwineFeed
 public import IntertwineFetch
 public import IntertwineStorage
@@ -19,7 +20,7 @@ public struct RemoteSource: Sendable {
     public var items: JSONPointer
     public var next: NextPage = .none
     /// Header fields, sent to the origin of ``url`` and to no other.
-    public var headers = FetchHeaderFields()
+    public var headers = HTTPFields()
     /// The time from the end of one synchronisation to the start of the next.
     public var interval: Duration = .seconds(300)
     public var policy = BadItemPolicy.stop
@@ -49,7 +50,5 @@ public struct RemoteSource: Sendable {
     }
 
     /// The address for messages: without its query, which often contains keys.
-    public var shownURL: String {
-        url.text.firstIndex(of: "?").map { url.text[..<$0] + "?…" } ?? url.text
-    }
+    public var shownURL: String { url.withoutQuery }
 }

@@ -72,21 +72,6 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A target of a source that the address policy forbids.
-public struct FetchRejection: Sendable, Hashable {
-    public var url: FetchURL
-    /// The addresses of the host, if they are forbidden.
-    public var addresses: [IPAddress]
-    /// The URL that redirects to the target; nil if the source or the page before names the target.
-    public var origin: FetchURL?
-
-    public init(url: FetchURL, addresses: [IPAddress] = [], origin: FetchURL? = nil) {
-        self.url = url
-        self.addresses = addresses
-        self.origin = origin
-    }
-}
-
 extension FetchError {
     /// Returns a sentence for the operator: why a page of a source failed, and the remedy.
     ///
@@ -97,13 +82,8 @@ extension FetchError {
 
     private func leading(to refusal: FetchRejection?) -> String {
         guard let refusal else { return "" }
-        let origin = refusal.origin.map { "\(Self.shown($0)) redirects to " } ?? ""
-        return "\(origin)\(Self.shown(refusal.url)): "
-    }
-
-    /// Returns the URL without its query, which often contains keys.
-    private static func shown(_ url: FetchURL) -> String {
-        url.text.firstIndex(of: "?").map { url.text[..<$0] + "?…" } ?? url.text
+        let origin = refusal.origin.map { "\($0.withoutQuery) redirects to " } ?? ""
+        return "\(origin)\(refusal.url.withoutQuery): "
     }
 
     private func reason(_ refusal: FetchRejection?) -> String {

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Glibc
+internal import HTTPTypes
 public import IntertwineFeed
 public import IntertwineFetch
 internal import IntertwinePrimitives
@@ -179,12 +180,12 @@ extension SyncJob {
 
     private func page(_ url: FetchURL, _ head: FetchHead, _ digest: [UInt8]) -> HTTPValidatorCache.Page {
         HTTPValidatorCache.Page(
-            url: url, entityTag: head.headers["etag"], lastModified: OriginDates.strongModification(head.headers, now: time(nil)),
+            url: url, entityTag: head.headers[.eTag], lastModified: head.headers.strongModification(now: Int64(time(nil))),
             digest: digest)
     }
 
     /// Requests a page, and retries once or twice after a server error. With many pages, a single transient failure is likely.
-    private func open(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) async throws -> PageFetch {
+    private func open(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) async throws -> FetchStream {
         var fetch = fetch(url, unless: known, bytes: bytes)
         for attempt in 1..<Self.pageAttempts {
             guard await isOutOfOrder(fetch) else { break }
@@ -196,21 +197,19 @@ extension SyncJob {
     }
 
     /// Returns true if an immediate retry may succeed. A response with `Retry-After` excludes one.
-    private func isOutOfOrder(_ fetch: PageFetch) async -> Bool {
-        do {
+    private func isOutOfOrder(_ fetch: FetchStream) async -> Bool {
+        do throws(FetchError) {
             let head = try await fetch.head()
-            return [500, 502, 503, 504].contains(head.status) && head.headers["retry-after"] == nil
+            return [500, 502, 503, 504].contains(head.status) && head.headers[.retryAfter] == nil
         } catch {
-            return (error as? FetchError)?.isWorthRetrying ?? false
+            return error.isWorthRetrying
         }
     }
 
-    private func fetch(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) -> PageFetch {
-        var headers: FetchHeaderFields = FetchHeaderFields(["Accept": "application/json", "User-Agent": "intertwine"])
-        if let known {
-            if let tag = known.entityTag { headers.append("If-None-Match", tag) }
-            if let time = known.lastModified { headers.append("If-Modified-Since", time) }
-        }
+    private func fetch(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) -> FetchStream {
+        var headers: HTTPFields = [.accept: "application/json", .userAgent: "intertwine"]
+        headers[.ifNoneMatch] = known?.entityTag
+        headers[.ifModifiedSince] = known?.lastModified
         var request = FetchRequest(url, headers: headers)
         // Configured header fields go to the source's own origin only, also if a page names another origin for the next one.
         if url.hasSameOrigin(as: source.url) { request.credentials = source.headers }
@@ -222,35 +221,36 @@ extension SyncJob {
         request.limits.slowBytesPerSecond = 128
         request.limits.slowSeconds = 20
         request.limits.bodyBytes = max(0, bytes)
-        return PageFetch(request, on: transfers)
+        // The bodies of other responses are not read.
+        return transfers.open(request) { $0.status == 200 || $0.status == 304 }
     }
 
     /// Returns nil if the request was conditional and the page is unchanged.
-    private func head(of fetch: PageFetch, page: Int, mayBeUnchanged: Bool) async throws -> FetchHead? {
+    private func head(of fetch: FetchStream, page: Int, mayBeUnchanged: Bool) async throws -> FetchHead? {
         let head: FetchHead
-        do {
+        do throws(FetchError) {
             head = try await fetch.head()
-        } catch let failure as FetchError {
-            throw self.failure(failure, of: fetch, page: page)
+        } catch {
+            throw failure(error, of: fetch, page: page)
         }
         switch head.status {
         case 200: return head
         case 304 where mayBeUnchanged: return nil
         default:
-            let pause = head.headers["retry-after"].flatMap { OriginDates.pause($0, now: time(nil)) }
-            throw SourceError.status(head.status, page: page, retryAfter: pause)
+            let pause = head.headers[.retryAfter].flatMap { HTTPDate.delay(retryAfter: $0, now: Int64(time(nil))) }
+            throw SourceError.status(head.status, page: page, retryAfter: pause.map { .seconds($0) })
         }
     }
 
-    private func next(of fetch: PageFetch, page: Int) async throws -> [UInt8]? {
-        do {
+    private func next(of fetch: FetchStream, page: Int) async throws -> [UInt8]? {
+        do throws(FetchError) {
             return try await fetch.next()
-        } catch let failure as FetchError {
-            throw self.failure(failure, of: fetch, page: page)
+        } catch {
+            throw failure(error, of: fetch, page: page)
         }
     }
 
-    private func failure(_ failure: FetchError, of fetch: PageFetch, page: Int) -> SourceError {
+    private func failure(_ failure: FetchError, of fetch: FetchStream, page: Int) -> SourceError {
         if failure == .bodyTooLarge { return .tooMuch("the list has more than \(source.byteLimit) bytes; max-bytes allows more") }
         var refusal = fetch.refusal
         if let url = refusal?.url, url != fetch.url { refusal?.origin = fetch.url }
@@ -277,26 +277,15 @@ public struct SourceOutcome: Sendable, Hashable {
     }
 }
 
-/// A parser of time-related header fields of an origin.
-enum OriginDates {
+extension HTTPFields {
     /// Returns `Last-Modified` if it is a strong validator (RFC 9110 §8.8.2.2): at least one second old by the origin's own clock.
     /// Two changes within one second have equal dates.
     ///
     /// - Parameter now: The time in seconds since 1970-01-01 UTC.
-    static func strongModification(_ headers: FetchHeaderFields, now: Int) -> String? {
-        guard let field = headers["last-modified"], let modified = HTTPDate.parse(field, now: Int64(now)),
-            let date = headers["date"].flatMap({ HTTPDate.parse($0, now: Int64(now)) }), date - modified >= 1
+    func strongModification(now: Int64) -> String? {
+        guard let field = self[.lastModified], let modified = HTTPDate.parse(field, now: now),
+            let date = self[.date].flatMap({ HTTPDate.parse($0, now: now) }), date - modified >= 1
         else { return nil }
         return field
-    }
-
-    /// Returns the delay of `Retry-After` (RFC 9110 §10.2.3); nil if the value is neither a number of seconds nor a date.
-    ///
-    /// - Parameter now: The time in seconds since 1970-01-01 UTC.
-    static func pause(_ field: String, now: Int) -> Duration? {
-        if (1...10).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            return Int64(field).map { .seconds($0) }
-        }
-        return HTTPDate.parse(field, now: Int64(now)).map { .seconds(max(0, $0 - Int64(now))) }
     }
 }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import IntertwineEventLoop
 package import IntertwineFeed
 package import IntertwineFetch
@@ -13,6 +14,8 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     private static let atOnce = (all: 64, host: 8)
     /// The time in milliseconds for which a call is leased to one process, which also limits its duration.
     private static let lease: Int64 = 30_000
+    /// The limit of body bytes that are read. Further bytes are not awaited.
+    private static let longestBody = 64 * 1_024
     /// The first and the longest retry delay in milliseconds. The delay doubles with each failure.
     private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
 
@@ -58,7 +61,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                     for (call, url) in due ?? [] {
                         group.addTask {
                             let begun = Self.monotonic
-                            let result = await TrackerFetch.response(url, on: transfers)
+                            let result = await Self.call(url, on: transfers)
                             let ended = Self.monotonic
                             limiter.release(url.host, duration: ended - begun, hasResponse: Self.hasResponse(result), now: ended)
                             await record([call.id: outcome(of: call, result)], of: call)
@@ -140,6 +143,24 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                 logger.error("tracker response cannot be recorded: the call is repeated", metadata: ["error": "\(error)"])
             }
         }.value
+    }
+
+    /// Calls a URL and returns the status of the last response after redirects.
+    private static func call(_ url: FetchURL, on client: CurlClient) async -> Result<Int, FetchError> {
+        var request = FetchRequest(url, headers: [.accept: "*/*", .userAgent: "intertwine"])
+        request.limits.total = .seconds(10)
+        request.limits.bodyBytes = .max
+        let response = client.open(request)
+        defer { response.cancel() }
+        do throws(FetchError) {
+            let head = try await response.head()
+            // The body is read and discarded, so that the connection can be reused. A status counts even if the transfer of the body fails.
+            var rest = longestBody
+            while rest >= 0, let bytes = try? await response.next() { rest -= bytes.count }
+            return .success(head.status)
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Returns true if the host responded, with any status, and nil if the call was cancelled.

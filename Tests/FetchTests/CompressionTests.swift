@@ -1,3 +1,4 @@
+import HTTPTypes
 import IntertwineFetch
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct CompressionTests {
         request.limits.bodyBytes = bytes
         adjust(&request)
         let fetched = Fetched()
-        fetched.begin(fetcher.transfers.start(request, delegate: fetched))
+        fetched.begin(fetcher.transfers.start(request) { fetched.handle($0) })
         await fetched.ended()
         return fetched
     }
@@ -68,7 +69,7 @@ struct CompressionTests {
         let fetcher = try Fetcher(ports: [origin.port, other.port])
         for path in ["/out", "/in"] {
             let fetched = try await get(fetcher, origin.url(path)) {
-                $0.credentials = FetchHeaderFields(["Authorization": "Bearer secret"])
+                $0.credentials = [.authorization: "Bearer secret"]
             }
             #expect(fetched.failure == .some(nil))
         }

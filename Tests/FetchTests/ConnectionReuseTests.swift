@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import IntertwineFetch
 import TestSupport
 import Testing
@@ -118,7 +119,7 @@ struct ConnectionReuseTests {
         let fetcher = try Fetcher(ports: [origin.port])
         let fetched = try await fetcher.get(origin.url())
         #expect(origin.requests.last?.path == "/%FC.png")
-        #expect(fetched.head?.headers["etag"] == nil && fetched.head?.headers["x-name"]?.isEmpty == false)
+        #expect(fetched.head?.headers[.eTag] == nil && fetched.field("X-Name")?.isEmpty == false)
         #expect(fetched.head?.redirects.map(\.status) == [302])
         await fetcher.stop()
     }

@@ -16,7 +16,7 @@ struct CurlTransferTests {
         #expect(fetched.failure == .some(nil))
         #expect(fetched.body == bytes)
         #expect(fetched.head?.status == 200)
-        #expect(fetched.head?.headers["x-a"] == "1, 2")
+        #expect(fetched.field("X-A") == "1, 2")
         #expect(fetched.head?.contentLength == bytes.count)
         #expect(fetched.endings == 1)
         let request = try #require(origin.requests.first)
@@ -298,7 +298,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A delegate that cancels ends the fetch and is not called again")
+    @Test("A handler that cancels ends the fetch and is not called again")
     func rejected() async throws {
         let origin = try Origin { _, connection in connection.answer(200, body: [1, 2, 3]) }
         defer { origin.stop() }

@@ -1,10 +1,11 @@
+import HTTPTypes
 import Synchronization
 import TestSupport
 
 @testable import IntertwineFetch
 
 /// Remembers all that one fetch reports.
-final class Fetched: FetchDelegate {
+final class Fetched: Sendable {
     enum Event: Sendable {
         case stage(FetchStage)
         case head(FetchHead)
@@ -24,21 +25,19 @@ final class Fetched: FetchDelegate {
     func begin(_ id: FetchID) { identifier.withLock { $0 = id } }
     var id: FetchID? { identifier.withLock { $0 } }
 
-    func fetch(_ id: FetchID, reached stage: FetchStage) { log.append(.stage(stage)) }
-
-    func fetchRepeats(_ id: FetchID) { log.append(.repeated) }
-
-    func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
-        log.append(.head(head))
-        return wants(head)
-    }
-
-    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
-        log.append(.bytes(Array(bytes)))
+    func handle(_ event: FetchEvent) -> Bool {
+        switch event {
+        case .reached(let stage): log.append(.stage(stage))
+        case .repeated: log.append(.repeated)
+        case .head(let head):
+            log.append(.head(head))
+            return wants(head)
+        case .bytes(let bytes): log.append(.bytes(Array(bytes)))
+        case .ended(let failure): log.append(.ended(failure, at: .now))
+        case .redirected, .refused: break
+        }
         return true
     }
-
-    func fetchEnded(_ id: FetchID, _ failure: FetchError?) { log.append(.ended(failure, at: .now)) }
 
     func ended() async {
         await log.wait { $0.contains { if case .ended = $0 { true } else { false } } }
@@ -61,6 +60,9 @@ final class Fetched: FetchDelegate {
     var head: FetchHead? {
         log.events.lazy.compactMap { if case .head(let head) = $0 { head } else { nil } }.first
     }
+
+    /// A field of the head that has no constant.
+    func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head?.headers[$0] } }
 
     var body: [UInt8] {
         log.events.flatMap { event -> [UInt8] in if case .bytes(let bytes) = event { bytes } else { [] } }

@@ -37,7 +37,7 @@ struct Fetcher {
         -> Fetched
     {
         let fetched = Fetched(wants: wants)
-        fetched.begin(transfers.start(FetchRequest(try FetchURL(url), limits: limits), delegate: fetched))
+        fetched.begin(transfers.start(FetchRequest(try FetchURL(url), limits: limits)) { fetched.handle($0) })
         return fetched
     }
 

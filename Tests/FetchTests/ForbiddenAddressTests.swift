@@ -95,7 +95,7 @@ struct ForbiddenAddressTests {
         var failures: [FetchError??] = []
         for _ in 0..<3 {
             let fetched = Fetched()
-            _ = transfers.start(FetchRequest(try FetchURL("http://rebind.example:\(origin.port)/")), delegate: fetched)
+            _ = transfers.start(FetchRequest(try FetchURL("http://rebind.example:\(origin.port)/"))) { fetched.handle($0) }
             await fetched.ended()
             failures.append(fetched.failure)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import IntertwineEventLoop
 import TestSupport
 import Testing
 
@@ -192,7 +193,7 @@ struct CacheTests {
     @Test("Images with a pending write are found until removal; pending writes are bounded by half of the budget")
     func pending() async throws {
         let folder = TemporaryFolder()
-        let budget = ByteBudget(limit: 20_000_000)
+        let budget = MemoryBudget(limit: 20_000_000)
         let disk = DiskCache(folder: folder.path, capacity: 100_000_000, budget: budget)
         for number in 0..<4 {
             disk.write(image(number, bytes: 4_000_000))

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import IntertwineFetch
@@ -8,7 +9,7 @@ struct FreshnessTests {
     private let now: Int64 = 784_111_777  // Sun, 06 Nov 1994 08:49:37 GMT
 
     private func evaluate(_ headers: KeyValuePairs<String, String>, status: Int = 200, asked: Int64? = nil) -> Freshness? {
-        Freshness(status: status, headers: FetchHeaderFields(headers), asked: asked ?? now, received: now, policy: FreshnessPolicy())
+        Freshness(status: status, headers: HTTPFields(headers), asked: asked ?? now, received: now, policy: FreshnessPolicy())
     }
 
     @Test(
@@ -66,7 +67,7 @@ struct FreshnessTests {
     func noFloor() throws {
         var policy = FreshnessPolicy()
         policy.minTTL = 0
-        let headers = FetchHeaderFields(["Cache-Control": "max-age=5"])
+        let headers = HTTPFields(["Cache-Control": "max-age=5"])
         let freshness = try #require(Freshness(status: 200, headers: headers, asked: now, received: now, policy: policy))
         #expect(freshness.freshUntil == now + 5)
     }
@@ -104,8 +105,8 @@ struct FreshnessTests {
         ] as [(Int, KeyValuePairs<String, String>, Int64?)])
     func redirects(_ status: Int, _ fields: KeyValuePairs<String, String>, _ lifetime: Int64?) throws {
         let (from, to) = (try FetchURL("http://a.example/"), try FetchURL("http://b.example/"))
-        var head = FetchHead(status: 200, headers: FetchHeaderFields(["Cache-Control": "max-age=20000"]), url: to)
-        head.redirects = [FetchHead(status: status, headers: FetchHeaderFields(fields), url: from)]
+        var head = FetchHead(status: 200, headers: HTTPFields(["Cache-Control": "max-age=20000"]), url: to)
+        head.redirects = [FetchHead(status: status, headers: HTTPFields(fields), url: from)]
         let freshness = Freshness(head, head.headers, asked: now, received: now, policy: FreshnessPolicy())
         #expect(freshness.map { $0.freshUntil - now } == lifetime)
     }
@@ -143,7 +144,7 @@ struct FreshnessTests {
         var policy = FreshnessPolicy()
         (policy.staleWhileRevalidate, policy.staleIfError) = (30, 40)
         func configured(_ control: String) throws -> Freshness {
-            let headers = FetchHeaderFields(["Cache-Control": control])
+            let headers = HTTPFields(["Cache-Control": control])
             return try #require(Freshness(status: 200, headers: headers, asked: now, received: now, policy: policy))
         }
         let permitted = try configured("max-age=1000, stale-if-error=5")
@@ -161,11 +162,11 @@ struct FreshnessTests {
     func oldWindows() throws {
         var policy = FreshnessPolicy()
         policy.minTTL = 0
-        let headers = FetchHeaderFields(["Cache-Control": "max-age=1000, stale-while-revalidate=100, stale-if-error=600", "Age": "1500"])
+        let headers = HTTPFields(["Cache-Control": "max-age=1000, stale-while-revalidate=100, stale-if-error=600", "Age": "1500"])
         let old = try #require(Freshness(status: 200, headers: headers, asked: now, received: now, policy: policy))
         #expect(old.freshUntil == now - 500 && old.staleWhileRevalidateUntil == now - 400 && old.staleIfErrorUntil == now + 100)
         // A longer life of ours does not lengthen it.
-        let short = FetchHeaderFields(["Cache-Control": "max-age=5, stale-if-error=100"])
+        let short = HTTPFields(["Cache-Control": "max-age=5, stale-if-error=100"])
         let lengthened = try #require(Freshness(status: 200, headers: short, asked: now, received: now, policy: FreshnessPolicy()))
         #expect(lengthened.freshUntil == now + 300 && lengthened.staleIfErrorUntil == now + 300)
     }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import IntertwineEventLoop
 import IntertwineFetch
 import Synchronization
@@ -65,7 +66,7 @@ struct Got: Sendable {
 
     init(_ answer: ImageResponse) async throws {
         status = answer.status
-        headers = Dictionary(answer.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
+        headers = Dictionary(answer.headers.map { ($0.name.rawName, $0.value) }) { $0 + ", " + $1 }
         outcome = answer.cacheStatus
         switch answer.body {
         case .complete(let image): body = image.body.bytes
@@ -77,5 +78,13 @@ struct Got: Sendable {
                 failure = error
             }
         }
+    }
+}
+
+extension HTTPFields {
+    /// Fields by names that a test knows to be tokens.
+    init(_ fields: KeyValuePairs<String, String>) {
+        self.init()
+        for (name, value) in fields { if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) } }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import IntertwineEventLoop
 import IntertwineFetch
 import Synchronization
@@ -76,8 +77,8 @@ struct ImageFetchStateMachineTests {
         let world = try World()
         for event in [Event.first, .named] { #expect(world.happen(event)) }
         let other = try FetchURL("http://other.test/a")
-        let goesOnAtHome = world.state.redirected(to: try FetchURL("http://pictures.test/b"), 1)
-        let goesOnElsewhere = world.state.redirected(to: other, 1)
+        let goesOnAtHome = world.state.handle(.redirected(try FetchURL("http://pictures.test/b")), 1)
+        let goesOnElsewhere = world.state.handle(.redirected(other), 1)
         #expect(goesOnAtHome && !goesOnElsewhere)
         world.goOn()
         #expect(world.isNaming && !world.hasProceeded)
@@ -149,8 +150,8 @@ private final class World {
         let heard = Shared()
         self.heard = heard
         state = ImageFetchStateMachine(
-            configuration, store: ImageStore(memoryCache: MemoryCache(capacity: 1 << 20), disk: nil), budget: ByteBudget(limit: 1 << 20),
-            now: { heard.state.withLock { $0.now } }, onUnsubscribe: { waiter in heard.state.withLock { $0.departed.append(waiter) } })
+            configuration, cache: ImageCache(memory: MemoryCache(capacity: 1 << 20), disk: nil), budget: MemoryBudget(limit: 1 << 20),
+            now: { heard.state.withLock { $0.now } })
     }
 
     func answers(_ waiter: UInt64) -> [ImageResponse] { heard.state.withLock { $0.answers[waiter] ?? [] } }
@@ -159,7 +160,8 @@ private final class World {
 
     func enter(_ waiter: UInt64, _ url: String = url) {
         present.insert(waiter)
-        state.subscribe(ImageRequest(url), waiter) { [heard] answer in
+        state.subscribe(ImageRequest(url), waiter, onLeave: { [heard] in heard.state.withLock { $0.departed.append(waiter) } }) {
+            [heard] answer in
             heard.state.withLock { $0.answers[waiter, default: []].append(answer) }
         }
         goOn()
@@ -186,17 +188,17 @@ private final class World {
             guard isFetching, received == nil, let url = try? FetchURL(Self.url) else { return false }
             let length = String(Self.image.count)
             let head = FetchHead(
-                status: event == .head ? 200 : 404, headers: FetchHeaderFields(["Content-Type": "image/png", "Content-Length": length]),
+                status: event == .head ? 200 : 404, headers: HTTPFields(["Content-Type": "image/png", "Content-Length": length]),
                 url: url
             )
             received = 0
-            if !state.received(head, number) { end(.rejected) }
+            if !state.handle(.head(head), number) { end(.rejected) }
         case .half, .rest:
             let place = event == .half ? 0 : Self.half
             guard isFetching, received == place, !isPaused else { return false }
             let part = event == .half ? Self.image.prefix(Self.half) : Self.image.dropFirst(Self.half)
             received = place + part.count
-            if !part.withUnsafeBytes({ state.received($0, number) }) { end(.rejected) }
+            if !part.withUnsafeBytes({ state.handle(.bytes($0), number) }) { end(.rejected) }
         case .end:
             guard isFetching, received == Self.image.count else { return false }
             end(nil)
@@ -221,7 +223,7 @@ private final class World {
     private func end(_ failure: FetchError?) {
         isFetching = false
         received = nil
-        state.ended(failure, number)
+        _ = state.handle(.ended(failure), number)
     }
 
     func goOn() {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 import IntertwineFetch
 import Testing
 
@@ -17,7 +18,7 @@ struct OriginResponseReaderTests {
     }()
 
     private func head(_ status: Int = 200, _ fields: KeyValuePairs<String, String> = ["Content-Type": "image/png"]) throws -> FetchHead {
-        FetchHead(status: status, headers: FetchHeaderFields(fields), url: try FetchURL(Self.url))
+        FetchHead(status: status, headers: HTTPFields(fields), url: try FetchURL(Self.url))
     }
 
     private func stale(etag: String = "\"1\"") -> CachedImage {
@@ -146,10 +147,10 @@ struct WaiterTableTests {
         table.add(1, to: "a", named: one)
         table.add(2, to: "b", named: one)
         table.add(3, to: "a", named: nil)
-        #expect(table.count == 3 && table.home(of: 2) == "b")
+        #expect(table.count == 3 && table.work(of: 2) == "b")
         #expect(table.waiters(named: one) == [1, 2] && table.waiters(named: other).isEmpty)
         #expect(table.remove(1) == "a" && table.remove(1) == nil)
         #expect(table.waiters(named: one) == [2] && table.count == 2)
-        #expect(table.remove(2) == "b" && table.waiters(named: one).isEmpty && table.home(of: 3) == "a")
+        #expect(table.remove(2) == "b" && table.waiters(named: one).isEmpty && table.work(of: 3) == "a")
     }
 }

@@ -1,3 +1,4 @@
+import IntertwineEventLoop
 import TestSupport
 import Testing
 
@@ -18,7 +19,7 @@ struct SharedBodyBufferTests {
 
     @Test("A body in single bytes has little overhead, and is read in large chunks")
     func crumbs() async throws {
-        let budget = ByteBudget(limit: 110_000)
+        let budget = MemoryBudget(limit: 110_000)
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
         do {
             let spool = SharedBodyBuffer(budget: budget)
@@ -34,7 +35,7 @@ struct SharedBodyBufferTests {
 
     @Test("Chunks count with their overhead, and rejected ones use no memory")
     func cost() {
-        let budget = ByteBudget(limit: 20_000)
+        let budget = MemoryBudget(limit: 20_000)
         let spool = SharedBodyBuffer(budget: budget)
         #expect(append([UInt8](repeating: 1, count: 10_000), to: spool))
         #expect(!append([UInt8](repeating: 2, count: 10_000), to: spool))
@@ -45,7 +46,7 @@ struct SharedBodyBufferTests {
     @Test("Each reader gets the same bytes, whenever it joins", arguments: 0..<8)
     func readers(seed: UInt64) async throws {
         var generator = SeededRandom(seed: seed)
-        let spool = SharedBodyBuffer(budget: ByteBudget(limit: .max))
+        let spool = SharedBodyBuffer(budget: MemoryBudget(limit: .max))
         var body: [UInt8] = []
         var places: [(place: SharedBodyBuffer.Place, got: [UInt8])] = []
         for number in 0..<150 {

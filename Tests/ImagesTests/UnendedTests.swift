@@ -129,11 +129,11 @@ struct UnendedTests {
         }
         let start = MonotonicInstant(nanoseconds: 0)
         let wanted = AcceptedFormats.anything.accepted
-        var images = UnendedImages(capacity: 3_500)
-        for number in 0..<5 { images.insert(image(number), now: start) }
-        let found = (0..<5).map { images.image("http://example.com/\($0)", wanted, now: start.advanced(by: .seconds(299))) != nil }
+        let cache = ImageCache(memory: MemoryCache(capacity: 0), disk: nil, unendedBytes: 4_000)
+        for number in 0..<5 { cache.holdUnended(image(number), isDelimited: true, now: start) }
+        let found = (0..<5).map { cache.unendedImage("http://example.com/\($0)", wanted, now: start.advanced(by: .seconds(299))) != nil }
         #expect(found == [false, false, true, true, true])
-        #expect(images.image("http://example.com/4", wanted, now: start.advanced(by: .seconds(300))) == nil)
+        #expect(cache.unendedImage("http://example.com/4", wanted, now: start.advanced(by: .seconds(300))) == nil)
     }
 
     @Test("A truncated image of unknown length is not fetched again for a while; one without its end marker is resized")

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import IntertwineFeed
 import IntertwineFetch
 import IntertwineStorage
@@ -206,7 +207,7 @@ struct SyncJobTests {
                 return true
             }
         }
-        let house = try House(api.origin, allowed: ["127.0.0.0/8"]) { $0.headers = FetchHeaderFields(["Authorization": "secret"]) }
+        let house = try House(api.origin, allowed: ["127.0.0.0/8"]) { $0.headers = [.authorization: "secret"] }
         try await house.run()
         #expect(try await house.ids() == ["a", "b"])
         #expect(api.origin.requests.allSatisfy { $0.headers["authorization"] == "secret" })

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import IntertwineEventLoop
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// Resolves host names to addresses on its own threads.
@@ -36,20 +37,20 @@ public final class Resolver: Sendable {
     }
 
     private struct State: Sendable {
-        var cache: [String: (resolution: Resolution, until: MonotonicInstant)] = [:]
-        var waiting: [String: [(number: UInt64, call: @Sendable (Resolution) -> Void)]] = [:]
+        var cache: BoundedCache<String, (resolution: Resolution, until: MonotonicInstant)>
+        var lookups = RequestCoalescer<String, @Sendable (Resolution) -> Void>()
         var queue: [String] = []
         var threads = 0
         /// True if a check for stuck threads is scheduled.
         var isWatched = false
         /// The start of each running lookup.
         var started: [String: MonotonicInstant] = [:]
-        var next: UInt64 = 0
+        var lastNumber: UInt64 = 0
     }
 
     private let lookup: Lookup
     private let configuration: Configuration
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// The stack size suffices for getaddrinfo and the modules that it loads. It is small because there may be many threads.
     private static let stackBytes = 256 * 1_024
 
@@ -58,11 +59,12 @@ public final class Resolver: Sendable {
     public init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
         self.configuration = configuration
         self.lookup = lookup
+        state = Mutex(State(cache: BoundedCache(limit: configuration.remembered)))
     }
 
     /// Returns true if the result for a name, positive or negative, is cached.
     func knows(_ host: String) -> Bool {
-        state.withLock { $0.cache[host].map { MonotonicInstant.now() < $0.until } ?? false }
+        state.withLock { $0.cache.peek(host).map { MonotonicInstant.now() < $0.until } ?? false }
     }
 
     /// The number of threads that look up names now.
@@ -75,12 +77,10 @@ public final class Resolver: Sendable {
         let now = MonotonicInstant.now()
         let step = state.withLock { state -> Step in
             if let known = state.cache[host], now < known.until { return .now(known.resolution) }
-            let isFirst = state.waiting[host] == nil
-            if isFirst, state.queue.count >= configuration.queue { return .now(.failure(.resolveFailed)) }
-            state.next &+= 1
-            state.waiting[host, default: []].append((state.next, call))
-            let ticket = LookupHandle(host: host, number: state.next)
-            guard isFirst else { return .wait(ticket, spawn: false, watch: false) }
+            if !state.lookups.isActive(host), state.queue.count >= configuration.queue { return .now(.failure(.resolveFailed)) }
+            state.lastNumber &+= 1
+            let ticket = LookupHandle(host: host, number: state.lastNumber)
+            guard state.lookups.join(host, ticket.number, call) else { return .wait(ticket, spawn: false, watch: false) }
             state.queue.append(host)
             let spawn = acquireThread(&state, now)
             return .wait(ticket, spawn: spawn, watch: !spawn && mustWatch(&state))
@@ -143,11 +143,11 @@ public final class Resolver: Sendable {
     @discardableResult
     func cancel(_ ticket: LookupHandle) -> Bool {
         let (wasQueued, spawn) = state.withLock { state in
-            state.waiting[ticket.host]?.removeAll { $0.number == ticket.number }
+            let isUnused = state.lookups.leave(ticket.host, ticket.number)
             let index = state.queue.firstIndex(of: ticket.host)
-            if let index, state.waiting[ticket.host]?.isEmpty == true {
+            if let index, isUnused {
                 state.queue.remove(at: index)
-                state.waiting[ticket.host] = nil
+                _ = state.lookups.complete(ticket.host)
             }
             return (index != nil, acquireThread(&state, .now()))
         }
@@ -181,16 +181,10 @@ public final class Resolver: Sendable {
     private func complete(_ host: String, _ resolution: Resolution) -> [@Sendable (Resolution) -> Void] {
         let now = MonotonicInstant.now()
         return state.withLock { state in
-            if state.cache.count >= configuration.remembered {
-                state.cache = state.cache.filter { now < $0.value.until }
-                if state.cache.count >= configuration.remembered {
-                    for host in Array(state.cache.keys.prefix(max(1, configuration.remembered / 10))) { state.cache[host] = nil }
-                }
-            }
             state.started[host] = nil
             let isGood = (try? resolution.get())?.isEmpty == false
             state.cache[host] = (resolution, now.advanced(by: isGood ? configuration.positive : configuration.negative))
-            return state.waiting.removeValue(forKey: host)?.map(\.call) ?? []
+            return state.lookups.complete(host)
         }
     }
 
@@ -200,7 +194,7 @@ public final class Resolver: Sendable {
             state.threads -= 1
             guard state.threads == 0 else { return [@Sendable (Resolution) -> Void]() }
             defer { state.queue = [] }
-            return state.queue.flatMap { state.waiting.removeValue(forKey: $0)?.map(\.call) ?? [] }
+            return state.queue.flatMap { state.lookups.complete($0) }
         }
         for call in waiting {
             call(.failure(.resolveFailed))

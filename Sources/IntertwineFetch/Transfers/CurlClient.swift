@@ -10,7 +10,7 @@ public struct DNSPrefetch: Hashable, Sendable {
 /// An HTTP client that runs all fetches on one loop: libcurl's multi interface, driven by the loop's sockets and a precise timer.
 ///
 /// Call ``shutDown()`` before releasing it.
-public actor CurlClient {
+public actor CurlClient: EventLoopActor {
     public nonisolated let loop: EventLoop
     public nonisolated let policy: AddressPolicy
     private let resolver: Resolver
@@ -19,7 +19,8 @@ public actor CurlClient {
 
     private var multi: CurlMulti?
     private var timer: OneShotTimer?
-    private var watches: [Int32: SocketWatch] = [:]
+    /// The registrations of libcurl's sockets. A socket that the kernel refused to watch has none; its transfer times out.
+    private var watches: [Int32: Registration?] = [:]
     private var transfers: [FetchID: CurlTransfer] = [:]
     private let sockets = OpenSockets()
     /// True if a call of libcurl is, or may be, on the stack.
@@ -43,21 +44,21 @@ public actor CurlClient {
     /// The number of sockets that are watched for running fetches.
     public var openSockets: Int { watches.count }
 
-    /// Starts a fetch. May be called on any thread. The delegate is called on the loop, never during this call.
-    public nonisolated func start(_ request: FetchRequest, delegate: any FetchDelegate) -> FetchID {
+    /// Starts a fetch. May be called on any thread. The handler is called on the loop, never during this call, and is released after the end.
+    public nonisolated func start(_ request: FetchRequest, onEvent: @escaping FetchEvent.Handler) -> FetchID {
         let id = FetchID(number: lastNumber.add(1, ordering: .relaxed).newValue)
-        loop.execute { self.assumeIsolated { $0.begin(id, request, delegate) } }
+        execute { $0.begin(id, request, onEvent) }
         return id
     }
 
     /// Cancels a fetch at any stage; it ends with `cancelled`. May be called on any thread. Does nothing if the fetch has ended.
     public nonisolated func cancel(_ id: FetchID) {
-        loop.execute { self.assumeIsolated { $0.end(id, .cancelled) } }
+        execute { $0.end(id, .cancelled) }
     }
 
-    /// Continues a fetch that its delegate holds at a redirect. May be called on any thread.
+    /// Continues a fetch that waits at a redirect. May be called on any thread.
     public nonisolated func proceed(_ id: FetchID) {
-        loop.execute { self.assumeIsolated { $0.resume(id) } }
+        execute { $0.resume(id) }
     }
 
     /// Waits until the addresses of a URL's host are known, so that a later fetch does not occupy a limited slot meanwhile.
@@ -70,17 +71,12 @@ public actor CurlClient {
         // A URL that the policy refuses is refused by the fetch, and its name is not sent to a name server.
         guard !isShutDown, url.address == nil, (try? policy.check(url)) != nil, !resolver.knows(url.host) else { return nil }
         let wait = DNSPrefetch(number: lastNumber.add(1, ordering: .relaxed).newValue)
-        let timer = OneShotTimer(on: loop) { [weak self] in
-            self?.assumeIsolated { $0.nameTimedOut(wait, done) }
-        }
+        let timer = timer { $0.nameTimedOut(wait, done) }
         timer.arm(after: limit)
         names[wait] = (nil, timer)
         names[wait]?.ticket = resolver.resolve(url.host) { [weak self] resolution in
-            guard let transfers = self else { return }
             let failure: FetchError? = if case .failure(let failure) = resolution { failure } else { nil }
-            transfers.loop.execute {
-                transfers.assumeIsolated { if $0.forget(wait) != nil { done(failure) } }
-            }
+            self?.execute { if $0.forget(wait) != nil { done(failure) } }
         }
         return wait
     }
@@ -102,8 +98,8 @@ public actor CurlClient {
         done(entry.ticket.map { resolver.cancel($0) } ?? false ? .resolverBusy : .resolveTimeout)
     }
 
-    /// Pauses or resumes reading a fetch's body. While paused, the delegate receives no further bytes.
-    /// Resuming takes effect after libcurl has returned, if it is calling a delegate now.
+    /// Pauses or resumes reading a fetch's body. While paused, the handler receives no further bytes.
+    /// Resuming takes effect after libcurl has returned, if it is calling a handler now.
     public func setPaused(_ isPaused: Bool, _ id: FetchID) {
         guard let transfer = transfers[id], transfer.stage == .body else { return }
         transfer.isPaused = isPaused
@@ -113,7 +109,7 @@ public actor CurlClient {
     /// Passes the pause state of a fetch to libcurl.
     private func reportPause(of id: FetchID) {
         // libcurl reads all available bytes, a megabyte and more, before it returns.
-        if isInCurl { return loop.execute { self.assumeIsolated { $0.reportPause(of: id) } } }
+        if isInCurl { return execute { $0.reportPause(of: id) } }
         guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
         isInCurl = true
         _ = curl_easy_pause(easy.handle, transfer.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
@@ -124,25 +120,19 @@ public actor CurlClient {
     /// Ends all fetches with `shuttingDown` and refuses new ones.
     public func shutDown() {
         isShutDown = true
-        for id in Array(transfers.keys) {
-            end(id, .shuttingDown)
-        }
+        for id in Array(transfers.keys) { end(id, .shuttingDown) }
         for wait in Array(names.keys) { cancelPrefetch(wait) }
         multi = nil
         timer?.disarm()
         timer = nil
-        for watch in watches.values {
-            if let registration = watch.registration { loop.deregister(registration) }
-        }
+        for registration in watches.values.compactMap({ $0 }) { loop.deregister(registration) }
         watches = [:]
     }
 
-    private func begin(_ id: FetchID, _ request: FetchRequest, _ delegate: any FetchDelegate) {
-        guard !isShutDown else { return delegate.fetchEnded(id, .shuttingDown) }
-        let transfer = CurlTransfer(id: id, request: request, policy: policy, sockets: sockets, delegate: delegate)
-        transfer.deadline = OneShotTimer(on: loop) { [weak self] in
-            self?.assumeIsolated { $0.stageTimedOut(id) }
-        }
+    private func begin(_ id: FetchID, _ request: FetchRequest, _ onEvent: @escaping FetchEvent.Handler) {
+        guard !isShutDown else { return _ = onEvent(.ended(.shuttingDown)) }
+        let transfer = CurlTransfer(id: id, request: request, policy: policy, sockets: sockets, onEvent: onEvent)
+        transfer.deadline = timer { $0.stageTimedOut(id) }
         transfers[id] = transfer
         openHop(transfer, to: request.url)
     }
@@ -164,7 +154,7 @@ public actor CurlClient {
         transfer.deadline = nil
         if let ticket = transfer.ticket { resolver.cancel(ticket) }
         closeHop(transfer)
-        transfer.delegate.fetchEnded(id, failure)
+        _ = transfer.onEvent(.ended(failure))
     }
 
     private func closeHop(_ transfer: CurlTransfer) {
@@ -192,8 +182,7 @@ extension CurlClient {
         let id = transfer.id
         let hop = transfer.hops
         transfer.ticket = resolver.resolve(url.host) { [weak self] resolution in
-            guard let transfers = self else { return }
-            transfers.loop.execute { transfers.assumeIsolated { $0.resolved(id, hop, resolution) } }
+            self?.execute { $0.resolved(id, hop, resolution) }
         }
     }
 
@@ -201,12 +190,12 @@ extension CurlClient {
         do {
             try policy.check(url)
         } catch {
-            transfer.delegate.fetch(transfer.id, refused: url, at: url.address.map { [$0] } ?? [])
+            _ = transfer.onEvent(.refused(url, addresses: url.address.map { [$0] } ?? []))
             throw error
         }
     }
 
-    /// Continues a fetch that its delegate held.
+    /// Continues a fetch that its handler held.
     private func resume(_ id: FetchID) {
         guard let transfer = transfers[id], let next = transfer.pausedRedirect else { return }
         transfer.pausedRedirect = nil
@@ -222,7 +211,7 @@ extension CurlClient {
         case .success(let addresses):
             let permitted = addresses.filter { policy.permits($0) }
             if permitted.isEmpty {
-                transfer.delegate.fetch(id, refused: transfer.url, at: addresses)
+                _ = transfer.onEvent(.refused(transfer.url, addresses: addresses))
                 return end(id, .addressDenied)
             }
             transfer.addresses = permitted
@@ -281,7 +270,7 @@ extension CurlClient {
             let next = try transfer.url.resolving(location)
             if transfer.url.isSecure, !next.isSecure { throw .downgradeDenied }
             try check(next, for: transfer)
-            guard transfer.delegate.fetch(transfer.id, redirectedTo: next) else {
+            guard transfer.onEvent(.redirected(next)) else {
                 transfer.pausedRedirect = next
                 return
             }
@@ -296,9 +285,7 @@ extension CurlClient {
 extension CurlClient {
     private func readyMulti() throws(FetchError) -> CurlMulti {
         if let multi { return multi }
-        timer = OneShotTimer(on: loop) { [weak self] in
-            self?.assumeIsolated { $0.act(CURL_SOCKET_TIMEOUT, 0) }
-        }
+        timer = timer { $0.act(CURL_SOCKET_TIMEOUT, 0) }
         // The pointer is unretained: this actor owns the handle, which calls nothing after it is closed.
         let created = try CurlMulti(
             context: Unmanaged.passUnretained(self).toOpaque(),
@@ -318,7 +305,7 @@ extension CurlClient {
         context.map { Unmanaged<CurlClient>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    fileprivate func socketReady(_ descriptor: Int32, _ events: ReadyEvents) {
+    private func socketReady(_ descriptor: Int32, _ events: ReadyEvents) {
         var mask: Int32 = 0
         if events.contains(.readable) { mask |= CURL_CSELECT_IN }
         if events.contains(.writable) { mask |= CURL_CSELECT_OUT }
@@ -358,33 +345,13 @@ extension CurlClient {
         case CURL_POLL_OUT: events = .writable
         case CURL_POLL_INOUT: events = [.readable, .writable]
         default:
-            if let registration = watches.removeValue(forKey: descriptor)?.registration { loop.deregister(registration) }
+            if let registration = watches.removeValue(forKey: descriptor) ?? nil { loop.deregister(registration) }
             return
         }
-        // If the kernel refuses to watch a socket, its transfer times out.
-        if let registration = watches[descriptor]?.registration {
+        if let registration = watches[descriptor] ?? nil {
             try? loop.update(registration, for: events)
         } else {
-            let watch = SocketWatch(self, descriptor: descriptor)
-            watch.registration = try? loop.register(descriptor, for: events, handler: watch)
-            watches[descriptor] = watch
+            watches[descriptor] = .some(try? self.watch(descriptor, for: events) { $0.socketReady(descriptor, $1) })
         }
-    }
-}
-
-/// A socket of libcurl that is registered with the loop.
-private final class SocketWatch: EventHandler {
-    private weak var transfers: CurlClient?
-    private let descriptor: Int32
-    var registration: Registration?
-
-    init(_ transfers: CurlClient, descriptor: Int32) {
-        self.transfers = transfers
-        self.descriptor = descriptor
-    }
-
-    func ready(_ events: ReadyEvents) {
-        let descriptor = descriptor
-        transfers?.assumeIsolated { $0.socketReady(descriptor, events) }
     }
 }

@@ -1,4 +1,5 @@
 internal import CIntertwineCurl
+internal import HTTPTypes
 
 /// Owns libcurl's handle for one hop and sets the options that restrict it to this hop. Used on one loop only.
 final class CurlEasy {
@@ -21,7 +22,7 @@ final class CurlEasy {
     /// Configures the handle for a hop.
     ///
     /// - Parameter addresses: The addresses that libcurl may connect to; libcurl itself never queries a name server.
-    func prepare(_ url: FetchURL, addresses: [IPAddress], headers fields: FetchHeaderFields, certificates: String?) throws(FetchError) {
+    func prepare(_ url: FetchURL, addresses: [IPAddress], headers fields: HTTPFields, certificates: String?) throws(FetchError) {
         set(CURLOPT_URL, url.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
@@ -39,9 +40,7 @@ final class CurlEasy {
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
         if let certificates { set(CURLOPT_CAINFO, certificates) }
-        for field in fields.fields {
-            append("\(field.name): \(field.value)", to: &headers)
-        }
+        for field in fields { append("\(field.name.canonicalName): \(field.value)", to: &headers) }
         check(intertwine_easy_list(handle, CURLOPT_HTTPHEADER, headers))
         if url.address == nil {
             // The prefix "+" makes the entry expire like others; without it the entry would stay in libcurl's table forever.

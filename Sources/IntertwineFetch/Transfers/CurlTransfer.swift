@@ -1,6 +1,7 @@
 internal import CIntertwineCurl
 internal import CIntertwineLinux
 internal import Glibc
+internal import HTTPTypes
 internal import IntertwineEventLoop
 
 /// The state of one fetch: its hop, the response received so far, and the reason of its end. Used only on the loop of its ``CurlClient``.
@@ -8,13 +9,13 @@ final class CurlTransfer {
     let id: FetchID
     let request: FetchRequest
     private let policy: AddressPolicy
-    let delegate: any FetchDelegate
+    let onEvent: FetchEvent.Handler
     private let sockets: OpenSockets
     private let started = MonotonicInstant.now()
 
     var url: FetchURL
     var hops = 0
-    /// The target of a redirect at which the delegate holds the fetch.
+    /// The target of a redirect at which the fetch is held.
     var pausedRedirect: FetchURL?
     var easy: CurlEasy?
     var ticket: Resolver.LookupHandle?
@@ -46,12 +47,12 @@ final class CurlTransfer {
     private(set) var stopped: FetchError?
     private var sawDeniedAddress = false
 
-    init(id: FetchID, request: FetchRequest, policy: AddressPolicy, sockets: OpenSockets, delegate: any FetchDelegate) {
+    init(id: FetchID, request: FetchRequest, policy: AddressPolicy, sockets: OpenSockets, onEvent: @escaping FetchEvent.Handler) {
         self.id = id
         self.request = request
         self.policy = policy
         self.sockets = sockets
-        self.delegate = delegate
+        self.onEvent = onEvent
         url = request.url
     }
 
@@ -62,7 +63,7 @@ final class CurlTransfer {
 
     func enter(_ stage: FetchStage) {
         self.stage = stage
-        delegate.fetch(id, reached: stage)
+        _ = onEvent(.reached(stage))
     }
 
     /// Resets the state of the last hop's response. The bytes of its head remain counted.
@@ -110,7 +111,7 @@ final class CurlTransfer {
         if requests == 1 {
             deadline?.arm(after: min(request.limits.head, remaining))
         } else {
-            delegate.fetchRepeats(id)
+            _ = onEvent(.repeated)
         }
         return true
     }
@@ -129,15 +130,15 @@ final class CurlTransfer {
             let head = FetchHead(status: status, headers: headers, url: url, redirects: passed)
             guard head.hasSoundLength else { return stop(.protocolError) }
             easy?.limitSlowness(request.limits)
-            if headers["transfer-encoding"] != nil { easy?.watchWire() }
-            if (301...303).contains(status) || status == 307 || status == 308, let location = headers["location"] {
+            if headers[.transferEncoding] != nil { easy?.watchWire() }
+            if (301...303).contains(status) || status == 307 || status == 308, let location = headers[.location] {
                 redirect = location
                 passed.append(FetchHead(status: status, headers: headers, url: url))
                 return true
             }
             if let length = head.contentLength, length > request.limits.bodyBytes { return stop(.bodyTooLarge) }
             stage = .body
-            guard delegate.fetch(id, received: head) else { return stop(.rejected) }
+            guard onEvent(.head(head)) else { return stop(.rejected) }
             return true
         }
     }
@@ -147,7 +148,7 @@ final class CurlTransfer {
         // The body of a redirect is read up to the size at which a new connection is cheaper.
         if redirect != nil { return bodyBytes <= 16 * 1_024 }
         guard bodyBytes <= request.limits.bodyBytes else { return stop(.bodyTooLarge) }
-        return delegate.fetch(id, received: bytes) || stop(.rejected)
+        return onEvent(.bytes(bytes)) || stop(.rejected)
     }
 
     private func crossedWire(_ bytes: Int) { wireBytes += bytes }

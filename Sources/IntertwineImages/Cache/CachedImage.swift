@@ -1,4 +1,5 @@
 internal import Crypto
+internal import HTTPTypes
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 public import Synchronization
@@ -29,8 +30,7 @@ public final class CachedImage: Sendable {
 
     init(
         source: String, variant: AcceptedFormats.Set? = nil, sizing: ResizeMode? = nil, kind: ImageFormat, shortfall: Shortfall? = nil,
-        body: ImageBody,
-        etag: String, freshness: Freshness, validators: Validators, terms: FreshnessMetadata = FreshnessMetadata()
+        body: ImageBody, etag: String, freshness: Freshness, validators: Validators, terms: FreshnessMetadata = FreshnessMetadata()
     ) {
         self.source = source
         self.variant = variant
@@ -50,8 +50,8 @@ public final class CachedImage: Sendable {
     /// - Parameter digest: The digest of the body; nil to compute it here, which takes time.
     convenience init(
         source: String, variant: AcceptedFormats.Set? = nil, sizing: ResizeMode? = nil, kind: ImageFormat, shortfall: Shortfall? = nil,
-        body: [UInt8],
-        digest: SHA256Digest? = nil, freshness: Freshness, validators: Validators, terms: FreshnessMetadata = FreshnessMetadata()
+        body: [UInt8], digest: SHA256Digest? = nil, freshness: Freshness, validators: Validators,
+        terms: FreshnessMetadata = FreshnessMetadata()
     ) {
         let etag = "\"" + Base64URL.encode(Array((digest ?? SHA256.hash(data: body)).prefix(16))) + "\""
         self.init(
@@ -61,12 +61,10 @@ public final class CachedImage: Sendable {
 
     /// Returns a copy with the freshness of a 304 response.
     func refreshed(_ freshness: Freshness, validators fresh: Validators, terms: FreshnessMetadata) -> CachedImage {
-        let merged = Validators(
-            etag: fresh.etag ?? validators.etag, lastModified: fresh.lastModified ?? validators.lastModified, location: validators.location)
-        return CachedImage(
-            source: source, variant: variant, sizing: sizing, kind: kind, shortfall: shortfall, body: body, etag: etag,
-            freshness: freshness,
-            validators: merged, terms: terms)
+        var merged = validators
+        merged.etag = fresh.etag ?? merged.etag
+        merged.lastModified = fresh.lastModified ?? merged.lastModified
+        return copy(freshness, merged, terms)
     }
 
     /// Returns a copy of an image that cannot be decoded to its end. It expires at `end` at the latest and is then fetched unconditionally.
@@ -75,9 +73,14 @@ public final class CachedImage: Sendable {
     func suspect(until end: Int64) -> CachedImage {
         var validators = validators
         validators.location = nil
-        return CachedImage(
+        return copy(freshness.ending(by: end), validators, terms)
+    }
+
+    private func copy(_ freshness: Freshness, _ validators: Validators, _ terms: FreshnessMetadata) -> CachedImage {
+        CachedImage(
             source: source, variant: variant, sizing: sizing, kind: kind, shortfall: shortfall, body: body, etag: etag,
-            freshness: freshness.ending(by: end), validators: validators, terms: terms)
+            freshness: freshness,
+            validators: validators, terms: terms)
     }
 
     /// True if the service itself resized the image from an original.
@@ -122,12 +125,12 @@ extension CachedImage {
         /// The URL of the final response after redirects. The validators apply to no other URL.
         var location: String?
 
-        var conditions: (url: FetchURL, fields: FetchHeaderFields)? {
+        var conditions: (url: FetchURL, fields: HTTPFields)? {
             guard let url = location.flatMap({ try? FetchURL($0) }) else { return nil }
-            var fields = FetchHeaderFields()
-            if let etag { fields.append("If-None-Match", etag) }
-            if let lastModified { fields.append("If-Modified-Since", lastModified) }
-            return fields.fields.isEmpty ? nil : (url, fields)
+            var fields = HTTPFields()
+            fields[.ifNoneMatch] = etag
+            fields[.ifModifiedSince] = lastModified
+            return fields.isEmpty ? nil : (url, fields)
         }
 
         /// Returns true if a 304 with these validators concerns another image: its strong tag differs (RFC 9111 section 4.3.4).
@@ -149,26 +152,21 @@ extension CachedImage {
             self.vary = vary
         }
 
-        init(_ headers: FetchHeaderFields) {
-            self.init(cacheControl: headers["cache-control"], expires: headers["expires"], vary: headers["vary"])
+        init(_ headers: HTTPFields) {
+            self.init(cacheControl: headers[.cacheControl], expires: headers[.expires], vary: headers[.vary])
         }
 
-        func updated(by headers: FetchHeaderFields) -> FreshnessMetadata {
+        func updated(by headers: HTTPFields) -> FreshnessMetadata {
             let new = FreshnessMetadata(headers)
             return FreshnessMetadata(
                 cacheControl: new.cacheControl ?? cacheControl, expires: new.expires ?? expires, vary: new.vary ?? vary)
         }
 
         /// Returns these fields with the `Date` and `Age` of a 304 response.
-        func headers(beside answer: FetchHeaderFields, lastModified: String?) -> FetchHeaderFields {
-            var headers = FetchHeaderFields()
-            let fields = [
-                ("Cache-Control", cacheControl), ("Expires", expires), ("Vary", vary), ("Last-Modified", lastModified),
-                ("Date", answer["date"]), ("Age", answer["age"]),
-            ]
-            for (name, value) in fields {
-                if let value { headers.append(name, value) }
-            }
+        func headers(beside answer: HTTPFields, lastModified: String?) -> HTTPFields {
+            var headers = HTTPFields()
+            (headers[.cacheControl], headers[.expires], headers[.vary]) = (cacheControl, expires, vary)
+            (headers[.lastModified], headers[.date], headers[.age]) = (lastModified, answer[.date], answer[.age])
             return headers
         }
     }

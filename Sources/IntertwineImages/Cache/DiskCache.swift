@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Dispatch
 internal import Glibc
+internal import IntertwineEventLoop
 internal import IntertwinePrimitives
 internal import Logging
 internal import Synchronization
@@ -47,7 +48,7 @@ final class DiskCache: Sendable {
     private let writer = DispatchQueue(label: "intertwine.images.disk.write", qos: .utility)
     private let reader = DispatchQueue(label: "intertwine.images.disk.read")
     private let state = Mutex(State())
-    private let budget: ByteBudget
+    private let budget: MemoryBudget
     private let mostPending: Int
     private let logger: Logger
 
@@ -55,7 +56,7 @@ final class DiskCache: Sendable {
     ///
     /// - Parameter budget: The budget of pending writes, which may use half of it.
     init(
-        folder: String, capacity: Int, budget: ByteBudget = ByteBudget(limit: 128 << 20),
+        folder: String, capacity: Int, budget: MemoryBudget = MemoryBudget(limit: 128 << 20),
         logger: Logger = Logger(label: "intertwine.images")
     ) {
         self.budget = budget
@@ -190,7 +191,7 @@ final class DiskCache: Sendable {
                 state.pendingBytes -= bytes
                 if state.pending[name] === image { state.pending[name] = nil }
             }
-            self.budget.release(bytes: bytes)
+            self.budget.release(bytes)
         }
     }
 

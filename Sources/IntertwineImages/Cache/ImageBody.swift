@@ -1,6 +1,7 @@
 internal import CIntertwineLinux
 internal import Dispatch
 internal import Glibc
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The bytes of an image. A small body is an array; a large one is a memory file (`memfd`), which can be sent without copying.
@@ -83,14 +84,5 @@ private final class MemoryFile: Sendable {
         Self.open.subtract(1, ordering: .relaxed)
     }
 
-    var bytes: [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let more = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(filled))
-                if more < 0, errno == EINTR { continue }
-                guard more > 0 else { return }
-                filled += more
-            }
-        }
-    }
+    var bytes: [UInt8] { FileIO.read(descriptor, count) }
 }

@@ -95,16 +95,9 @@ enum FileBytes {
         return read(descriptor, min(Int(facts.st_size), limit ?? .max))
     }
 
-    /// Reads `size` bytes from the current offset; nil if fewer are available.
+    /// Reads `size` bytes from the beginning; nil if fewer are available.
     static func read(_ descriptor: Int32, _ size: Int) -> [UInt8]? {
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                let got = Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, size - count)
-                if got < 0, errno == EINTR { continue }
-                if got <= 0 { return }
-                count += got
-            }
-        }
+        let bytes = FileIO.read(descriptor, size)
         return bytes.count == size ? bytes : nil
     }
 
@@ -114,16 +107,7 @@ enum FileBytes {
     static func write(_ bytes: [UInt8], to path: String) -> Int32? {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return errno }
-        let error = bytes.withUnsafeBytes { buffer -> Int32? in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let put = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if put < 0, errno == EINTR { continue }
-                if put <= 0 { return put < 0 ? errno : ENOSPC }
-                rest = rest.dropFirst(put)
-            }
-            return nil
-        }
+        let error = bytes.withUnsafeBytes { FileIO.write($0, to: descriptor) == $0.count ? nil : errno }
         return close(descriptor) == 0 ? error : error ?? errno
     }
 

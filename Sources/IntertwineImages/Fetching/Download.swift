@@ -1,21 +1,10 @@
+internal import HTTPTypes
 internal import IntertwineEventLoop
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// A coalesced download of one image with its waiters. All access is on the event loop of its ``ImageFetchCoordinator``.
 final class Download {
-    struct Waiter {
-        let isCollapsed: Bool
-        let isOnlyIfCached: Bool
-        let kinds: AcceptedFormats
-        /// A Boolean value indicating that the waiter needs the complete body.
-        let requiresCompleteBody: Bool
-        /// A Boolean value indicating that the waiter decodes the image.
-        let isDecoding: Bool
-        /// The reply callback; nil once the head was sent and the waiter reads the body.
-        var reply: (@Sendable (ImageResponse) -> Void)?
-    }
-
     /// The largest declared body that is delayed until it is complete. A complete body is sent with an ETag, ranges and conditions.
     /// A body without its end gets no freshness lifetime.
     private static let smallBody = 1 << 20
@@ -34,7 +23,7 @@ final class Download {
     let buffer: SharedBodyBuffer
     var attempt: FetchAttempt
     var intake: OriginResponseReader
-    var waiters: [UInt64: Waiter] = [:]
+    var waiters: [UInt64: ImageWaiter] = [:]
     /// The stale image: the fallback if the origin fails, and the subject of conditional requests.
     var stale: CachedImage?
     /// The current URL after redirects.
@@ -57,8 +46,7 @@ final class Download {
     /// - Throws: `FetchError` if the source is not a valid URL.
     init(
         number: UInt64, source: String, acceptedFormats: AcceptedFormats.Set, stale: CachedImage?, isBackgroundRevalidation: Bool,
-        buffer: SharedBodyBuffer,
-        _ configuration: ImageConfiguration
+        buffer: SharedBodyBuffer, _ configuration: ImageConfiguration
     ) throws(FetchError) {
         let asked = try FetchURL(source)
         var resolved: ImageSource.ResolvedSource?
@@ -84,12 +72,10 @@ final class Download {
         hop = url
         isPaused = false
         intake.begin(at: configuration.clock())
-        let headers = FetchHeaderFields([
-            "Accept": AcceptedFormats.field(acceptedFormats),
-            "Accept-Encoding": "identity",
-            "User-Agent": configuration.userAgent,
-            "Via": "1.1 \(ImageNetworkManager.viaName)",
-        ])
+        let headers: HTTPFields = [
+            .accept: AcceptedFormats.field(acceptedFormats), .acceptEncoding: "identity", .userAgent: configuration.userAgent,
+            .via: "1.1 \(ImageNetworkManager.viaName)",
+        ]
         let now = MonotonicInstant.now()
         let departure = departure ?? now
         self.departure = departure
@@ -102,7 +88,7 @@ final class Download {
     }
 
     /// True if the download has waiters and none of them decodes the image. Why: decoding yields the metadata already, and once is enough.
-    var isForReview: Bool { !waiters.isEmpty && !waiters.values.contains { $0.isDecoding } }
+    var isForReview: Bool { !waiters.isEmpty && !waiters.values.contains { $0.request.isDecoded } }
 
     func countAttempt() { attempts += 1 }
 
@@ -124,8 +110,7 @@ final class Download {
     /// Returns true if a second attempt is worthwhile: nothing was sent to a waiter and the failure may be temporary.
     ///
     /// A lost connection is retried for all waiters. After a timeout or an error of the origin, only coalesced waiters justify a retry, because they
-    /// have
-    /// not asked it themselves. A stale image that can be served rules a retry out.
+    /// have not asked it themselves. A stale image that can be served rules a retry out.
     func isWorthRetrying(_ failure: ImageError, now: Int64) -> Bool {
         guard intake.hasNothing, attempts == 1 else { return false }
         switch failure.reason {
@@ -137,21 +122,33 @@ final class Download {
         return waiters.values.contains { $0.isCollapsed } && staleIfErrorImage(for: failure, now: now) == nil
     }
 
+    /// Returns the image for waiters for the complete body if it is not stored, and true if it may be stored once it was decoded.
+    func passingImage(now: Int64) -> (image: CachedImage, isStorable: Bool)? {
+        intake.passing(source, wanted: acceptedFormats, buffer.contents, now: now)
+    }
+
     /// Returns the response head that an origin would send for a file: 304 if the stale image has its tag, otherwise 200.
     func head(of file: SandboxedDirectory.File) -> FetchHead {
         let isModified = stale?.validators.etag != file.tag
-        var headers = FetchHeaderFields(["ETag": file.tag, "Last-Modified": HTTPDate.text(file.modified)])
-        if isModified { headers.append("Content-Length", String(file.bytes.count)) }
+        var headers: HTTPFields = [.eTag: file.tag, .lastModified: HTTPDate.text(file.modified)]
+        if isModified { headers[.contentLength] = String(file.bytes.count) }
         return FetchHead(status: isModified ? 200 : 304, headers: headers, url: url)
     }
 }
 
-/// A table of the current downloads by number and by coalescing key.
+/// A table of the current downloads by number and by coalescing key, and of the buffers of ended ones that still have readers.
 struct DownloadTable {
+    private let configuration: ImageConfiguration
+    let budget: MemoryBudget
     /// The downloads that accept waiters, by source and accepted formats.
     private var byKey: [String: Download] = [:]
     private var byNumber: [UInt64: Download] = [:]
     private var lastNumber: UInt64 = 0
+    private var detached = DetachedBuffers()
+
+    init(_ configuration: ImageConfiguration, budget: MemoryBudget) {
+        (self.configuration, self.budget) = (configuration, budget)
+    }
 
     var all: [Download] { Array(byNumber.values) }
 
@@ -162,21 +159,27 @@ struct DownloadTable {
 
     /// Creates a download, which replaces an existing one of its key.
     mutating func make(
-        _ source: String, _ wanted: AcceptedFormats.Set, stale: CachedImage?, isOwned: Bool, _ spool: SharedBodyBuffer,
-        _ configuration: ImageConfiguration
+        _ source: String, _ wanted: AcceptedFormats.Set, stale: CachedImage?, isOwned: Bool = false
     ) throws(FetchError) -> Download {
         lastNumber += 1
         let download = try Download(
-            number: lastNumber, source: source, acceptedFormats: wanted, stale: stale, isBackgroundRevalidation: isOwned, buffer: spool,
-            configuration)
+            number: lastNumber, source: source, acceptedFormats: wanted, stale: stale, isBackgroundRevalidation: isOwned,
+            buffer: SharedBodyBuffer(budget: budget), configuration)
         byKey[download.key] = download
         byNumber[lastNumber] = download
         return download
     }
 
+    /// Appends bytes of the body. If the budget is exhausted, buffers of ended downloads are released.
+    ///
+    /// - Returns: False if the budget is still exhausted.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, to download: Download) -> Bool { detached.append(bytes, to: download.buffer) }
+
     mutating func remove(_ download: Download) {
         byNumber[download.number] = nil
         if byKey[download.key] === download { byKey[download.key] = nil }
+        // A waiter may not have read the complete body yet.
+        if download.isAnnounced, !download.waiters.isEmpty { detached.add(download.buffer) }
     }
 
     /// Marks matching downloads as purged: current waiters get the image, and new requests start another download.

@@ -3,44 +3,32 @@ internal import IntertwineFetch
 
 /// The waiters of all downloads. It sends their responses, and stores images in the cache as the responses require.
 struct DownloadSubscribers {
-    typealias Reply = @Sendable (ImageResponse) -> Void
-
-    private(set) var store: ImageStore
+    private let cache: ImageCache
     private var waiters = WaiterTable<Download>()
     /// The number of requests by cache outcome. Internal requests on behalf of counted ones are excluded.
-    private var counts: [CacheStatus.Outcome: Int] = [:]
+    private(set) var counts: [CacheStatus.Outcome: Int] = [:]
     private let clock: @Sendable () -> Int64
-    /// A callback for a reader that stops reading its body.
-    private let onUnsubscribe: @Sendable (UInt64) -> Void
 
     /// Creates an empty table of waiters.
     ///
-    /// - Parameters:
-    ///   - clock: Returns seconds since 1970.
-    ///   - onUnsubscribe: Called with the number of a reader that stops reading its body.
-    init(_ store: ImageStore, clock: @escaping @Sendable () -> Int64, onUnsubscribe: @escaping @Sendable (UInt64) -> Void) {
-        (self.store, self.clock, self.onUnsubscribe) = (store, clock, onUnsubscribe)
+    /// - Parameter clock: Returns seconds since 1970.
+    init(_ cache: ImageCache, clock: @escaping @Sendable () -> Int64) {
+        (self.cache, self.clock) = (cache, clock)
     }
 
     // MARK: Waiters
 
-    func report(to metrics: inout ImageMetrics) {
-        (metrics.waiters, metrics.requests) = (waiters.count, counts)
-        store.report(to: &metrics)
-    }
+    var count: Int { waiters.count }
 
     /// Returns the download of a waiter.
-    func download(of waiter: UInt64) -> Download? { waiters.home(of: waiter) }
+    func download(of waiter: UInt64) -> Download? { waiters.work(of: waiter) }
 
     /// Returns the waiters with this name.
     func waiters(named id: UUID) -> Set<UInt64> { waiters.waiters(named: id) }
 
-    mutating func add(_ waiter: UInt64, _ request: ImageRequest, to download: Download, isCollapsed: Bool, _ reply: @escaping Reply) {
-        download.waiters[waiter] = Download.Waiter(
-            isCollapsed: isCollapsed, isOnlyIfCached: request.isOnlyIfCached, kinds: request.kinds,
-            requiresCompleteBody: request.requiresCompleteBody,
-            isDecoding: request.isDecoded, reply: reply)
-        waiters.add(waiter, to: download, named: request.id)
+    mutating func add(_ number: UInt64, _ waiter: ImageWaiter, to download: Download) {
+        download.waiters[number] = waiter
+        waiters.add(number, to: download, named: waiter.request.id)
     }
 
     /// Removes a waiter that is served or was cancelled.
@@ -50,7 +38,7 @@ struct DownloadSubscribers {
 
     /// Removes a waiter. It receives the failure if it has received no response yet.
     mutating func dismiss(_ waiter: UInt64, _ failure: ImageError) {
-        if let reply = waiters.home(of: waiter)?.waiters[waiter]?.reply { refuse(failure, reply) }
+        if let reply = download(of: waiter)?.waiters[waiter]?.reply { refuse(failure, reply) }
         forget(waiter)
     }
 
@@ -58,7 +46,7 @@ struct DownloadSubscribers {
     ///
     /// - Returns: False if no waiter is left.
     mutating func dismissOnlyIfCached(_ download: Download) -> Bool {
-        for waiter in download.waiters.filter({ $0.value.isOnlyIfCached }).keys {
+        for waiter in download.waiters.filter({ $0.value.request.isOnlyIfCached }).keys {
             dismiss(waiter, ImageError(.notStored))
             if !download.attempt.cancel(waiter).isEmpty { return false }
         }
@@ -66,16 +54,16 @@ struct DownloadSubscribers {
     }
 
     /// Removes and returns the waiters that have received no response yet.
-    private mutating func drainWaiting(_ download: Download) -> [(waiter: Download.Waiter, reply: Reply)] {
-        let waiting = download.waiters.compactMap { number, waiter in waiter.reply.map { (number, waiter, $0) } }
-        for (number, _, _) in waiting { forget(number) }
-        return waiting.map { ($0.1, $0.2) }
+    private mutating func drainWaiting(_ download: Download) -> [(waiter: ImageWaiter, reply: ImageReply)] {
+        let waiting = download.waiters.filter { $0.value.reply != nil }
+        for number in waiting.keys { forget(number) }
+        return waiting.values.compactMap { waiter in waiter.reply.map { (waiter, $0) } }
     }
 
     // MARK: Immediate responses
 
     /// Replies with a failure without a request to the origin.
-    mutating func refuse(_ failure: ImageError, _ reply: Reply) {
+    mutating func refuse(_ failure: ImageError, _ reply: ImageReply) {
         count(.bypass)
         reply(ImageResponse(failure, CacheStatus(.bypass)))
     }
@@ -83,22 +71,20 @@ struct DownloadSubscribers {
     /// Replies with the image if it is fresh, or stale and within its stale-while-revalidate period.
     ///
     /// - Returns: True if the image is fresh; nil if no reply was sent.
-    mutating func serve(_ image: CachedImage, _ request: ImageRequest, _ reply: Reply) -> Bool? {
+    mutating func serve(_ image: CachedImage, _ request: ImageRequest, _ reply: ImageReply) -> Bool? {
         let now = clock()
         let isFresh = image.freshness.isFresh(at: now)
         guard isFresh || (request.allowsStale && image.freshness.bridgesRevalidation(at: now)) else { return nil }
-        deliver(image, to: request.kinds, CacheStatus(isFresh ? .hit : .stale), isInner: request.requiresCompleteBody, reply)
+        deliver(image, to: request, CacheStatus(isFresh ? .hit : .stale), reply)
         return isFresh
     }
 
     /// Replies with an image without its end that was fetched within the last minutes.
     ///
     /// - Returns: False if none exists.
-    mutating func serveUnended(_ request: ImageRequest, _ reply: Reply) -> Bool {
-        guard let (image, isDelimited) = store.unendedImage(request.source, request.kinds.accepted) else { return false }
-        deliver(
-            image, to: request.kinds, CacheStatus(.hit), isInner: request.requiresCompleteBody, isCached: false, isUnended: true,
-            isDelimited: isDelimited, reply)
+    mutating func serveUnended(_ request: ImageRequest, _ reply: ImageReply) -> Bool {
+        guard let (image, isDelimited) = cache.unendedImage(request.source, request.kinds.accepted) else { return false }
+        deliver(image, to: request, CacheStatus(.hit), isCached: false, isUnended: true, isDelimited: isDelimited, reply)
         return true
     }
 
@@ -108,7 +94,7 @@ struct DownloadSubscribers {
     ///
     /// - Returns: True if the image is fresh; nil if it is neither fresh nor within its stale-while-revalidate period, and no reply was sent.
     mutating func resolve(_ download: Download, found image: CachedImage) -> Bool? {
-        store.insertInMemory(image)
+        cache.memory.insert(image)
         let now = clock()
         let isFresh = image.freshness.isFresh(at: now)
         guard isFresh || image.freshness.bridgesRevalidation(at: now) else { return nil }
@@ -121,18 +107,18 @@ struct DownloadSubscribers {
     /// - Returns: False if the waiter does not accept the format, and was removed.
     mutating func sendHead(_ download: Download, to waiter: UInt64) -> Bool {
         guard let head = download.intake.head, let kind = head.kind, let entry = download.waiters[waiter], let reply = entry.reply,
-            !entry.requiresCompleteBody
+            !entry.request.requiresCompleteBody
         else { return true }
         download.waiters[waiter]?.reply = nil
         var status = missed(download, head)
         status.isCollapsed = entry.isCollapsed
         count(status.outcome)
-        guard entry.kinds.permits(kind) else {
+        guard entry.request.kinds.permits(kind) else {
             forget(waiter)
             reply(ImageResponse(ImageError(.notAcceptable), status))
             return false
         }
-        let stream = ImageStream(download.buffer, reader: waiter) { [onUnsubscribe] in onUnsubscribe(waiter) }
+        let stream = ImageStream(download.buffer, reader: waiter, onLeave: entry.onLeave)
         reply(ImageResponse(stream, kind, head, status, now: clock()))
         return true
     }
@@ -149,8 +135,8 @@ struct DownloadSubscribers {
         guard !waiting.isEmpty else { return }
         let passing =
             image.map { (image: $0, isStorable: false) }
-            ?? store.unendedImage(download.source, download.acceptedFormats).map { (image: $0.image, isStorable: true) }
-            ?? download.intake.passing(download.source, wanted: download.acceptedFormats, download.buffer.contents, now: clock())
+            ?? cache.unendedImage(download.source, download.acceptedFormats).map { (image: $0.image, isStorable: true) }
+            ?? download.passingImage(now: clock())
         for (_, reply) in waiting {
             var response = passing.map { ImageResponse($0.image, status, now: clock(), isCached: image != nil) }
             response?.isUnended = passing?.isStorable == true && !download.isPurged
@@ -162,16 +148,16 @@ struct DownloadSubscribers {
     /// Stores the complete image, unless storage is forbidden. In that case the previously stored image is removed.
     mutating func cacheImage(_ download: Download) -> CachedImage? {
         guard !download.isPurged else { return nil }
-        store.forgetFailure(for: download.key)
-        guard let image = download.intake.image(download.source, acceptedFormats: download.acceptedFormats, download.buffer.contents) else {
-            store.remove(download.source)
-            guard download.intake.isUnended, let head = download.intake.head else { return nil }
-            let passing = download.intake.passing(download.source, wanted: download.acceptedFormats, download.buffer.contents, now: clock())
-            if let passing { store.holdUnended(passing.image, isDelimited: head.isDelimited) }
-            return nil
+        cache.forgetFailure(for: download.key)
+        if let image = download.intake.image(download.source, acceptedFormats: download.acceptedFormats, download.buffer.contents) {
+            cache.store(image)
+            return image
         }
-        store.store(image)
-        return image
+        cache.remove(download.source)
+        if download.intake.isUnended, let head = download.intake.head, let passing = download.passingImage(now: clock()) {
+            cache.holdUnended(passing.image, isDelimited: head.isDelimited)
+        }
+        return nil
     }
 
     /// Replies with a stored image that the origin confirmed (304).
@@ -179,8 +165,8 @@ struct DownloadSubscribers {
     /// - Parameter isCached: False if the origin forbids further storage.
     mutating func confirm(_ download: Download, _ image: CachedImage, isCached: Bool) {
         if !download.isPurged {
-            store.forgetFailure(for: download.key)
-            if isCached { store.store(image) } else { store.remove(download.source) }
+            cache.forgetFailure(for: download.key)
+            if isCached { cache.store(image) } else { cache.remove(download.source) }
         }
         var status = CacheStatus(.revalidated)
         status.forwardStatus = 304
@@ -192,7 +178,7 @@ struct DownloadSubscribers {
     /// - Parameter outcome: `.miss` if the origin was asked; another outcome if the failure was known without a request.
     mutating func fail(_ download: Download, _ failure: ImageError, _ outcome: CacheStatus.Outcome) {
         let isMiss = outcome == .miss
-        if isMiss, !download.isPurged { store.remember(failure, for: download.key, download.source) }
+        if isMiss, !download.isPurged { cache.remember(failure, for: download.key, download.source) }
         guard !download.isAnnounced, let image = download.staleIfErrorImage(for: failure, now: clock()) else {
             return resolve(download, failure, outcome)
         }
@@ -209,7 +195,7 @@ struct DownloadSubscribers {
             status.isCollapsed = waiter.isCollapsed
             status.wasStale = download.stale != nil
             if outcome == .miss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
-            if !waiter.requiresCompleteBody { count(outcome) }
+            if !waiter.request.requiresCompleteBody { count(outcome) }
             reply(ImageResponse(failure, status))
         }
         download.buffer.finish(.failed(failure))
@@ -220,19 +206,17 @@ struct DownloadSubscribers {
         for (waiter, reply) in drainWaiting(download) {
             var status = status
             status.isCollapsed = waiter.isCollapsed
-            deliver(image, to: waiter.kinds, status, isInner: waiter.requiresCompleteBody, isCached: isCached, reply)
+            deliver(image, to: waiter.request, status, isCached: isCached, reply)
         }
     }
 
-    /// Replies with the image if the waiter accepts its format.
-    ///
-    /// - Parameter isInner: True for an internal request, which is not counted.
+    /// Replies with the image if the request accepts its format. An internal request is not counted.
     private mutating func deliver(
-        _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, isInner: Bool, isCached: Bool = true,
-        isUnended: Bool = false, isDelimited: Bool = true, _ reply: Reply
+        _ image: CachedImage, to request: ImageRequest, _ status: CacheStatus, isCached: Bool = true, isUnended: Bool = false,
+        isDelimited: Bool = true, _ reply: ImageReply
     ) {
-        if !isInner { count(status.outcome) }
-        guard kinds.permits(image.kind) else { return reply(ImageResponse(ImageError(.notAcceptable), status)) }
+        if !request.requiresCompleteBody { count(status.outcome) }
+        guard request.kinds.permits(image.kind) else { return reply(ImageResponse(ImageError(.notAcceptable), status)) }
         var response = ImageResponse(image, status, now: clock(), isCached: isCached)
         (response.isUnended, response.isDelimited) = (isUnended, isDelimited)
         reply(response)
@@ -242,22 +226,11 @@ struct DownloadSubscribers {
         var status = CacheStatus(.miss)
         status.forwardStatus = 200
         status.wasStale = download.stale != nil
-        status.isStored = !download.isPurged && store.accepts(head)
+        // The complete image will be stored, as far as its head shows.
+        status.isStored =
+            !download.isPurged && head.freshness != nil && head.isDelimited && (head.length.map(cache.accepts) ?? true)
         return status
     }
 
     private mutating func count(_ outcome: CacheStatus.Outcome) { counts[outcome, default: 0] += 1 }
-
-    // MARK: Storage
-
-    /// Stores an image that lacks its end but was decoded.
-    mutating func keepUnended(_ image: CachedImage) { store.store(image) }
-
-    /// Removes the stored image, and remembers the failure, so that requests for it fail for a while.
-    mutating func invalidateUndecodable(_ source: String, _ failure: ImageError) { store.remember(failure, for: source, source) }
-
-    /// Purges stored images.
-    ///
-    /// - Parameter done: Called once nothing of the selection is stored.
-    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) { store.purge(selection, done) }
 }

@@ -37,7 +37,7 @@ struct FetchAttempt: Sendable {
     private var expected: Int?
     private(set) var received = 0
     private var isPaused = false
-    private var inGrace = false
+    private(set) var isInGrace = false
     /// The number of bytes received when the last waiter left.
     private var receivedAtDeparture: Int?
 
@@ -66,8 +66,8 @@ struct FetchAttempt: Sendable {
         waiters[waiter] = priority
         receivedAtDeparture = nil
         var effects: [Effect] = []
-        if inGrace {
-            inGrace = false
+        if isInGrace {
+            isInGrace = false
             effects.append(.stopGrace)
         }
         if isPaused {
@@ -85,13 +85,13 @@ struct FetchAttempt: Sendable {
     mutating func cancel(_ waiter: UInt64) -> [Effect] {
         guard waiters.removeValue(forKey: waiter) != nil, waiters.isEmpty, !stage.isOver, !isOwned else { return [] }
         receivedAtDeparture = received
-        inGrace = true
+        isInGrace = true
         return [.startGrace] + pauseIfAbandoned()
     }
 
     mutating func graceOver() -> [Effect] {
-        guard inGrace, waiters.isEmpty, !stage.isOver else { return [] }
-        inGrace = false
+        guard isInGrace, waiters.isEmpty, !stage.isOver else { return [] }
+        isInGrace = false
         if isNearlyDone {
             defer { isPaused = false }
             return isPaused ? [.resume] : []
@@ -116,7 +116,7 @@ struct FetchAttempt: Sendable {
     }
 
     private mutating func pauseIfAbandoned() -> [Effect] {
-        guard stage == .body, inGrace, !isPaused, !isNearlyDone else { return [] }
+        guard stage == .body, isInGrace, !isPaused, !isNearlyDone else { return [] }
         isPaused = true
         return [.pause]
     }

@@ -7,14 +7,14 @@ internal import IntertwineFetch
 /// Why: the missing bytes may exist after that time, and the decoder does not support every image.
 ///
 /// The actor runs on the event loop of its ``ImageFetchCoordinator``. It analyzes one image at a time, with the lowest worker priority.
-actor ImageAnalyzer {
+actor ImageAnalyzer: EventLoopActor {
     /// The freshness lifetime in seconds of an image that cannot be decoded, unless its origin sets a shorter one.
     private static let doubtfulTime: Int64 = 300
 
-    private nonisolated let loop: EventLoop
+    nonisolated let loop: EventLoop
     private let transformer: any ImageTransformer
     private let facts: ImageMetadataTable
-    private let store: ImageStore
+    private let cache: ImageCache
     private let clock: @Sendable () -> Int64
     private var queue = ImageAnalysisQueue()
     private var work: Task<Void, Never>?
@@ -26,10 +26,10 @@ actor ImageAnalyzer {
     ///
     /// - Parameter clock: Returns seconds since 1970.
     init(
-        _ transformer: any ImageTransformer, facts: ImageMetadataTable, store: ImageStore, loop: EventLoop,
+        _ transformer: any ImageTransformer, facts: ImageMetadataTable, cache: ImageCache, loop: EventLoop,
         clock: @escaping @Sendable () -> Int64
     ) {
-        (self.transformer, self.facts, self.store, self.loop, self.clock) = (transformer, facts, store, loop, clock)
+        (self.transformer, self.facts, self.cache, self.loop, self.clock) = (transformer, facts, cache, loop, clock)
     }
 
     func add(_ image: CachedImage) {
@@ -55,7 +55,7 @@ actor ImageAnalyzer {
                 // The first of several negotiated variants sets the metadata for all of them.
                 if image.variant == nil || facts.facts(of: image.source) == nil { facts.learn(image.source, found, of: image.etag) }
             case .failure(let failure):
-                if failure.reason == .undecodable { store.shortenFreshness(image, until: clock() + Self.doubtfulTime) }
+                if failure.reason == .undecodable { cache.shortenFreshness(image, until: clock() + Self.doubtfulTime) }
             }
         }
         work = nil

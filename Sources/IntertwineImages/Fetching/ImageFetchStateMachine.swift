@@ -1,48 +1,53 @@
 internal import FoundationEssentials
 internal import IntertwineEventLoop
 internal import IntertwineFetch
+internal import IntertwinePrimitives
 
 /// A state machine for all downloads and their waiters. It sends the responses; effects on transfers, names, timers and files come from
 /// ``nextStep()``.
 ///
-/// ``FetchAttempt`` holds the state of one transfer, ``OriginResponseReader`` reads a response, and ``OriginGate`` admits downloads.
+/// ``FetchAttempt`` holds the state of one transfer, ``OriginResponseReader`` reads a response, ``CircuitBreaker`` refuses unreachable origins, and
+/// ``AdmissionQueue`` limits concurrent downloads.
 struct ImageFetchStateMachine {
-    typealias Reply = DownloadSubscribers.Reply
-
     private let configuration: ImageConfiguration
-    private let budget: ByteBudget
+    private let cache: ImageCache
     private let now: @Sendable () -> MonotonicInstant
-    private var downloads = DownloadTable()
-    /// The downloads in their grace period.
-    private var abandoned: Set<UInt64> = []
-    private var lingering = DetachedBuffers()
-    private var gate: OriginGate
+    private var downloads: DownloadTable
+    private var queue: AdmissionQueue<UInt64>
+    private var breaker = CircuitBreaker()
     private var replies: DownloadSubscribers
     private var metrics = ImageMetrics()
     private var isShutDown = false
     private var steps: [FetchEffect] = []
 
     init(
-        _ configuration: ImageConfiguration, store: ImageStore, budget: ByteBudget,
-        now: @escaping @Sendable () -> MonotonicInstant = { .now() },
-        onUnsubscribe: @escaping @Sendable (UInt64) -> Void
+        _ configuration: ImageConfiguration, cache: ImageCache, budget: MemoryBudget,
+        now: @escaping @Sendable () -> MonotonicInstant = { .now() }
     ) {
-        (self.configuration, self.budget, self.now) = (configuration, budget, now)
-        gate = OriginGate(limits: ConcurrencyLimiter<UInt64>.Limits(configuration))
-        replies = DownloadSubscribers(store, clock: configuration.clock, onUnsubscribe: onUnsubscribe)
+        (self.configuration, self.cache, self.now) = (configuration, cache, now)
+        downloads = DownloadTable(configuration, budget: budget)
+        queue = AdmissionQueue(
+            limits: AdmissionQueue.Limits(
+                running: configuration.downloads, perOrigin: configuration.downloadsPerHost,
+                prefetchesPerOrigin: max(1, configuration.downloadsPerHost / 2), waiting: configuration.queue,
+                maxQueueTime: configuration.queueTimeout))
+        replies = DownloadSubscribers(cache, clock: configuration.clock)
     }
-
-    var store: ImageStore { replies.store }
 
     /// Returns the next effect; nil if none is pending. Performing it may add more.
     mutating func nextStep() -> FetchEffect? { steps.isEmpty ? nil : steps.removeFirst() }
 
     // MARK: Subscribe
 
-    mutating func subscribe(_ request: ImageRequest, _ waiter: UInt64, _ reply: @escaping Reply) {
+    /// Adds a waiter.
+    ///
+    /// - Parameter onLeave: Called if the waiter stops reading its body; the caller then calls ``unsubscribe(_:)``.
+    mutating func subscribe(
+        _ request: ImageRequest, _ waiter: UInt64, onLeave: @escaping @Sendable () -> Void, _ reply: @escaping ImageReply
+    ) {
         guard !isShutDown else { return refuse(ImageError(.fetch(.shuttingDown)), reply) }
         guard request.kinds.isPossible else { return refuse(ImageError(.notAcceptable), reply) }
-        let remembered = store.image(request.source, request.kinds.accepted)
+        let remembered = cache.memory.image(request.source, request.kinds.accepted)
         if let remembered, let isFresh = replies.serve(remembered, request, reply) {
             if !isFresh { refresh(remembered, request.kinds.accepted) }
             return
@@ -51,36 +56,34 @@ struct ImageFetchStateMachine {
         if request.isOnlyIfCached, remembered != nil || !isBeingLookedUp(request) { return refuse(ImageError(.notStored), reply) }
         if let download = downloads[request.key], let effects = download.attempt.join(waiter, request.priority) {
             metrics.collapsed += 1
-            replies.add(waiter, request, to: download, isCollapsed: true, reply)
+            replies.add(waiter, ImageWaiter(request: request, isCollapsed: true, reply: reply, onLeave: onLeave), to: download)
             if download.isAnnounced { sendHead(download, to: waiter) }
-            gate.setPriority(download.attempt.priority, of: download.number, now: now())
+            queue.setPriority(download.attempt.priority, of: download.number, now: now())
             perform(effects, download)
             return startWaiting()
         }
         do throws(FetchError) {
-            let download = try downloads.make(
-                request.source, request.kinds.accepted, stale: remembered, isOwned: false, SharedBodyBuffer(budget: budget), configuration)
+            let download = try downloads.make(request.source, request.kinds.accepted, stale: remembered)
             _ = download.attempt.join(waiter, request.priority)
-            replies.add(waiter, request, to: download, isCollapsed: false, reply)
+            replies.add(waiter, ImageWaiter(request: request, isCollapsed: false, reply: reply, onLeave: onLeave), to: download)
             begin(download)
         } catch {
             refuse(ImageError(.fetch(error)), reply)
         }
     }
 
-    mutating func refuse(_ failure: ImageError, _ reply: Reply) { replies.refuse(failure, reply) }
+    mutating func refuse(_ failure: ImageError, _ reply: ImageReply) { replies.refuse(failure, reply) }
 
     /// Returns true if the disk cache decides the request and its lookup is not complete.
     private func isBeingLookedUp(_ request: ImageRequest) -> Bool {
-        store.isOnDisk(request.source, request.kinds.accepted) && downloads[request.key].map { $0.attempt.stage == .lookup } ?? true
+        cache.isOnDisk(request.source, request.kinds.accepted) && downloads[request.key].map { $0.attempt.stage == .lookup } ?? true
     }
 
     /// Revalidates an image for the cache, unless a download exists or a recent failure is remembered.
     private mutating func refresh(_ image: CachedImage, _ wanted: AcceptedFormats.Set) {
         let key = CachedImage.key(image.source, wanted)
-        guard downloads[key] == nil, store.failure(for: key, of: image.source) == nil,
-            let download = try? downloads.make(
-                image.source, wanted, stale: image, isOwned: true, SharedBodyBuffer(budget: budget), configuration)
+        guard downloads[key] == nil, cache.failure(for: key, of: image.source) == nil,
+            let download = try? downloads.make(image.source, wanted, stale: image, isOwned: true)
         else { return }
         metrics.refreshes += 1
         begin(download)
@@ -95,14 +98,14 @@ struct ImageFetchStateMachine {
         if !stage.isOver { metrics.cancelledWaiters[stage.rawValue, default: 0] += 1 }
         replies.dismiss(waiter, ImageError(.cancelled))
         let effects = download.attempt.cancel(waiter)
-        gate.setPriority(download.attempt.priority, of: download.number, now: now())
+        queue.setPriority(download.attempt.priority, of: download.number, now: now())
         perform(effects, download)
         yieldPermits()
     }
 
     /// Ends the grace period of downloads whose permit a waiting download needs.
     private mutating func yieldPermits() {
-        for number in abandoned where gate.hasWaiters(for: number) { graceOver(number) }
+        for download in downloads.all where download.attempt.isInGrace && queue.hasWaiters(for: download.number) { graceOver(download) }
     }
 
     mutating func cancel(_ id: UUID) -> Bool {
@@ -119,7 +122,7 @@ struct ImageFetchStateMachine {
         for waiter in visible.reversed().flatMap({ replies.waiters(named: $0) }) {
             guard let download = replies.download(of: waiter) else { continue }
             download.attempt.setPriority(.visible, of: waiter)
-            gate.prioritize(download.number, now: now())
+            queue.setPriority(.visible, of: download.number, isNewest: true, now: now())
         }
         startWaiting()
         let left = gone.reduce(0) { $0 + replies.waiters(named: $1).count }
@@ -127,31 +130,18 @@ struct ImageFetchStateMachine {
         return left
     }
 
-    /// Stores an image that lacks its end but was decoded. `invalidateUndecodable` removes one that was not.
-    mutating func keepUnended(_ image: CachedImage) { replies.keepUnended(image) }
-    mutating func invalidateUndecodable(_ source: String, _ failure: ImageError) { replies.invalidateUndecodable(source, failure) }
-
-    /// Purges the selected images.
-    ///
-    /// - Parameter done: Called once no selected image can be found, with true if nothing of the selection is left on disk.
-    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
-        downloads.purge(selection)
-        replies.purge(selection, done)
-    }
+    /// Marks the running downloads of the selected images, so that their results are not stored.
+    mutating func purge(_ selection: ImageSelection) { downloads.purge(selection) }
 
     private mutating func perform(_ effects: [FetchAttempt.Effect], _ download: Download) {
         for effect in effects {
             switch effect {
-            case .startGrace:
-                steps.append(.arm(download.number, .grace, configuration.grace))
-                abandoned.insert(download.number)
-            case .stopGrace:
-                steps.append(.disarm(download.number, .grace))
-                abandoned.remove(download.number)
+            case .startGrace: steps.append(.arm(download.number, .grace, configuration.grace))
+            case .stopGrace: steps.append(.disarm(download.number, .grace))
             case .pause, .resume: steps.append(.setPaused(download.number, effect == .pause))
             case .abort(let stage):
                 metrics.countAbort(of: download.attempt, at: stage)
-                gate.record(nil, of: download.hop.authority, now: now())
+                breaker.record(download.hop.authority, nil, now: now())
                 drop(download)
             }
         }
@@ -159,28 +149,24 @@ struct ImageFetchStateMachine {
 
     /// Handles a timer that has fired.
     mutating func due(_ timer: FetchEffect.Timer, _ number: UInt64) {
+        guard let download = downloads[number] else { return }
         switch timer {
-        case .grace: graceOver(number)
-        case .headDelay: if let download = downloads[number] { sendHead(download) }
-        case .pause: if let download = downloads[number] { launch(download) }
+        case .grace: graceOver(download)
+        case .headDelay: sendHead(download)
+        case .pause: launch(download)
         }
     }
 
-    private mutating func graceOver(_ number: UInt64) {
-        abandoned.remove(number)
-        guard let download = downloads[number] else { return }
-        steps.append(.disarm(number, .grace))
+    private mutating func graceOver(_ download: Download) {
+        steps.append(.disarm(download.number, .grace))
         perform(download.attempt.graceOver(), download)
     }
 
     /// Removes a download from the tables and the queue, and cancels its transfer. Later events of the transfer are ignored.
     private mutating func drop(_ download: Download) {
         downloads.remove(download)
-        // A waiter may not have read the complete body yet.
-        if download.isAnnounced, !download.waiters.isEmpty { lingering.add(download.buffer) }
-        abandoned.remove(download.number)
         steps.append(.drop(download.number))
-        gate.release(download.number)
+        queue.remove(download.number)
         startWaiting()
     }
 
@@ -195,26 +181,26 @@ struct ImageFetchStateMachine {
     // MARK: Requests to the origin
 
     private mutating func begin(_ download: Download) {
-        guard download.stale == nil, store.isOnDisk(download.source, download.acceptedFormats) else { return queue(download) }
+        guard download.stale == nil, cache.isOnDisk(download.source, download.acceptedFormats) else { return enqueue(download) }
         steps.append(.readDisk(download.number, download.source, download.acceptedFormats))
     }
 
     /// Handles the result of the disk lookup.
     mutating func found(_ image: CachedImage?, _ number: UInt64) {
         guard let download = downloads[number], !download.attempt.stage.isOver else { return }
-        guard let image, !download.isPurged else { return queue(download) }
+        guard let image, !download.isPurged else { return enqueue(download) }
         guard let isFresh = replies.resolve(download, found: image) else {
             download.stale = image
-            return queue(download)
+            return enqueue(download)
         }
         drop(download)
         if !isFresh { refresh(image, download.acceptedFormats) }
     }
 
-    private mutating func queue(_ download: Download) {
+    private mutating func enqueue(_ download: Download) {
         // The disk cache has no fresh image, so waiters for a stored image only (`only-if-cached`) fail.
         guard replies.dismissOnlyIfCached(download) else { return drop(download) }
-        if let failure = store.failure(for: download.key, of: download.source) { return fail(download, failure, .negative) }
+        if let failure = cache.failure(for: download.key, of: download.source) { return fail(download, failure, .negative) }
         guard case .file(let folder, let name)? = download.resolvedSource else { return approach(download) }
         download.intake.begin(at: configuration.clock())
         steps.append(.readFile(download.number, folder, name))
@@ -224,7 +210,9 @@ struct ImageFetchStateMachine {
     ///
     /// Why: the name is resolved before a permit is taken, because hosts that cannot be resolved would otherwise use all permits.
     private mutating func approach(_ download: Download) {
-        if let reason = gate.reasonToStay(from: download.hop.authority, now: now()) { return fail(download, reason, .bypass) }
+        if case .open(let until) = breaker.ask(download.hop.authority, now: now()) {
+            return fail(download, ImageError(.circuitOpen, retryAfter: Int(until.since(now()).components.seconds) + 1), .bypass)
+        }
         _ = download.attempt.reach(.resolving)
         steps.append(.waitForName(download.number, download.hop))
     }
@@ -233,23 +221,24 @@ struct ImageFetchStateMachine {
     mutating func named(_ number: UInt64, _ failure: FetchError?) {
         guard let download = downloads[number] else { return }
         if let failure { return fail(download, ImageError(.fetch(failure))) }
-        let (verdict, displaced) = gate.acquire(
-            number, origin: download.hop.authority, priority: download.attempt.priority, now: now())
-        if let displaced, let other = downloads[displaced] { fail(other, ImageError(.overloaded, retryAfter: 1)) }
-        switch verdict {
-        case .go: start(download)
-        case .wait:
-            _ = download.attempt.reach(.queued)
-            watchQueue()
-            yieldPermits()
-        case .refuse: fail(download, ImageError(.overloaded, retryAfter: 1))
-        }
+        let (now, breaker) = (now(), breaker)
+        let (isAccepted, displaced) = queue.enter(
+            number, for: ImageOwners(origin: download.hop.authority), priority: download.attempt.priority, now: now,
+            isReduced: { breaker.isReduced($0, now: now) })
+        for other in displaced.compactMap({ downloads[$0] }) { fail(other, ImageError(.overloaded, retryAfter: 1)) }
+        guard isAccepted else { return fail(download, ImageError(.overloaded, retryAfter: 1)) }
+        startWaiting()
+        guard queue.isWaiting(number) else { return }
+        _ = download.attempt.reach(.queued)
+        watchQueue()
+        yieldPermits()
     }
 
     /// Starts the downloads for which permits are free.
     private mutating func startWaiting() {
-        while let number = gate.next() {
-            if let download = downloads[number] { start(download) } else { gate.release(number) }
+        let (now, breaker) = (now(), breaker)
+        while let number = queue.next(isReduced: { breaker.isReduced($0, now: now) }) {
+            if let download = downloads[number] { start(download) } else { queue.remove(number) }
         }
     }
 
@@ -260,13 +249,11 @@ struct ImageFetchStateMachine {
     }
 
     private mutating func watchQueue() {
-        if let next = gate.nextExpiry { steps.append(.watchQueue(next)) }
+        if let next = queue.nextExpiry { steps.append(.watchQueue(next)) }
     }
 
     mutating func expireQueue() {
-        for number in gate.expire(now: now()) {
-            if let download = downloads[number] { fail(download, ImageError(.queueTimeout, retryAfter: 1)) }
-        }
+        for download in queue.expire(now: now()).compactMap({ downloads[$0] }) { fail(download, ImageError(.queueTimeout, retryAfter: 1)) }
         watchQueue()
     }
 
@@ -277,38 +264,43 @@ struct ImageFetchStateMachine {
 
     // MARK: Events of transfers
 
-    mutating func reached(_ stage: FetchStage, _ number: UInt64) {
-        if let stage = FetchAttempt.Stage(stage) { _ = downloads[number]?.attempt.reach(stage) }
-    }
-
-    /// Counts the second attempt, which the transfer client made itself.
-    mutating func repeated(_ number: UInt64) {
-        guard let download = downloads[number] else { return }
-        download.countAttempt()
-        metrics.retries += 1
+    /// Handles an event of the transfer of a download.
+    ///
+    /// - Returns: False to abort the transfer, or to let it wait at its redirect for ``FetchEffect/proceed(_:)``.
+    mutating func handle(_ event: FetchEvent, _ number: UInt64) -> Bool {
+        // The transfer of a dropped download is being cancelled.
+        guard let download = downloads[number] else { return false }
+        switch event {
+        case .reached(let stage): if let stage = FetchAttempt.Stage(stage) { _ = download.attempt.reach(stage) }
+        case .repeated:
+            // The transfer client made the second attempt itself.
+            download.countAttempt()
+            metrics.retries += 1
+        case .redirected(let url): return redirected(download, to: url)
+        case .head(let head): return received(head, download)
+        case .bytes(let bytes): return received(bytes, download)
+        case .refused: break
+        case .ended(let failure): ended(download, failure)
+        }
+        return true
     }
 
     /// Handles a redirect: the permit of the redirecting host is released, and the next host needs one of its own.
     ///
     /// - Returns: False if the transfer has to wait for ``FetchEffect/proceed(_:)``.
-    mutating func redirected(to url: FetchURL, _ number: UInt64) -> Bool {
-        guard let download = downloads[number], url.authority != download.hop.authority else { return true }
-        gate.record(.good, of: download.hop.authority, now: now())
+    private mutating func redirected(_ download: Download, to url: FetchURL) -> Bool {
+        guard url.authority != download.hop.authority else { return true }
+        breaker.record(download.hop.authority, .good, now: now())
         download.hop = url
-        gate.release(number)
+        queue.remove(download.number)
         download.isPaused = true
         approach(download)
         startWaiting()
         return false
     }
 
-    /// Handles the head of a response.
-    ///
-    /// - Returns: False to abort the transfer.
-    mutating func received(_ head: FetchHead, _ number: UInt64) -> Bool {
-        guard let download = downloads[number], download.intake.receiveHead(head, stale: download.stale, now: configuration.clock()) else {
-            return false
-        }
+    private mutating func received(_ head: FetchHead, _ download: Download) -> Bool {
+        guard download.intake.receiveHead(head, stale: download.stale, now: configuration.clock()) else { return false }
         if download.intake.wantsBody {
             download.attempt.expect(download.intake.head?.length)
             perform(download.attempt.reach(.body), download)
@@ -316,15 +308,11 @@ struct ImageFetchStateMachine {
         return true
     }
 
-    /// Handles bytes of the body.
-    ///
-    /// - Returns: False to abort the transfer.
-    mutating func received(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) -> Bool {
-        guard let download = downloads[number] else { return false }
+    private mutating func received(_ bytes: UnsafeRawBufferPointer, _ download: Download) -> Bool {
         if !download.intake.wantsBody { return true }
         download.attempt.receive(bytes.count)
         metrics.bytesReceived += bytes.count
-        guard lingering.append(bytes, to: download.buffer) else { return download.intake.reject(ImageError(.buffersFull, retryAfter: 1)) }
+        guard downloads.append(bytes, to: download) else { return download.intake.reject(ImageError(.buffersFull, retryAfter: 1)) }
         guard download.intake.receive(bytes) else { return false }
         if !download.isAnnounced, download.intake.isKnown { sendOrDelayHead(download) }
         return true
@@ -337,13 +325,12 @@ struct ImageFetchStateMachine {
         case .failure(let failure): fail(download, ImageError(failure))
         case .success(let file):
             let head = download.head(of: file)
-            let isTaken = received(head, number) && (head.status != 200 || file.bytes.withUnsafeBytes { received($0, number) })
-            ended(isTaken ? nil : .rejected, number)
+            let isTaken = received(head, download) && (head.status != 200 || file.bytes.withUnsafeBytes { received($0, download) })
+            ended(download, isTaken ? nil : .rejected)
         }
     }
 
-    mutating func ended(_ failure: FetchError?, _ number: UInt64) {
-        guard let download = downloads[number] else { return }
+    private mutating func ended(_ download: Download, _ failure: FetchError?) {
         switch download.intake.end(failure) {
         case .refuted: launch(download, isAnotherAttempt: false)
         case .confirmed(let image, let isKept):
@@ -354,7 +341,7 @@ struct ImageFetchStateMachine {
         case .failed(let failure) where download.isWorthRetrying(failure, now: configuration.clock()):
             metrics.retries += 1
             _ = download.attempt.reach(.queued)
-            steps.append(.arm(number, .pause, .milliseconds(Int.random(in: 50...150))))
+            steps.append(.arm(download.number, .pause, .milliseconds(Int.random(in: 50...150))))
         case .failed(let failure): fail(download, failure)
         }
     }
@@ -397,14 +384,15 @@ struct ImageFetchStateMachine {
 
     private mutating func record(_ download: Download, _ result: String, _ outcome: CircuitBreaker.Outcome?) {
         metrics.upstream[result, default: 0] += 1
-        gate.record(outcome, of: download.hop.authority, now: now())
+        breaker.record(download.hop.authority, outcome, now: now())
     }
 
     var report: ImageMetrics {
         var report = metrics
-        report.bufferBytes = budget.inUse
-        gate.report(to: &report)
-        replies.report(to: &report)
+        report.bufferBytes = downloads.budget.inUse
+        (report.inFlight, report.queued, report.openCircuits) = (queue.runningCount, queue.waitingCount, breaker.openCount)
+        (report.waiters, report.requests) = (replies.count, replies.counts)
+        cache.report(to: &report)
         return report
     }
 }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import HTTPTypes
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 
@@ -73,24 +74,25 @@ struct OriginResponseReader {
             return confirm(stale, answer, now)
         }
         guard answer.status == 200 else {
-            let wait = answer.headers["retry-after"].flatMap { Self.seconds($0, now: now) }
+            // A retry is useful after at least 1 second, and after ten minutes at the latest.
+            let wait = answer.headers[.retryAfter].flatMap { HTTPDate.delay(retryAfter: $0, now: now) }.map { Int(min(max($0, 1), 600)) }
             return reject(ImageError(.upstream(status: answer.status), retryAfter: wait))
         }
         let kind: ImageFormat?
-        switch ImageFormat.declared(answer.headers["content-type"]) {
+        switch ImageFormat.declared(answer.headers[.contentType]) {
         case .kind(let declared): kind = declared
         case .open: kind = nil
         case .denied: return reject(ImageError(.typeDenied))
         }
-        if let encoding = answer.headers["content-encoding"], encoding.lowercased() != "identity" {
+        if let encoding = answer.headers[.contentEncoding], encoding.lowercased() != "identity" {
             return reject(ImageError(.encoded))
         }
-        let isChunked = answer.headers["transfer-encoding"] != nil
+        let isChunked = answer.headers[.transferEncoding] != nil
         head = OriginResponseHead(
             kind: kind, length: isChunked ? nil : answer.contentLength,
             freshness: Freshness(answer, answer.headers, asked: asked, received: now, policy: policy),
             validators: CachedImage.Validators(
-                etag: answer.headers["etag"], lastModified: answer.headers["last-modified"], location: answer.url.text),
+                etag: answer.headers[.eTag], lastModified: answer.headers[.lastModified], location: answer.url.text),
             terms: CachedImage.FreshnessMetadata(answer.headers), isDelimited: isChunked || answer.contentLength != nil,
             isNegotiated: Freshness.variesByAccept(answer))
         return true
@@ -98,7 +100,7 @@ struct OriginResponseReader {
 
     /// Confirms the stored image. Fields of the 304 replace stored ones, and the others stay (RFC 9111 sections 3.2 and 4.3.4).
     private mutating func confirm(_ stale: CachedImage, _ answer: FetchHead, _ now: Int64) -> Bool {
-        let validators = CachedImage.Validators(etag: answer.headers["etag"], lastModified: answer.headers["last-modified"])
+        let validators = CachedImage.Validators(etag: answer.headers[.eTag], lastModified: answer.headers[.lastModified])
         guard !validators.contradict(stale.validators) else {
             isRefuted = true
             return false
@@ -110,12 +112,6 @@ struct OriginResponseReader {
         isWithdrawn = freshness == nil
         confirmed = stale.refreshed(freshness ?? Freshness(now: now), validators: validators, terms: terms)
         return true
-    }
-
-    /// Parses a `Retry-After` field (RFC 9110 section 10.2.3), either seconds or a date. The result is between 1 second and ten minutes.
-    private static func seconds(_ field: String, now: Int64) -> Int? {
-        guard let wait = Int64(field) ?? HTTPDate.parse(field, now: now).map({ $0 - now }) else { return nil }
-        return Int(min(max(wait, 1), 600))
     }
 
     /// Handles bytes of the body.

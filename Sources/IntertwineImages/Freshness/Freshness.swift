@@ -1,3 +1,4 @@
+internal import HTTPTypes
 public import IntertwineFetch
 internal import IntertwinePrimitives
 
@@ -41,15 +42,15 @@ public struct Freshness: Sendable, Hashable {
     /// - Parameters:
     ///   - asked: The time of the request in seconds since 1970.
     ///   - received: The time at which the head had arrived, in seconds since 1970.
-    init?(status: Int, headers: FetchHeaderFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
-        let control = CacheControl(headers["cache-control"])
+    init?(status: Int, headers: HTTPFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
+        let control = CacheControl(headers[.cacheControl])
         // The cache understands both statuses, which satisfies `must-understand` (section 5.2.2.3).
         let forbidsStoring = control.has("no-store") && !control.has("must-understand")
-        guard status == 200 || status == 304, !forbidsStoring, !control.has("private"), Self.variesOnlyByUs(headers["vary"]) else {
+        guard status == 200 || status == 304, !forbidsStoring, !control.has("private"), Self.variesOnlyByUs(headers[.vary]) else {
             return nil
         }
-        let date = headers["date"].flatMap { HTTPDate.parse($0, now: received) } ?? received
-        let born = received - max(max(0, received - date), Self.age(headers["age"]) + max(0, received - asked))
+        let date = headers[.date].flatMap { HTTPDate.parse($0, now: received) } ?? received
+        let born = received - max(max(0, received - date), Self.age(headers[.age]) + max(0, received - asked))
         self.generatedAt = born
 
         let mustAsk = control.has("no-cache")
@@ -75,7 +76,7 @@ public struct Freshness: Sendable, Hashable {
     /// Computes the freshness of a response after redirects, which is limited by the freshness of each redirect.
     ///
     /// - Parameter headers: The fields of the response, or, for a 304, those merged with the stored ones.
-    init?(_ head: FetchHead, _ headers: FetchHeaderFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
+    init?(_ head: FetchHead, _ headers: HTTPFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         self.init(status: head.status, headers: headers, asked: asked, received: received, policy: policy)
         for redirect in head.redirects {
             var policy = policy
@@ -154,12 +155,12 @@ public struct Freshness: Sendable, Hashable {
 
     /// Returns the lifetimes in seconds for shared and private caches (section 4.2.1); zero if use requires revalidation.
     private static func lifetimes(
-        _ control: CacheControl, _ headers: FetchHeaderFields, date: Int64, received: Int64, policy: FreshnessPolicy
+        _ control: CacheControl, _ headers: HTTPFields, date: Int64, received: Int64, policy: FreshnessPolicy
     ) -> (shared: Int64, own: Int64) {
         // An invalid date, such as "0", means expired (section 5.3).
-        let expires = headers["expires"].map { max(0, (HTTPDate.parse($0, now: received) ?? date) - date) }
+        let expires = headers[.expires].map { max(0, (HTTPDate.parse($0, now: received) ?? date) - date) }
         let explicit = control.seconds("max-age") ?? expires
-        let modified = headers["last-modified"].flatMap { HTTPDate.parse($0, now: received) }
+        let modified = headers[.lastModified].flatMap { HTTPDate.parse($0, now: received) }
         let guessed = modified.flatMap { $0 < date ? min(max((date - $0) / 10, policy.minTTL), policy.heuristicMaxTTL) : nil }
         if let shared = control.seconds("s-maxage") { return (shared, explicit ?? min(guessed ?? 0, shared)) }
         let lifetime = explicit ?? guessed ?? policy.defaultTTL
@@ -182,7 +183,7 @@ public struct Freshness: Sendable, Hashable {
     /// Returns true if the response, or a redirect before it, varies by `Accept`.
     static func variesByAccept(_ head: FetchHead) -> Bool {
         (head.redirects.map(\.headers) + [head.headers]).contains { headers in
-            headers["vary"]?.split(separator: ",").contains { $0.trimmingBlanks.lowercased() == "accept" } ?? false
+            headers[.vary]?.split(separator: ",").contains { $0.trimmingBlanks.lowercased() == "accept" } ?? false
         }
     }
 

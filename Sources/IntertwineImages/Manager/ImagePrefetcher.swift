@@ -1,3 +1,4 @@
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// A prefetcher for the images of pages that viewers are about to open, in recently requested sizes and formats.
@@ -15,7 +16,7 @@ public final class ImagePrefetcher: Sendable {
 
     private struct State {
         /// The recent combinations with the time of their last request.
-        var recent: [Presentation: Int64] = [:]
+        var recent = BoundedCache<Presentation, Int64>(limit: 2 * maxPerPage)
         var waiting: [ImageRequest] = []
         var isAtWork = false
         var isStopped = false
@@ -49,14 +50,7 @@ public final class ImagePrefetcher: Sendable {
         guard request.priority > .prefetch else { return }
         let presentation = Presentation(shape: request.sizing?.variant.shape, scale: request.sizing?.scale ?? 1, kinds: request.kinds)
         let now = clock()
-        state.withLock { state in
-            if state.recent.count >= Self.maxPerPage, state.recent[presentation] == nil,
-                let oldest = state.recent.min(by: { $0.value < $1.value })
-            {
-                state.recent[oldest.key] = nil
-            }
-            state.recent[presentation] = now
-        }
+        state.withLock { $0.recent[presentation] = now }
     }
 
     /// Prefetches the images of a page that a viewer is about to open.
@@ -65,8 +59,8 @@ public final class ImagePrefetcher: Sendable {
     public func prefetch(_ page: [UInt8]) {
         let now = clock()
         let presentations = state.withLock { state in
-            state.recent = state.recent.filter { now - $0.value < Self.memorySeconds }
-            return state.recent.keys.sorted { $0.scale < $1.scale }
+            state.recent.removeAll { now - $1 >= Self.memorySeconds }
+            return state.recent.entries.suffix(Self.maxPerPage).map(\.key).sorted { $0.scale < $1.scale }
         }
         guard !presentations.isEmpty else { return }
         let requests = hrefs(page).flatMap { imageRequests($0, presentations, now) }

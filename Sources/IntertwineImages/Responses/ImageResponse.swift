@@ -1,3 +1,4 @@
+public import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The response to a request for an image.
@@ -12,21 +13,16 @@ public struct ImageResponse: Sendable {
 
     public let body: Body
     public let cacheStatus: CacheStatus
-    /// The header fields in the order and spelling in which they are best sent.
+    /// The header fields in the order in which they are best sent.
     ///
     /// Excluded are the fields that HTTP itself adds (`Date`, `Content-Length`, connection fields) and, for failures, those of the problem details.
-    public let headers: [Header]
+    public let headers: HTTPFields
     /// A Boolean value indicating that caches may store the image.
     var isCached = true
     /// A Boolean value indicating that the image lacks its end, and is stored if it can be decoded.
     var isUnended = false
     /// A Boolean value indicating that the end of the body can be distinguished from a lost connection.
     var isDelimited = true
-
-    public struct Header: Sendable, Hashable {
-        public let name: String
-        public let value: String
-    }
 
     /// The HTTP status: 200, or that of the failure.
     public var status: Int {
@@ -49,7 +45,7 @@ public struct ImageResponse: Sendable {
         var status = status
         if status.outcome != .miss { status.timeToLive = image.freshness.freshUntil - now }
         cacheStatus = status
-        headers = HeaderSet.image(image, status, now: now, isCached: isCached)
+        headers = HTTPFields(image, status, now: now, isCached: isCached)
     }
 
     /// Creates a response with a fallback.
@@ -62,95 +58,95 @@ public struct ImageResponse: Sendable {
         var status = status
         status.detail = "fallback"
         cacheStatus = status
-        headers = HeaderSet.image(image, for: failure, status)
+        headers = HTTPFields(image, for: failure, status)
     }
 
     init(_ stream: ImageStream, _ kind: ImageFormat, _ head: OriginResponseHead, _ status: CacheStatus, now: Int64) {
         body = .stream(stream, length: head.length)
         cacheStatus = status
-        headers = HeaderSet.image(kind, head, status, now: now)
+        headers = HTTPFields(kind, head, status, now: now)
     }
-
-    /// Returns the header fields of a response to a request that was rejected before the cache.
-    ///
-    /// - Parameter reason: The value of `Image-Error`.
-    public static func refusalHeaders(_ reason: String) -> [Header] { HeaderSet.refusal(reason) }
 
     init(_ failure: ImageError, _ status: CacheStatus) {
         body = .failure(failure)
         var status = status
         status.detail = failure.code
         cacheStatus = status
-        headers = HeaderSet.failure(failure, status)
+        headers = HTTPFields(failure, status)
     }
 }
 
-/// Builds the header fields of responses. Only dates and lifetimes of the origin's fields are passed on.
-enum HeaderSet {
-    static func image(_ image: CachedImage, _ status: CacheStatus, now: Int64, isCached: Bool = true) -> [ImageResponse.Header] {
-        var headers = common(image.kind)
-        headers.append(field("Cache-Control", isCached ? image.freshness.cacheControl : "no-store"))
-        headers.append(field("Age", String(image.freshness.age(at: now))))
-        headers.append(field("ETag", image.etag))
-        if let modified = image.lastModified { headers.append(field("Last-Modified", HTTPDate.text(modified))) }
-        if let shortfall = image.shortfall { headers.append(field("Image-Error", ImageError(shortfall.reason).code)) }
-        headers.append(field("Cache-Status", status.field))
-        return headers
-    }
-
-    static func image(_ kind: ImageFormat, _ head: OriginResponseHead, _ status: CacheStatus, now: Int64) -> [ImageResponse.Header] {
-        var headers = common(kind)
-        // A truncated body could not be detected, so downstream caches must not store what this one would not store.
-        let freshness = head.isDelimited ? head.freshness : nil
-        headers.append(field("Cache-Control", freshness?.cacheControl ?? "no-store"))
-        if let freshness { headers.append(field("Age", String(freshness.age(at: now)))) }
-        headers.append(field("Cache-Status", status.field))
-        return headers
-    }
-
-    /// Returns the fields of a fallback, which caches may store for 30 seconds. Why: the image itself may be available by then.
-    static func image(_ image: CachedImage, for failure: ImageError, _ status: CacheStatus) -> [ImageResponse.Header] {
-        common(image.kind) + [
-            field("Cache-Control", "public, max-age=30"), field("ETag", image.etag), field("Image-Error", failure.code),
-            field("Cache-Status", status.field),
-        ]
-    }
-
-    /// Returns the fields of a failure, without validators and with `no-store`. Why: a 304 would otherwise confirm an error as an image.
-    static func failure(_ failure: ImageError, _ status: CacheStatus) -> [ImageResponse.Header] {
-        var headers = refusal(failure.code)
-        headers.append(field("Cache-Status", status.field))
-        let isPassing = failure.status == 503
-        if let seconds = failure.retryAfter ?? (isPassing ? 1 : nil) { headers.append(field("Retry-After", String(seconds))) }
-        return headers
-    }
-
-    static func refusal(_ reason: String) -> [ImageResponse.Header] {
-        [
-            field("Cache-Control", "no-store"),
-            field("X-Content-Type-Options", "nosniff"),
-            field("Content-Security-Policy", policy),
-            field("Image-Error", reason),
-        ]
-    }
-
+/// The header fields of responses. Only dates and lifetimes of the origin's fields are passed on.
+extension HTTPFields {
     private static let policy = "default-src 'none'; sandbox"
 
-    private static func common(_ kind: ImageFormat) -> [ImageResponse.Header] {
-        let ending = kind.contentType.dropFirst("image/".count)
-        return [
-            field("Content-Type", kind.contentType),
-            // A client with another `Accept` field may get another image, or none.
-            field("Vary", "Accept"),
-            field("X-Content-Type-Options", "nosniff"),
-            field("Content-Security-Policy", policy),
-            field("Cross-Origin-Resource-Policy", "cross-origin"),
-            field("Content-Disposition", "inline; filename=\"image.\(ending)\""),
+    fileprivate init(_ image: CachedImage, _ status: CacheStatus, now: Int64, isCached: Bool) {
+        self.init(image.kind)
+        self[.cacheControl] = isCached ? image.freshness.cacheControl : "no-store"
+        self[.age] = String(image.freshness.age(at: now))
+        self[.eTag] = image.etag
+        self[.lastModified] = image.lastModified.map { HTTPDate.text($0) }
+        self[.imageError] = image.shortfall.map { ImageError($0.reason).code }
+        self[.cacheStatus] = status.field
+    }
+
+    fileprivate init(_ kind: ImageFormat, _ head: OriginResponseHead, _ status: CacheStatus, now: Int64) {
+        self.init(kind)
+        // A truncated body could not be detected, so downstream caches must not store what this one would not store.
+        let freshness = head.isDelimited ? head.freshness : nil
+        self[.cacheControl] = freshness?.cacheControl ?? "no-store"
+        self[.age] = freshness.map { String($0.age(at: now)) }
+        self[.cacheStatus] = status.field
+    }
+
+    /// Creates the fields of a fallback, which caches may store for 30 seconds. Why: the image itself may be available by then.
+    fileprivate init(_ image: CachedImage, for failure: ImageError, _ status: CacheStatus) {
+        self.init(image.kind)
+        self[.cacheControl] = "public, max-age=30"
+        self[.eTag] = image.etag
+        self[.imageError] = failure.code
+        self[.cacheStatus] = status.field
+    }
+
+    /// Creates the fields of a failure, without validators and with `no-store`. Why: a 304 would otherwise confirm an error as an image.
+    fileprivate init(_ failure: ImageError, _ status: CacheStatus) {
+        self.init(imageError: failure.code)
+        self[.cacheStatus] = status.field
+        let isPassing = failure.status == 503
+        self[.retryAfter] = (failure.retryAfter ?? (isPassing ? 1 : nil)).map(String.init)
+    }
+
+    /// Creates the fields of a response without an image.
+    ///
+    /// - Parameter code: The value of `Image-Error`.
+    public init(imageError code: String) {
+        self = [
+            .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .contentSecurityPolicy: Self.policy, .imageError: code,
         ]
     }
 
-    private static func field(_ name: String, _ value: String) -> ImageResponse.Header {
-        ImageResponse.Header(name: name, value: value)
+    /// Creates the fields that all responses with an image of a format have.
+    public init(_ kind: ImageFormat) {
+        let ending = kind.contentType.dropFirst("image/".count)
+        self = [
+            .contentType: kind.contentType,
+            // A client with another `Accept` field may get another image, or none.
+            .vary: "Accept", .xContentTypeOptions: "nosniff", .contentSecurityPolicy: Self.policy,
+            .crossOriginResourcePolicy: "cross-origin",
+            .contentDisposition: "inline; filename=\"image.\(ending)\"",
+        ]
+    }
+}
+
+extension HTTPField.Name {
+    /// The field with the reason why a response has no image, or another one than requested.
+    public static let imageError = known("Image-Error")
+    /// RFC 9211.
+    public static let cacheStatus = known("Cache-Status")
+
+    private static func known(_ name: String) -> HTTPField.Name {
+        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is not a token (RFC 9110)") }
+        return known
     }
 }
 

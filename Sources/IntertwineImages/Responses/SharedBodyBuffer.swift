@@ -33,15 +33,15 @@ final class SharedBodyBuffer: Sendable {
         var cost = 0
     }
 
-    private let budget: ByteBudget
+    private let budget: MemoryBudget
     private let state = Mutex(State())
 
-    init(budget: ByteBudget) {
+    init(budget: MemoryBudget) {
         self.budget = budget
     }
 
     deinit {
-        budget.release(bytes: state.withLock { $0.cost })
+        budget.release(state.withLock { $0.cost })
     }
 
     /// Appends bytes.
@@ -81,7 +81,7 @@ final class SharedBodyBuffer: Sendable {
             state.end = .failed(failure)
             return (cost, state.drainWaiting())
         }
-        budget.release(bytes: cost)
+        budget.release(cost)
         waiting.forEach { $0.resume() }
     }
 
@@ -178,29 +178,6 @@ extension SharedBodyBuffer.State {
     }
 }
 
-/// A memory budget for all downloads together, including bytes that slow readers have not read.
-final class ByteBudget: Sendable {
-    let limit: Int
-    private let used = Atomic<Int>(0)
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    var inUse: Int { used.load(ordering: .relaxed) }
-
-    func reserve(_ bytes: Int) -> Bool {
-        if used.add(bytes, ordering: .relaxed).newValue <= limit { return true }
-        used.subtract(bytes, ordering: .relaxed)
-        return false
-    }
-
-    func release(bytes: Int) {
-        used.subtract(bytes, ordering: .relaxed)
-        MallocTrimmer.shared.recordFreed(bytes)
-    }
-}
-
 /// The body of an image that is still arriving: an asynchronous sequence of chunks.
 ///
 /// A stream has one reader. Releasing it before the end cancels the reader, and the download is aborted after its last reader.
@@ -214,15 +191,13 @@ public final class ImageStream: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = ImageError
 
-    private let spool: SharedBodyBuffer
+    private let buffer: SharedBodyBuffer
     private let reader: UInt64
-    private let departure: @Sendable () -> Void
+    private let onLeave: @Sendable () -> Void
     private let hasLeft = Atomic<Bool>(false)
 
-    init(_ spool: SharedBodyBuffer, reader: UInt64, departure: @escaping @Sendable () -> Void) {
-        self.spool = spool
-        self.reader = reader
-        self.departure = departure
+    init(_ buffer: SharedBodyBuffer, reader: UInt64, onLeave: @escaping @Sendable () -> Void) {
+        (self.buffer, self.reader, self.onLeave) = (buffer, reader, onLeave)
     }
 
     deinit {
@@ -231,12 +206,12 @@ public final class ImageStream: AsyncSequence, Sendable {
 
     /// Cancels the stream; its reader fails with `cancelled`. Further calls have no effect.
     public func cancel() {
-        spool.cancel(reader)
+        buffer.cancel(reader)
         detach()
     }
 
     private func detach() {
-        if hasLeft.exchange(true, ordering: .relaxed) == false { departure() }
+        if hasLeft.exchange(true, ordering: .relaxed) == false { onLeave() }
     }
 
     public func makeAsyncIterator() -> AsyncIterator {
@@ -257,7 +232,7 @@ public final class ImageStream: AsyncSequence, Sendable {
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageError) -> [UInt8]? {
             do throws(ImageError) {
-                let chunk = try await stream.spool.next(at: &position, for: stream.reader)
+                let chunk = try await stream.buffer.next(at: &position, for: stream.reader)
                 if chunk == nil { stream.detach() }
                 return chunk
             } catch {
@@ -271,14 +246,14 @@ public final class ImageStream: AsyncSequence, Sendable {
 /// The buffers of ended downloads that still have readers, oldest first.
 struct DetachedBuffers {
     private struct Entry {
-        weak var spool: SharedBodyBuffer?
+        weak var buffer: SharedBodyBuffer?
     }
 
     private var entries: [Entry] = []
 
-    mutating func add(_ spool: SharedBodyBuffer) {
-        entries.removeAll { $0.spool == nil }
-        entries.append(Entry(spool: spool))
+    mutating func add(_ buffer: SharedBodyBuffer) {
+        entries.removeAll { $0.buffer == nil }
+        entries.append(Entry(buffer: buffer))
     }
 
     /// Appends bytes to a running download. If the budget is exhausted, buffers of ended downloads are released, oldest first.
@@ -286,10 +261,10 @@ struct DetachedBuffers {
     /// Why: the readers of the oldest buffer have had the most time to read.
     ///
     /// - Returns: False if the budget is still exhausted.
-    mutating func append(_ bytes: UnsafeRawBufferPointer, to spool: SharedBodyBuffer) -> Bool {
-        while !spool.append(bytes) {
+    mutating func append(_ bytes: UnsafeRawBufferPointer, to buffer: SharedBodyBuffer) -> Bool {
+        while !buffer.append(bytes) {
             guard !entries.isEmpty else { return false }
-            entries.removeFirst().spool?.cutOff(ImageError(.buffersFull, retryAfter: 1))
+            entries.removeFirst().buffer?.cutOff(ImageError(.buffersFull, retryAfter: 1))
         }
         return true
     }

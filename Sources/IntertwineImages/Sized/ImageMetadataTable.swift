@@ -6,9 +6,6 @@ internal import Synchronization
 
 /// A thread-safe table of the metadata of recently decoded images. Lookups do no I/O.
 ///
-/// The table has two generations. A full young generation becomes the old one, and the former old one is dropped. A lookup moves an entry to the
-/// young generation.
-///
 /// Records are appended to a file beside the images, so that the next process has them. The file is compacted once most of its records are
 /// obsolete. It is not synced: a record that a power failure tears fails its checksum.
 public final class ImageMetadataTable: Sendable {
@@ -35,8 +32,7 @@ public final class ImageMetadataTable: Sendable {
     }
 
     private struct State: Sendable {
-        var young: [Key: Known] = [:]
-        var old: [Key: Known] = [:]
+        var known: BoundedCache<Key, Known>
         /// The records with a pending write.
         var unwritten: [UInt8] = []
         var isWriting = false
@@ -47,10 +43,11 @@ public final class ImageMetadataTable: Sendable {
     private static let recordLength = 72
     private static let contentOffset = recordLength - 6
 
-    private let half: Int
+    /// The maximum number of records in the file.
+    private let maxRecords: Int
     private let path: String?
     private let writer = DispatchQueue(label: "intertwine.images.facts", qos: .utility)
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let changes = Atomic<UInt64>(0)
     private let corrections = Atomic<UInt64>(0)
 
@@ -60,7 +57,9 @@ public final class ImageMetadataTable: Sendable {
     ///   - folder: The folder of the file; nil for a table in memory only.
     ///   - capacity: The maximum number of images.
     public init(folder: String?, capacity: Int) {
-        half = max(1, capacity / 2)
+        let capacity = max(2, capacity)
+        maxRecords = capacity * 2
+        state = Mutex(State(known: BoundedCache(limit: capacity)))
         path = folder.map { "\($0)/facts" }
         if path != nil { writer.async { self.readFiles() } }
     }
@@ -76,9 +75,10 @@ public final class ImageMetadataTable: Sendable {
         guard version > 0 else { return nil }
         let key = Key(source)
         return state.withLock { state in
-            if let known = state.young[key] { return known.facts }
-            guard let known = state.old[key] else { return nil }
-            store(known, key, &state)
+            let isOld = state.known.isOld(key)
+            guard let known = state.known[key] else { return nil }
+            // The order of the file is the order of use, so that the next process evicts the same entries.
+            if isOld { write(known, key, &state) }
             return known.facts
         }
     }
@@ -90,29 +90,23 @@ public final class ImageMetadataTable: Sendable {
         guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
         let (key, content) = (Key(source), Self.content(etag))
         let (isNews, isCorrection) = state.withLock { state in
-            let old = state.young[key] ?? state.old[key]
+            let old = state.known.peek(key)
             guard old?.content != content else { return (false, false) }
-            store(Known(facts: facts, content: content), key, &state)
+            let known = Known(facts: facts, content: content)
+            state.known[key] = known
+            write(known, key, &state)
             return (old?.facts != facts, old.map { $0.facts != facts } ?? false)
         }
         if isNews { changes.add(1, ordering: .releasing) }
         if isCorrection { corrections.add(1, ordering: .releasing) }
     }
 
-    /// Returns the FNV-1a hash of an entity tag.
-    private static func content(_ etag: String) -> UInt32 {
-        max(1, etag.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 })
-    }
+    private static func content(_ etag: String) -> UInt32 { max(1, FNV1a.hash32(etag.utf8)) }
 
     /// Removes the metadata of the selected images. A selection of more than one image empties the table, because keys are digests.
     func forget(_ selection: ImageSelection) {
         state.withLock { state in
-            if case .source(let source) = selection {
-                state.young[Key(source)] = nil
-                state.old[Key(source)] = nil
-            } else {
-                (state.young, state.old) = ([:], [:])
-            }
+            if case .source(let source) = selection { state.known[Key(source)] = nil } else { state.known.removeAll() }
         }
         corrections.add(1, ordering: .releasing)
         if let path { writer.async { self.compact(path) } }
@@ -121,9 +115,7 @@ public final class ImageMetadataTable: Sendable {
     /// Calls back once all additions so far are in the file.
     func flush(_ done: @escaping @Sendable () -> Void) { writer.async(execute: done) }
 
-    private func store(_ known: Known, _ key: Key, _ state: inout State) {
-        if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
-        state.young[key] = known
+    private func write(_ known: Known, _ key: Key, _ state: inout State) {
         guard path != nil else { return }
         state.unwritten += Self.record(key, known)
         guard !state.isWriting else { return }
@@ -145,7 +137,7 @@ public final class ImageMetadataTable: Sendable {
             }
             guard let bytes, let path else { return }
             Self.append(bytes, to: path)
-            if let size = FileBytes.facts(of: path)?.bytes, size > half * 4 * Self.recordLength { compact(path) }
+            if let size = FileBytes.facts(of: path)?.bytes, size > maxRecords * Self.recordLength { compact(path) }
         }
     }
 
@@ -153,7 +145,7 @@ public final class ImageMetadataTable: Sendable {
     private func compact(_ path: String) {
         let bytes = state.withLock { state in
             state.unwritten = []
-            return (Array(state.old) + Array(state.young)).flatMap { Self.record($0.key, $0.value) }
+            return state.known.entries.flatMap { Self.record($0.key, $0.value) }
         }
         let aside = path + ".new"
         if FileBytes.write(bytes, to: aside) != nil || rename(aside, path) != 0 { unlink(aside) }
@@ -164,18 +156,17 @@ public final class ImageMetadataTable: Sendable {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         // A partially written record is ignored on reading.
-        _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        _ = bytes.withUnsafeBytes { FileIO.write($0, to: descriptor) }
     }
 
     private func readFiles() {
-        guard let path, let bytes = FileBytes.read(path, upTo: (half * 4 + 1_000) * Self.recordLength) else { return }
+        guard let path, let bytes = FileBytes.read(path, upTo: (maxRecords + 1_000) * Self.recordLength) else { return }
         var offset = 0
         state.withLock { state in
             while offset + Self.recordLength <= bytes.count {
                 if let (key, known) = Self.read(bytes[offset..<(offset + Self.recordLength)]) {
-                    if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
                     // The last record of an image counts.
-                    state.young[key] = known
+                    state.known[key] = known
                 }
                 offset += Self.recordLength
             }

@@ -1,114 +1,120 @@
 internal import FoundationEssentials
 internal import IntertwineEventLoop
 internal import IntertwineFetch
+internal import IntertwinePrimitives
 
 /// An actor that coalesces requests for resized images: each one is produced once from one download, and cancelled with its last waiter.
 ///
 /// The actor runs on the event loop of ``ImageFetchCoordinator``, from which it requests originals. A job is a task, because it mostly waits for its
 /// original and for the ``ImageTransformer``.
-actor ResizeCoordinator {
-    typealias Reply = @Sendable (ImageResponse) -> Void
-
-    private nonisolated let loop: EventLoop
+actor ResizeCoordinator: EventLoopActor {
+    nonisolated let loop: EventLoop
     private let configuration: ImageConfiguration
-    private let transformer: any ImageTransformer
+    private let resizer: ImageResizer
     private let coordinator: ImageFetchCoordinator
-    private let store: ResizedImageStore
-    private var byKey: [String: ResizeJob] = [:]
+    private let cache: ImageCache
+    /// The jobs that accept waiters, by the key of their image.
+    private var jobs: [String: ResizeJob] = [:]
     private var waiters = WaiterTable<ResizeJob>()
     /// The remembered failures of images that cannot be resized, by source.
     private var failures = NegativeCache()
-    private var metrics = ResizeMetrics()
+    private var metrics = ImageMetrics()
     private var isShutDown = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     init(
         _ configuration: ImageConfiguration, _ transformer: any ImageTransformer, loop: EventLoop, coordinator: ImageFetchCoordinator,
-        store: ResizedImageStore
+        cache: ImageCache
     ) {
-        self.configuration = configuration
-        self.transformer = transformer
-        self.loop = loop
-        self.coordinator = coordinator
-        self.store = store
+        (self.configuration, self.loop, self.coordinator, self.cache) = (configuration, loop, coordinator, cache)
+        resizer = ImageResizer(transformer: transformer, newer: configuration.formats, qualities: configuration.qualities)
     }
 
     // MARK: Subscribe
 
-    func subscribe(_ request: ImageRequest, _ sizing: ResizeMode, _ ticket: ImageCancellation, _ reply: @escaping Reply) {
-        guard !ticket.isCancelled else { return refuse(ImageError(.cancelled), .bypass, reply) }
+    /// Returns the response to a request for a resized image. Cancelling the task cancels the request.
+    func response(to request: ImageRequest, _ sizing: ResizeMode) async -> ImageResponse {
+        let token = CancellationToken()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                subscribe(request, sizing, token) { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            token.cancel()
+            execute { $0.unsubscribe(token.number) }
+        }
+    }
+
+    private func subscribe(_ request: ImageRequest, _ sizing: ResizeMode, _ token: CancellationToken, _ reply: @escaping ImageReply) {
+        guard !token.isCancelled else { return refuse(ImageError(.cancelled), .bypass, reply) }
         guard !isShutDown else { return refuse(ImageError(.fetch(.shuttingDown)), .bypass, reply) }
-        let resizeKey = ResizeKey(request.source, sizing, request.kinds.made(configuration.formats))
-        guard !resizeKey.formats.isEmpty else { return refuse(ImageError(.notAcceptable), .bypass, reply) }
-        let now = configuration.clock()
-        let remembered = store.image(resizeKey)
-        if let remembered, serve(remembered, resizeKey, request.kinds, now, reply) { return }
-        if request.isOnlyIfCached { return findStored(resizeKey, request.kinds, reply) }
-        if let making = byKey[resizeKey.key] {
+        let key = ResizeKey(request.source, sizing, request.kinds.made(configuration.formats))
+        guard !key.formats.isEmpty else { return refuse(ImageError(.notAcceptable), .bypass, reply) }
+        let remembered = cache.memory.image(key)
+        if let remembered, serve(remembered, key, request.kinds, reply) { return }
+        if request.isOnlyIfCached { return serveStored(key, request.kinds, reply) }
+        if let job = jobs[key.key] {
             metrics.collapsed += 1
-            return add(ticket.number, request, to: making, isCollapsed: true, reply)
+            return add(token.number, ImageWaiter(request: request, isCollapsed: true, reply: reply), to: job)
         }
         let failure = failures.failure(for: request.source, now: .now())
         if let failure, sizing.variant.fallback == nil { return refuse(failure, .negative, reply) }
-        let making = ResizeJob(resizeKey, stale: remembered, isOwned: false)
-        if let failure { (making.failure, making.failureOutcome) = (failure, .negative) }
-        add(ticket.number, request, to: making, isCollapsed: false, reply)
-        begin(making)
+        let job = ResizeJob(key, stale: remembered, isOwned: false)
+        if let failure { (job.failure, job.failureOutcome) = (failure, .negative) }
+        add(token.number, ImageWaiter(request: request, isCollapsed: false, reply: reply), to: job)
+        begin(job)
     }
 
-    private func serve(_ image: CachedImage, _ resizeKey: ResizeKey, _ kinds: AcceptedFormats, _ now: Int64, _ reply: Reply) -> Bool {
+    /// Replies with an image that is fresh, or stale and within its stale-while-revalidate period; a stale one is then revalidated.
+    ///
+    /// - Returns: False if no reply was sent.
+    private func serve(_ image: CachedImage, _ key: ResizeKey, _ kinds: AcceptedFormats, _ reply: ImageReply) -> Bool {
+        let now = configuration.clock()
         guard image.freshness.isFresh(at: now) || image.freshness.bridgesRevalidation(at: now) else { return false }
         let status = CacheStatus(image.freshness.isFresh(at: now) ? .hit : .stale)
         count(status.outcome)
-        reply(Self.answer(image, to: kinds, status, now: now))
-        if status.outcome == .stale, byKey[resizeKey.key] == nil {
+        reply(Self.response(image, to: kinds, status, now: now))
+        if status.outcome == .stale, jobs[key.key] == nil {
             metrics.refreshes += 1
-            begin(ResizeJob(resizeKey, stale: image, isOwned: true))
+            begin(ResizeJob(key, stale: image, isOwned: true))
         }
         return true
     }
 
     /// Replies to a request for a stored image only (`only-if-cached`), after a lookup on disk.
-    private func findStored(_ resizeKey: ResizeKey, _ kinds: AcceptedFormats, _ reply: @escaping Reply) {
-        store.read(resizeKey) { [weak self, loop] image in
-            guard let flights = self else { return }
-            loop.execute {
-                flights.assumeIsolated { flights in
-                    if let image, flights.serve(image, resizeKey, kinds, flights.configuration.clock(), reply) { return }
-                    flights.refuse(ImageError(.notStored), .bypass, reply)
-                }
-            }
+    private func serveStored(_ key: ResizeKey, _ kinds: AcceptedFormats, _ reply: @escaping ImageReply) {
+        Task {
+            if let image = await cache.readDisk(key), serve(image, key, kinds, reply) { return }
+            refuse(ImageError(.notStored), .bypass, reply)
         }
     }
 
-    private func add(_ waiter: UInt64, _ request: ImageRequest, to making: ResizeJob, isCollapsed: Bool, _ reply: @escaping Reply) {
-        making.waiters[waiter] = ResizeJob.Waiter(
-            isCollapsed: isCollapsed, kinds: request.kinds, priority: request.priority, reply: reply)
-        waiters.add(waiter, to: making, named: request.id)
-        making.urgency.add(viewer: request.viewer)
-        if request.priority > .prefetch { prioritize(making, request.priority) }
+    private func add(_ number: UInt64, _ waiter: ImageWaiter, to job: ResizeJob) {
+        job.waiters[number] = waiter
+        waiters.add(number, to: job, named: waiter.request.id)
+        job.urgency.add(viewer: waiter.request.viewer)
+        if waiter.request.priority > .prefetch { prioritize(job, waiter.request.priority) }
     }
 
-    private func begin(_ making: ResizeJob) {
-        byKey[making.key.key] = making
+    private func begin(_ job: ResizeJob) {
+        jobs[job.key.key] = job
         // The task keeps the actor alive until it ends.
-        making.task = Task { await self.make(making) }
+        job.task = Task { await self.make(job) }
     }
 
     // MARK: Unsubscribe
 
     /// Removes a waiter. Calls at any time, with unknown numbers and repeated calls are valid.
-    func unsubscribe(_ waiter: UInt64) {
-        guard let making = waiters.remove(waiter) else { return }
-        if let gone = making.waiters.removeValue(forKey: waiter) {
-            metrics.cancelledWaiters += 1
-            refuse(ImageError(.cancelled), .bypass, gone.reply)
+    private func unsubscribe(_ waiter: UInt64) {
+        guard let job = waiters.remove(waiter) else { return }
+        if let gone = job.waiters.removeValue(forKey: waiter) {
+            if let reply = gone.reply { refuse(ImageError(.cancelled), .bypass, reply) }
         }
-        guard making.waiters.isEmpty, !making.isOwned else { return }
-        metrics.aborted += 1
-        forget(making)
-        making.task?.cancel()
+        guard job.waiters.isEmpty, !job.isOwned else { return }
+        metrics.sizedAborted += 1
+        forget(job)
+        job.task?.cancel()
     }
 
     func cancel(_ id: UUID) -> Bool {
@@ -122,9 +128,9 @@ actor ResizeCoordinator {
     /// - Returns: The number of cancelled requests.
     func viewport(visible: [UUID], gone: [UUID]) -> Int {
         for waiter in visible.reversed().flatMap({ waiters.waiters(named: $0) }) {
-            guard let making = waiters.home(of: waiter) else { continue }
-            making.waiters[waiter]?.priority = .visible
-            prioritize(making, .visible)
+            guard let job = waiters.work(of: waiter) else { continue }
+            job.waiters[waiter]?.request.priority = .visible
+            prioritize(job, .visible)
         }
         return gone.reduce(0) { count, id in
             let named = waiters.waiters(named: id)
@@ -134,32 +140,32 @@ actor ResizeCoordinator {
     }
 
     /// Raises the priority of a job, both for its original and for the transformer.
-    private func prioritize(_ making: ResizeJob, _ priority: ImagePriority) {
-        making.urgency.raise(to: priority)
-        guard making.awaitsOriginal, priority == .visible else { return }
-        let id = making.id
+    private func prioritize(_ job: ResizeJob, _ priority: ImagePriority) {
+        job.urgency.raise(to: priority)
+        guard job.awaitsOriginal, priority == .visible else { return }
+        let id = job.id
         coordinator.assumeIsolated { _ = $0.viewport(visible: [id], gone: []) }
     }
 
     /// Purges the selected images: running jobs serve their waiters, and their results are not stored.
     /// Stored images are removed with their originals.
     func purge(_ selection: ImageSelection) {
-        for making in byKey.values where selection.contains(making.key.source) {
-            making.isPurged = true
-            forget(making)
+        for job in Array(jobs.values) where selection.contains(job.key.source) {
+            job.isPurged = true
+            forget(job)
         }
         failures.forget(where: selection.contains)
     }
 
-    private func forget(_ making: ResizeJob) {
-        if byKey[making.key.key] === making { byKey[making.key.key] = nil }
+    private func forget(_ job: ResizeJob) {
+        if jobs[job.key.key] === job { jobs[job.key.key] = nil }
     }
 
     func shutDown() {
         isShutDown = true
-        for making in Array(byKey.values) {
-            making.task?.cancel()
-            finish(making, .failure(ImageError(.fetch(.shuttingDown))))
+        for job in Array(jobs.values) {
+            job.task?.cancel()
+            finish(job, .failure(ImageError(.fetch(.shuttingDown))))
         }
     }
 
@@ -172,32 +178,32 @@ actor ResizeCoordinator {
         var isCached = true
     }
 
-    private func make(_ making: ResizeJob) async {
+    private func make(_ job: ResizeJob) async {
         do throws(ImageError) {
-            if let failure = making.failure { throw failure }
-            if let found = await find(making) { return finish(making, .success(found)) }
-            let original = try await original(making)
-            let made = try await make(from: original, making)
-            if original.isUnended, !making.isPurged { await coordinator.keepUnended(original.image) }
-            finish(making, .success(made))
+            if let failure = job.failure { throw failure }
+            if let found = await find(job) { return finish(job, .success(found)) }
+            let original = try await original(job)
+            let made = try await make(from: original, job)
+            if original.isUnended, !job.isPurged { cache.store(original.image) }
+            finish(job, .success(made))
         } catch {
-            if let image = making.stale, error.permitsStale, image.freshness.bridgesError(at: configuration.clock()) {
+            if let image = job.stale, error.permitsStale, image.freshness.bridgesError(at: configuration.clock()) {
                 var status = CacheStatus(.stale)
                 status.detail = error.code
-                finish(making, .success(ResizeResult(image: image, status: status)))
+                finish(job, .success(ResizeResult(image: image, status: status)))
             } else {
-                finish(making, .failure(error), fallback: await fallback(making, error))
+                finish(job, .failure(error), fallback: await fallback(job, error))
             }
         }
     }
 
     /// Returns the fallback of an unavailable image; nil if the request fails.
-    private func fallback(_ making: ResizeJob, _ failure: ImageError) async -> CachedImage? {
-        guard let fallback = making.key.sizing.variant.fallback, failure.permitsFallback, let file = configuration.fallbacks[fallback.part]
+    private func fallback(_ job: ResizeJob, _ failure: ImageError) async -> CachedImage? {
+        guard let fallback = job.key.sizing.variant.fallback, failure.permitsFallback, let file = configuration.fallbacks[fallback.part]
         else { return nil }
         // The prefix cannot occur in the source of an image.
-        let resizeKey = ResizeKey("fallback:" + fallback.text, making.key.sizing, making.key.formats)
-        if let image = store.image(resizeKey) { return image }
+        let resizeKey = ResizeKey("fallback:" + fallback.text, job.key.sizing, job.key.formats)
+        if let image = cache.memory.image(resizeKey) { return image }
         let (width, height) = (
             resizeKey.sizing.variant.width * resizeKey.sizing.scale, resizeKey.sizing.variant.height * resizeKey.sizing.scale
         )
@@ -206,20 +212,19 @@ actor ResizeCoordinator {
         let original = CachedImage(
             source: resizeKey.source, kind: kind, body: bytes, freshness: Freshness(ofBundledAt: configuration.clock()), validators: .init()
         )
-        let made = try? await Self.make(
-            resizeKey, of: original, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+        let made = try? await resizer.resize(original, to: resizeKey, job.urgency)
         guard let image = made?.image else { return nil }
-        store.insertInMemory(image)
+        cache.memory.insert(image)
         return image
     }
 
     /// Returns a fresh image from the disk cache. A stale one is saved for revalidation.
-    private func find(_ making: ResizeJob) async -> ResizeResult? {
-        guard making.stale == nil, let image = await store.found(making.key), !making.isPurged else { return nil }
+    private func find(_ job: ResizeJob) async -> ResizeResult? {
+        guard job.stale == nil, let image = await cache.readDisk(job.key), !job.isPurged else { return nil }
         let now = configuration.clock()
-        store.insertInMemory(image)
+        cache.memory.insert(image)
         if image.freshness.isFresh(at: now) { return ResizeResult(image: image, status: CacheStatus(.hit)) }
-        making.stale = image
+        job.stale = image
         return nil
     }
 
@@ -233,176 +238,125 @@ actor ResizeCoordinator {
         let status: CacheStatus
     }
 
-    private func original(_ making: ResizeJob) async throws(ImageError) -> Original {
-        let source = making.key.source
+    private func original(_ job: ResizeJob) async throws(ImageError) -> Original {
+        let source = job.key.source
         if let bytes = configuration.bundled(source), case .kind(let kind) = ImageFormat.sniff(bytes) {
             let freshness = Freshness(ofBundledAt: configuration.clock())
             let image = CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init())
             return Original(image: image, isCached: true, status: CacheStatus(.hit))
         }
-        making.awaitsOriginal = true
+        job.awaitsOriginal = true
+        var request = ImageRequest(source, id: job.id, priority: job.priority)
+        (request.requiresCompleteBody, request.isDecoded) = (true, true)
         // If a stale image is replaced, the original has to be up to date.
-        let allowsStale = making.stale == nil
-        var answer = await coordinator.original(
-            of: source, id: making.id, priority: making.priority, allowsStale: allowsStale, making.ticket)
-        if !allowsStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
+        request.allowsStale = job.stale == nil
+        var answer = await coordinator.response(to: request)
+        if !request.allowsStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
             // The original came from the disk cache and is being revalidated.
-            answer = await coordinator.original(of: source, id: making.id, priority: making.priority, allowsStale: false, making.ticket)
+            request.priority = job.priority
+            answer = await coordinator.response(to: request)
         }
-        making.awaitsOriginal = false
+        job.awaitsOriginal = false
         switch answer.body {
         case .complete(let image):
             return Original(
                 image: image, isCached: answer.isCached || answer.isUnended, isUnended: answer.isUnended, isDelimited: answer.isDelimited,
                 status: answer.cacheStatus)
         case .failure(let failure):
-            making.failureOutcome = answer.cacheStatus.outcome
+            job.failureOutcome = answer.cacheStatus.outcome
             throw failure
         // Requests for complete bodies never receive a stream.
         case .stream: throw ImageError(.fetch(.internalError))
         }
     }
 
-    private func make(from original: Original, _ making: ResizeJob) async throws(ImageError) -> ResizeResult {
+    private func make(from original: Original, _ job: ResizeJob) async throws(ImageError) -> ResizeResult {
         var status = CacheStatus(.miss)
         status.forwardStatus = original.status.forwardStatus
-        status.wasStale = making.stale != nil
+        status.wasStale = job.stale != nil
         // The original is unchanged, so the stale image remains valid.
-        if let stale = making.stale, stale.validators.etag == original.image.etag {
+        if let stale = job.stale, stale.validators.etag == original.image.etag {
             let image = stale.refreshed(original.image.freshness, validators: stale.validators, terms: stale.terms)
             status.outcome = .revalidated
             return ResizeResult(image: image, status: status, isCached: original.isCached)
         }
-        let resizeKey = making.key
         let made: (image: CachedImage, facts: ImageMetadata?)
         do throws(ImageError) {
-            made = try await Self.make(
-                resizeKey, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+            made = try await resizer.resize(original.image, to: job.key, job.urgency)
         } catch {
             // The body may have been truncated in transit.
             throw error.reason == .undecodable && !original.isDelimited ? ImageError(.fetch(.truncated)) : error
         }
         let (image, facts) = made
-        metrics.made += 1
-        if let facts, !making.isPurged { configuration.facts?.learn(resizeKey.source, facts, of: original.image.etag) }
-        status.isStored = original.isCached && !making.isPurged && store.accepts(image)
+        metrics.sizedMade += 1
+        if let facts, !job.isPurged { configuration.facts?.learn(job.key.source, facts, of: original.image.etag) }
+        status.isStored = original.isCached && !job.isPurged && cache.accepts(image.body.count)
         return ResizeResult(image: image, status: status, isCached: original.isCached)
     }
 
-    /// Resizes an image off the event loop, because its bytes are parsed and the result is hashed.
-    @concurrent
-    private static func make(
-        _ resizeKey: ResizeKey, of original: CachedImage, by transformer: any ImageTransformer, newer: [ImageFormat],
-        _ qualities: EncodingQualities, _ urgency: TransformPriority
-    ) async throws(ImageError) -> (image: CachedImage, facts: ImageMetadata?) {
-        let body = original.body.bytes
-        // The validators have the tag of the original, so a change of the original is detected.
-        let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
-        var traits = ImageTraits(body, original.kind)
-        guard let format = ResizedFormat(traits, accepted: resizeKey.formats, newer: newer) else { throw ImageError(.notAcceptable) }
-        let recipe = resizeKey.sizing.spec(
-            format.kind, quality: qualities[format.kind, resizeKey.sizing.scale], keepsAnimation: format.keepsAnimation)
-        let made: TransformedImage
-        var shortfall: CachedImage.Shortfall?
-        do throws(ImageError) {
-            made = try await transformer.transform(body, recipe, urgency: urgency)
-        } catch  where error.reason == .noDecoder {
-            // The client may have a decoder.
-            let image = CachedImage(
-                source: resizeKey.source, variant: resizeKey.formats, sizing: resizeKey.sizing, kind: original.kind, shortfall: .original,
-                body: original.body, etag: original.etag, freshness: original.freshness, validators: validators)
-            return (image, nil)
-        } catch {
-            // If an animation exceeds the limits, its first frame is used.
-            guard format.keepsAnimation, error.reason == .tooManyFrames || error.reason == .tooManyPixels else { throw error }
-            (traits.isAnimated, shortfall) = (false, .firstFrame)
-            guard let format = ResizedFormat(traits, accepted: resizeKey.formats, newer: newer) else { throw ImageError(.notAcceptable) }
-            let recipe = resizeKey.sizing.spec(format.kind, quality: qualities[format.kind, resizeKey.sizing.scale], keepsAnimation: false)
-            made = try await transformer.transform(body, recipe, urgency: urgency)
-        }
-        let image = CachedImage(
-            source: resizeKey.source, variant: resizeKey.formats, sizing: resizeKey.sizing, kind: made.kind, shortfall: shortfall,
-            body: made.bytes,
-            freshness: original.freshness, validators: validators)
-        return (image, made.original)
-    }
-
-    private func finish(_ making: ResizeJob, _ result: Result<ResizeResult, ImageError>, fallback: CachedImage? = nil) {
-        forget(making)
+    private func finish(_ job: ResizeJob, _ result: Result<ResizeResult, ImageError>, fallback: CachedImage? = nil) {
+        forget(job)
         switch result {
         case .success(let made):
-            if made.isCached, !making.isPurged, made.status.outcome == .miss || made.status.outcome == .revalidated {
-                store.store(made.image)
+            if made.isCached, !job.isPurged, made.status.outcome == .miss || made.status.outcome == .revalidated {
+                cache.store(made.image)
             }
-            failures.forget(making.key.source)
+            failures.forget(job.key.source)
         case .failure(let failure):
-            if failure.isAboutImage, making.failure == nil {
-                metrics.failed[failure.code, default: 0] += 1
+            if failure.isAboutImage, job.failure == nil {
+                metrics.sizedFailed[failure.code, default: 0] += 1
                 // A remembered failure is not extended.
-                if !making.isPurged, making.failureOutcome == .miss { failures.record(failure, for: making.key.source, now: .now()) }
-                if failure.reason == .undecodable, !making.isPurged, making.failureOutcome == .miss {
-                    let source = making.key.source
-                    coordinator.assumeIsolated { $0.invalidateUndecodable(source, failure) }
+                if !job.isPurged, job.failureOutcome == .miss { failures.record(failure, for: job.key.source, now: .now()) }
+                if failure.reason == .undecodable, !job.isPurged, job.failureOutcome == .miss {
+                    // Its own URL fails, too, for the time of a remembered failure.
+                    cache.remember(failure, for: job.key.source, job.key.source)
                 }
             }
         }
         let now = configuration.clock()
-        for (waiter, entry) in making.waiters {
+        for (waiter, entry) in job.waiters {
             _ = waiters.remove(waiter)
             switch result {
             case .success(let made):
                 var status = made.status
                 status.isCollapsed = entry.isCollapsed
                 count(status.outcome)
-                entry.reply(Self.answer(made.image, to: entry.kinds, status, now: now, isCached: made.isCached))
+                entry.reply?(Self.response(made.image, to: entry.request.kinds, status, now: now, isCached: made.isCached))
             case .failure(let failure):
-                var status = CacheStatus(making.failureOutcome)
+                var status = CacheStatus(job.failureOutcome)
                 status.isCollapsed = entry.isCollapsed
                 if status.outcome == .miss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
                 count(status.outcome)
-                entry.reply(fallback.map { ImageResponse($0, for: failure, status, now: now) } ?? ImageResponse(failure, status))
+                entry.reply?(fallback.map { ImageResponse($0, for: failure, status, now: now) } ?? ImageResponse(failure, status))
             }
         }
-        making.waiters = [:]
+        job.waiters = [:]
     }
 
     /// Returns the image if the client accepts its format: an original without a decoder may have any.
-    private static func answer(
+    private static func response(
         _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, now: Int64, isCached: Bool = true
     ) -> ImageResponse {
         guard kinds.permits(image.kind) else { return ImageResponse(ImageError(.notAcceptable), status) }
         return ImageResponse(image, status, now: now, isCached: isCached)
     }
 
-    private func refuse(_ failure: ImageError, _ outcome: CacheStatus.Outcome, _ reply: Reply) {
+    private func refuse(_ failure: ImageError, _ outcome: CacheStatus.Outcome, _ reply: ImageReply) {
         count(outcome)
         reply(ImageResponse(failure, CacheStatus(outcome)))
     }
 
     private func count(_ outcome: CacheStatus.Outcome) { metrics.requests[outcome, default: 0] += 1 }
 
-    /// Returns the metrics of the fetch coordinator with those of this actor.
-    func reported(_ others: ImageMetrics) -> ImageMetrics {
-        var all = others
-        all.requests.merge(metrics.requests, uniquingKeysWith: +)
-        all.collapsed += metrics.collapsed
-        all.refreshes += metrics.refreshes
-        all.sizedMade += metrics.made
-        all.sizedAborted += metrics.aborted
-        all.sizedFailed.merge(metrics.failed, uniquingKeysWith: +)
+    /// Adds the counters of this actor to those of the fetch coordinator.
+    func add(to others: inout ImageMetrics) {
+        others.requests.merge(metrics.requests, uniquingKeysWith: +)
+        others.collapsed += metrics.collapsed
+        others.refreshes += metrics.refreshes
+        others.sizedMade += metrics.sizedMade
+        others.sizedAborted += metrics.sizedAborted
+        others.sizedFailed.merge(metrics.sizedFailed, uniquingKeysWith: +)
         // Requests for originals are counted as waiters of the fetch coordinator, and are subtracted here.
-        all.waiters += waiters.count - byKey.values.count { $0.awaitsOriginal }
-        return all
+        others.waiters += waiters.count - jobs.values.count { $0.awaitsOriginal }
     }
-}
-
-/// The counters of ``ResizeCoordinator`` since its creation.
-private struct ResizeMetrics {
-    var requests: [CacheStatus.Outcome: Int] = [:]
-    var collapsed = 0
-    var refreshes = 0
-    var cancelledWaiters = 0
-    var aborted = 0
-    var made = 0
-    var failed: [String: Int] = [:]
 }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import HTTPTypes
 public import IntertwineFetch
 internal import IntertwinePrimitives
 
@@ -39,15 +40,17 @@ public struct S3Bucket: Sendable {
     /// Returns the header fields that authenticate a request; none without credentials.
     ///
     /// - Parameter now: Seconds since 1970.
-    func fields(for url: FetchURL, now: Int64) -> FetchHeaderFields {
-        var fields = FetchHeaderFields()
+    func fields(for url: FetchURL, now: Int64) -> HTTPFields {
+        var fields = HTTPFields()
         guard let credentials else { return fields }
         let moment = Timestamp.text(milliseconds: now * 1_000).filter { $0 != "-" && $0 != ":" }
-        fields.append("x-amz-content-sha256", Self.hashOfNothing)
-        fields.append("x-amz-date", moment)
-        if let token = credentials.token { fields.append("x-amz-security-token", token) }
-        let signed = [("host", Self.host(url))] + fields.fields.map { ($0.name, $0.value) }
-        fields.append("Authorization", Self.authorization(credentials, region, path: Self.path(url), signed, moment))
+        for (name, value) in [
+            ("x-amz-content-sha256", Self.hashOfNothing), ("x-amz-date", moment), ("x-amz-security-token", credentials.token),
+        ] {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        let signed = [("host", Self.host(url))] + fields.map { ($0.name.canonicalName, $0.value) }
+        fields[.authorization] = Self.authorization(credentials, region, path: Self.path(url), signed, moment)
         return fields
     }
 

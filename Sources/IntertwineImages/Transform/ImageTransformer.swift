@@ -27,21 +27,8 @@ public protocol ImageTransformer: Sendable {
     func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata
 }
 
-extension ImageTransformer {
-    /// Resizes an image with a constant priority.
-    public func transform(
-        _ image: [UInt8], _ recipe: TransformSpec, priority: ImagePriority
-    ) async throws(ImageError) -> TransformedImage {
-        try await transform(image, recipe, urgency: TransformPriority(priority))
-    }
-
-    public func facts(of image: [UInt8], priority: ImagePriority) async throws(ImageError) -> ImageMetadata {
-        try await facts(of: image, urgency: TransformPriority(priority))
-    }
-}
-
 /// The origin of an image, and the viewers that wait for it. Neither may use more than its share of the workers.
-public struct TransformOwners: Sendable, Hashable {
+public struct ImageOwners: Sendable, Hashable {
     /// The maximum number of viewers that are counted for one image.
     private static let mostViewers = 8
 
@@ -70,7 +57,7 @@ public struct TransformOwners: Sendable, Hashable {
 public final class TransformPriority: Sendable {
     private struct State {
         var priority: ImagePriority
-        var owners: TransformOwners
+        var owners: ImageOwners
         var listener: (@Sendable () -> Void)?
     }
 
@@ -80,11 +67,11 @@ public final class TransformPriority: Sendable {
     ///
     /// - Parameter origin: The authority of the image's URL.
     public init(_ priority: ImagePriority, origin: String? = nil) {
-        state = Mutex(State(priority: priority, owners: TransformOwners(origin: origin)))
+        state = Mutex(State(priority: priority, owners: ImageOwners(origin: origin)))
     }
 
     public var priority: ImagePriority { state.withLock { $0.priority } }
-    public var owners: TransformOwners { state.withLock { $0.owners } }
+    public var owners: ImageOwners { state.withLock { $0.owners } }
 
     /// Adds a viewer that waits for the image; nil for the service itself. The listener is notified with the next raise.
     public func add(viewer: String?) { state.withLock { $0.owners.add(viewer) } }
@@ -151,20 +138,6 @@ public struct TransformSpec: Sendable, Hashable {
         self.format = format
         self.quality = quality
         self.keepsAnimation = keepsAnimation
-    }
-
-    /// The canonical text: specifications with equal texts produce equal images. Its characters are letters, digits, `-`, `.` and `x`.
-    public var text: String {
-        let box = "\(width.map(String.init) ?? "")x\(height.map(String.init) ?? "")"
-        let placed =
-            switch fit {
-            case .fit: "fit"
-            case .fill(.centre): "fill"
-            case .fill(.attention): "fill-attention"
-            case .fill(.point(let x, let y)): "fill-\(Self.thousandths(x))-\(Self.thousandths(y))"
-            }
-        let encoded = "\(format)" + (quality.map { "-q\($0)" } ?? "")
-        return "\(box).\(placed).\(encoded)" + (keepsAnimation ? ".animated" : "")
     }
 
     /// Returns a coordinate in thousandths, which is the precision of a point.

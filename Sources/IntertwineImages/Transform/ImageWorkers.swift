@@ -4,6 +4,7 @@ public import IntertwineEventLoop
 internal import IntertwineImageWire
 internal import IntertwinePrimitives
 public import Logging
+internal import Synchronization
 
 /// A transformer with sandboxed worker processes (`intertwine-image-worker`). Each has only a socket to the service, so an exploit in the bytes of an
 /// image is confined to one worker.
@@ -28,8 +29,8 @@ public final class ImageWorkers: ImageTransformer {
     private static let program = "intertwine-image-worker"
 
     private let loop: EventLoop
+    /// The pool of workers; nil without their program.
     private let pool: WorkerPool?
-    private let isReady: Flag
     /// The limit of the estimated time of an animation. Why lower than the time limit: other work uses the processor, too.
     private let animationLimit: Duration
 
@@ -39,19 +40,16 @@ public final class ImageWorkers: ImageTransformer {
     public init(_ configuration: Configuration) throws(EventLoopError) {
         loop = try EventLoop(label: "images")
         let path = configuration.path ?? Self.besideThisProgram()
-        let isThere = access(path, X_OK) == 0
-        isReady = Flag(isThere)
         animationLimit = configuration.timeLimit * 3 / 5
-        guard isThere, let starter = WorkerStarter() else {
-            isReady.set(false)
+        guard access(path, X_OK) == 0, let starter = WorkerStarter() else {
             pool = nil
             configuration.logger.warning(
                 "images are not resized: \(Self.program) is missing", metadata: ["path": "\(path)"])
             return
         }
-        let pool = WorkerPool(configuration, path: path, loop: loop, starter: starter, isReady: isReady)
+        let pool = WorkerPool(configuration, path: path, loop: loop, starter: starter)
         self.pool = pool
-        loop.execute { pool.assumeIsolated { $0.start() } }
+        pool.execute { $0.start() }
     }
 
     deinit {
@@ -64,17 +62,11 @@ public final class ImageWorkers: ImageTransformer {
 
     /// Cancels all jobs, and ends the workers.
     public func shutDown() async {
-        guard let pool else { return loop.stop() }
-        await withCheckedContinuation { continuation in
-            loop.execute {
-                pool.assumeIsolated { $0.shutDown() }
-                continuation.resume()
-            }
-        }
+        await pool?.shutDown()
         loop.stop()
     }
 
-    public var isAvailable: Bool { isReady.isSet }
+    public var isAvailable: Bool { pool?.isReady.load(ordering: .relaxed) ?? false }
 
     public func transform(
         _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
@@ -95,25 +87,7 @@ public final class ImageWorkers: ImageTransformer {
         guard let pool, isAvailable else { throw ImageError(.workerFailed) }
         let (image, cost) = try ImageHeaderParser.cost(of: image, keepsAnimation: keepsAnimation)
         if cost.frames > 1, cost.time(for: job) > animationLimit { throw ImageError(.tooManyFrames) }
-        let pixels = cost.pixels
-        let ticket = TransformCancellation()
-        urgency.listen { [loop] in
-            loop.execute { pool.assumeIsolated { $0.prioritize(ticket, urgency.priority, urgency.owners) } }
-        }
-        defer { urgency.listen(nil) }
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                loop.execute {
-                    pool.assumeIsolated {
-                        $0.submit(job, image, pixels: pixels, urgency, ticket) { continuation.resume(returning: $0) }
-                    }
-                }
-            }
-        } onCancel: {
-            ticket.cancel()
-            loop.execute { pool.assumeIsolated { $0.cancel(ticket) } }
-        }
-        return try result.get()
+        return try await pool.perform(job, on: image, pixels: cost.pixels, urgency).get()
     }
 
     /// Returns true if a worker's result is plausible for the job. A worker may have been compromised by an image.

@@ -6,7 +6,7 @@ internal import Synchronization
 /// An actor that distributes jobs to worker processes. It runs on an event loop and never blocks on a worker or on the start of a process.
 ///
 /// A worker that fails is killed and replaced; only its current job fails.
-actor WorkerPool {
+actor WorkerPool: EventLoopActor {
     typealias Reply = @Sendable (Result<TransformResult, ImageError>) -> Void
 
     /// The time limit for a worker to become ready.
@@ -15,21 +15,24 @@ actor WorkerPool {
     ///
     /// Why: a cancellation has to complete within 50 ms, including its delivery and the end of the process on busy processors.
     private static let killTimeout = Duration.milliseconds(10)
+    /// The minimum throughput of a worker in pixels per second.
+    private static let pixelsPerSecond = 10_000_000
     /// The number of jobs after which a worker is replaced.
     private static let maxJobsPerWorker = 10_000
 
     private struct Job {
-        let job: TransformJob
+        var job: TransformJob
         let image: [UInt8]
         let reply: Reply
     }
 
-    private nonisolated let loop: EventLoop
+    nonisolated let loop: EventLoop
+    /// False while no worker can start, and after the end.
+    nonisolated let isReady = Atomic(true)
     private let configuration: ImageWorkers.Configuration
     private let path: String
     private let starter: WorkerStarter
-    private let isReady: Flag
-    private var queue: TransformQueue<UInt32>
+    private var queue: AdmissionQueue<UInt32>
     private var jobs: [UInt32: Job] = [:]
     private var workers: [Int: WorkerProcess] = [:]
     /// The number of workers that are being started.
@@ -48,38 +51,47 @@ actor WorkerPool {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(_ configuration: ImageWorkers.Configuration, path: String, loop: EventLoop, starter: WorkerStarter, isReady: Flag) {
+    init(_ configuration: ImageWorkers.Configuration, path: String, loop: EventLoop, starter: WorkerStarter) {
         self.configuration = configuration
         self.path = path
         self.loop = loop
         self.starter = starter
-        self.isReady = isReady
-        var limits = TransformQueue<UInt32>.Limits()
-        limits.running = max(1, configuration.count)
-        limits.waiting = configuration.queue
-        limits.maxQueueTime = configuration.queueTimeout
-        queue = TransformQueue(limits: limits)
+        let count = max(1, configuration.count)
+        // The cost is the number of pixels. Running ones determine the memory of the workers.
+        queue = AdmissionQueue(
+            limits: AdmissionQueue.Limits(
+                running: count, perOrigin: max(1, count / 2), prefetchesPerOrigin: max(1, count / 2), perViewer: max(1, count / 2),
+                runningCost: 64_000_000, waiting: configuration.queue, waitingCost: 400_000_000, maxQueueTime: configuration.queueTimeout))
         restarts = RestartPolicy(tolerated: max(4, 2 * configuration.count))
     }
 
     // MARK: Jobs
 
-    func submit(
-        _ spec: TransformJob, _ image: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
-        _ reply: @escaping Reply
-    ) {
-        guard !ticket.isCancelled else { return reply(.failure(ImageError(.cancelled))) }
-        guard !isShutDown else { return reply(.failure(ImageError(.cancelled))) }
-        guard isReady.isSet else { return reply(.failure(ImageError(.workerFailed))) }
+    /// Performs a job on an image. Cancelling the task cancels the job.
+    func perform(
+        _ job: TransformJob, on image: [UInt8], pixels: Int, _ urgency: TransformPriority
+    ) async -> Result<TransformResult, ImageError> {
+        guard !Task.isCancelled, !isShutDown else { return .failure(ImageError(.cancelled)) }
+        guard isReady.load(ordering: .relaxed) else { return .failure(ImageError(.workerFailed)) }
         let number = nextNumber()
-        var job = spec
-        job.id = number
-        let (isTaken, displaced) = queue.enter(
-            number, pixels: pixels, priority: urgency.priority, owners: urgency.owners, now: .now())
-        guard isTaken else { return reply(.failure(ImageError(.overloaded, retryAfter: queue.retryAfter))) }
-        ticket.number = number
-        jobs[number] = Job(job: job, image: image, reply: reply)
-        for other in displaced { finish(other, .failure(ImageError(.overloaded, retryAfter: queue.retryAfter))) }
+        urgency.listen { [weak self] in self?.execute { $0.prioritize(number, urgency.priority, urgency.owners) } }
+        defer { urgency.listen(nil) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                submit(number, Job(job: job, image: image) { continuation.resume(returning: $0) }, pixels: pixels, urgency)
+            }
+        } onCancel: {
+            execute { $0.cancel(number) }
+        }
+    }
+
+    private func submit(_ number: UInt32, _ job: Job, pixels: Int, _ urgency: TransformPriority) {
+        let (isAccepted, displaced) = queue.enter(
+            number, for: urgency.owners, cost: max(1, pixels), priority: urgency.priority, now: .now())
+        guard isAccepted else { return job.reply(.failure(overloaded)) }
+        jobs[number] = job
+        jobs[number]?.job.id = number
+        for other in displaced { finish(other, .failure(overloaded)) }
         assign()
         if queue.waitingCount > 0 {
             targetCount = max(1, configuration.count)
@@ -88,17 +100,20 @@ actor WorkerPool {
         watchQueue()
     }
 
+    private var overloaded: ImageError { ImageError(.overloaded, retryAfter: retryAfter) }
+
+    /// The estimated time in seconds until all waiting jobs are done.
+    private var retryAfter: Int { 1 + queue.waitingCost / (Self.pixelsPerSecond * max(1, configuration.count)) }
+
     /// Raises the priority of a job, and updates its owners.
-    func prioritize(_ ticket: TransformCancellation, _ priority: ImagePriority, _ owners: TransformOwners) {
-        guard let number = ticket.number else { return }
-        queue.prioritize(number, to: priority)
+    private func prioritize(_ number: UInt32, _ priority: ImagePriority, _ owners: ImageOwners) {
+        if priority > .prefetch { queue.setPriority(priority, of: number, isNewest: true, now: .now()) }
         queue.setOwners(owners, of: number)
         assign()
     }
 
-    /// Cancels a job.
-    func cancel(_ ticket: TransformCancellation) {
-        guard let number = ticket.number, jobs[number] != nil else { return }
+    private func cancel(_ number: UInt32) {
+        guard jobs[number] != nil else { return }
         let worker = workers.first { $0.value.state == .busy(number) }?.key
         // A running job keeps its permit until the worker is idle or gone.
         finish(number, .failure(ImageError(.cancelled)), keepsPermit: worker != nil)
@@ -111,7 +126,7 @@ actor WorkerPool {
 
     func shutDown() {
         isShutDown = true
-        isReady.set(false)
+        isReady.store(false, ordering: .relaxed)
         for number in Array(jobs.keys) { finish(number, .failure(ImageError(.cancelled))) }
         for worker in Array(workers.keys) { drop(worker) }
         for timer in restartTimers.values { timer.disarm() }
@@ -146,15 +161,14 @@ actor WorkerPool {
 
     private func watchQueue() {
         guard let expiry = queue.nextExpiry else { return }
-        if queueTimer == nil {
-            queueTimer = OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.sendAway() } }
-        }
-        if queueTimer?.deadline == nil { queueTimer?.arm(after: max(.milliseconds(1), expiry.since(.now()))) }
+        let timer = queueTimer ?? timer { $0.sendAway() }
+        if timer.deadline == nil { timer.arm(after: max(.milliseconds(1), expiry.since(.now()))) }
+        queueTimer = timer
     }
 
     private func sendAway() {
         for number in queue.expire(now: .now()) {
-            finish(number, .failure(ImageError(.queueTimeout, retryAfter: queue.retryAfter)))
+            finish(number, .failure(ImageError(.queueTimeout, retryAfter: retryAfter)))
         }
         watchQueue()
     }
@@ -168,14 +182,11 @@ actor WorkerPool {
 
     private func startOne() {
         startingCount += 1
-        starter.start(path) { [weak self, starter, loop] result in
-            let pool = self
-            loop.execute {
-                guard let pool else {
-                    if case .success(let started) = result { starter.discard(started) }
-                    return
-                }
-                pool.assumeIsolated { $0.hasStarted(result) }
+        starter.start(path) { [weak self, starter] result in
+            if let self {
+                execute { $0.hasStarted(result) }
+            } else if case .success(let started) = result {
+                starter.discard(started)
             }
         }
     }
@@ -191,14 +202,13 @@ actor WorkerPool {
             lastWorker += 1
             let worker = lastWorker
             workers[worker] = WorkerProcess(started)
-            let watch = WorkerWatch(self, worker)
-            guard let registration = try? loop.register(started.socket, for: .readable, handler: watch) else { return fail(worker) }
-            workers[worker]?.registration = registration
+            workers[worker]?.registration = try? watch(started.socket, for: .readable) { $0.ready(worker, $1) }
+            guard workers[worker]?.registration != nil else { return fail(worker) }
             setTimer(worker, Self.longestStart)
         }
     }
 
-    fileprivate func ready(_ worker: Int, _ events: ReadyEvents) {
+    private func ready(_ worker: Int, _ events: ReadyEvents) {
         guard workers[worker] != nil else { return }
         if events.contains(.writable) { flush(worker) }
         guard !events.isDisjoint(with: [.readable, .failed, .hungUp, .peerClosed]) else { return }
@@ -241,7 +251,7 @@ actor WorkerPool {
     }
 
     private func workerReady(_ report: WorkerReport) {
-        isReady.set(true)
+        isReady.store(true, ordering: .relaxed)
         if isComplaining { configuration.logger.info("images are resized again") }
         isComplaining = false
         guard !hasGreeted else { return }
@@ -267,7 +277,7 @@ actor WorkerPool {
 
     private func setTimer(_ worker: Int, _ duration: Duration) {
         workers[worker]?.timer?.disarm()
-        let timer = OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.fail(worker) } }
+        let timer = timer { $0.fail(worker) }
         workers[worker]?.timer = timer
         timer.arm(after: duration)
     }
@@ -307,7 +317,7 @@ actor WorkerPool {
         guard delay > .zero else { return start() }
         lastWorker += 1
         let number = lastWorker
-        let timer = OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.restart(number) } }
+        let timer = timer { $0.restart(number) }
         restartTimers[number] = timer
         timer.arm(after: delay)
     }
@@ -320,8 +330,7 @@ actor WorkerPool {
     /// Logs that no worker can start. If none ever did, originals are served until one does.
     ///
     /// After a first start, jobs wait up to their queue timeout instead. Why: an original in place of a resized image would expose camera metadata,
-    /// and
-    /// caches would store it under the URL of the resized image.
+    /// and caches would store it under the URL of the resized image.
     private func reportError(_ what: String) {
         let isAnyoneThere = workers.values.contains { $0.state != .starting }
         guard !isAnyoneThere else { return }
@@ -331,61 +340,7 @@ actor WorkerPool {
         }
         isComplaining = true
         guard !hasGreeted else { return }
-        isReady.set(false)
+        isReady.store(false, ordering: .relaxed)
         for number in Array(jobs.keys) { finish(number, .failure(ImageError(.workerFailed))) }
-    }
-}
-
-/// A thread-safe flag, such as the availability of a worker.
-final class Flag: Sendable {
-    private let value: Atomic<Bool>
-
-    init(_ value: Bool) {
-        self.value = Atomic(value)
-    }
-
-    var isSet: Bool { value.load(ordering: .relaxed) }
-
-    /// Sets the flag.
-    ///
-    /// - Returns: The previous value.
-    @discardableResult
-    func set(_ new: Bool) -> Bool { value.exchange(new, ordering: .relaxed) }
-}
-
-/// A cancellation handle of a job. It can be cancelled before the event loop receives the job.
-final class TransformCancellation: Sendable {
-    private let cancelled = Atomic<Bool>(false)
-    /// The number of the job; 0 before it is known. It is set and read on the event loop.
-    private let job = Atomic<UInt32>(0)
-
-    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
-
-    var number: UInt32? {
-        get {
-            let number = job.load(ordering: .relaxed)
-            return number == 0 ? nil : number
-        }
-        set { job.store(newValue ?? 0, ordering: .relaxed) }
-    }
-
-    func cancel() {
-        cancelled.store(true, ordering: .releasing)
-    }
-}
-
-/// The event handler of the socket of one worker.
-private final class WorkerWatch: EventHandler {
-    private weak var pool: WorkerPool?
-    private let worker: Int
-
-    init(_ pool: WorkerPool, _ worker: Int) {
-        self.pool = pool
-        self.worker = worker
-    }
-
-    func ready(_ events: ReadyEvents) {
-        let worker = worker
-        pool?.assumeIsolated { $0.ready(worker, events) }
     }
 }

@@ -184,7 +184,7 @@ public struct ImageURLSigner: Sendable {
     private func change(of source: String, after hour: Int64) -> Int64 {
         // FNV-1a distributes the images over the rotation, identically in every process.
         var source = source
-        let hash = source.withUTF8 { $0.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
+        let hash = source.withUTF8 { FNV1a.hash($0) }
         let offset = Int64(hash % UInt64(rotationHours))
         let (steps, rest) = (hour - offset).quotientAndRemainder(dividingBy: rotationHours)
         return ((rest < 0 ? steps - 1 : steps) + 1) * rotationHours + offset

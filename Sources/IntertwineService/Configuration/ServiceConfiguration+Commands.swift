@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 public import IntertwineDeclarations
 internal import IntertwineEventLoop
 internal import IntertwineFeed
@@ -39,7 +40,7 @@ extension ServiceConfiguration {
         try remoteSources().flatMap { source in
             let values = [("url", source.shownURL), ("kind", source.kind.name), ("every", source.interval.setting)]
             let plain = values.map { (key: $0.0, value: $0.1, isSecret: false) }
-            let secret = source.headers.fields.map { (key: "headers.\($0.name)", value: $0.value, isSecret: true) }
+            let secret = source.headers.map { (key: "headers.\($0.name.canonicalName)", value: $0.value, isSecret: true) }
             return (plain + secret).map { entry in
                 Setting(
                     key: "sources.\(source.name).\(entry.key)", value: entry.value, origin: .file(sources.file), isSecret: entry.isSecret)

@@ -1,8 +1,9 @@
 internal import Foundation
+internal import HTTPTypes
 internal import IntertwineDeclarations
 internal import IntertwineEventLoop
 internal import IntertwineFetch
-internal import Synchronization
+internal import IntertwineImages
 
 /// A client that pages through feeds of a running service and requests the images of their cells.
 ///
@@ -105,20 +106,20 @@ public struct FeedWarmer: Sendable {
         for _ in 0..<Self.attempts {
             guard let answer = try? await get(href, accept, transfers) else { continue }
             if answer.head.status == 200 { return nil }
-            failure = answer.head.headers["image-error"] ?? "status-\(answer.head.status)"
+            failure = answer.head.headers[.imageError] ?? "status-\(answer.head.status)"
             guard answer.head.status == 503 else { return failure }
-            let wait = answer.head.headers["retry-after"].flatMap { Int($0) } ?? 1
+            let wait = answer.head.headers[.retryAfter].flatMap { Int($0) } ?? 1
             try? await Task.sleep(for: .seconds(min(max(wait, 1), 30)))
         }
         return failure
     }
 
     private func page(_ href: String, _ transfers: CurlClient) async throws -> (images: [String], next: String?) {
-        let answer: CompleteFetch.Answer
-        do {
+        let answer: (head: FetchHead, body: [UInt8])
+        do throws(FetchError) {
             answer = try await get(href, "application/json", transfers)
         } catch {
-            throw ConfigurationError("\(base.text): \((error as? FetchError)?.rawValue ?? "\(error)"); is the service running?")
+            throw ConfigurationError("\(base.text): \(error.rawValue); is the service running?")
         }
         guard answer.head.status == 200, let document = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any] else {
             throw ConfigurationError("\(href) returned \(answer.head.status), not a page of a feed")
@@ -142,67 +143,18 @@ public struct FeedWarmer: Sendable {
         return scales.filter(offered.contains).map { $0 == 1 ? String(href) : "\(href)@\($0)x" }
     }
 
-    private func get(_ href: String, _ accept: String, _ transfers: CurlClient) async throws -> CompleteFetch.Answer {
+    private func get(_ href: String, _ accept: String, _ transfers: CurlClient) async throws(FetchError) -> (head: FetchHead, body: [UInt8])
+    {
         // If the service has a public URL, the hrefs of a page are absolute; the request is sent to the service's listener nevertheless.
         var path = href[...]
         if let scheme = href.range(of: "://"), let slash = href[scheme.upperBound...].firstIndex(of: "/") { path = href[slash...] }
         var request = FetchRequest(
             try base.resolving(String(path)),
-            headers: FetchHeaderFields(["Accept": accept, "Sec-Purpose": "prefetch", "User-Agent": "intertwine-warm"]))
+            headers: [.accept: accept, .secPurpose: "prefetch", .userAgent: "intertwine-warm"])
         request.limits.bodyBytes = Self.largest
         request.limits.head = .seconds(60)
         request.limits.total = .seconds(120)
         request.limits.slowSeconds = 60
-        return try await CompleteFetch.get(request, transfers)
-    }
-}
-
-/// A delegate that reads one response to its end.
-private final class CompleteFetch: FetchDelegate {
-    struct Answer: Sendable {
-        var head: FetchHead
-        var body: [UInt8] = []
-    }
-
-    private struct State {
-        var response: Answer?
-        var waiting: CheckedContinuation<Answer, any Error>?
-    }
-
-    private let state = Mutex(State())
-
-    static func get(_ request: FetchRequest, _ transfers: CurlClient) async throws -> Answer {
-        let fetch = CompleteFetch()
-        return try await withCheckedThrowingContinuation { continuation in
-            fetch.state.withLock { $0.waiting = continuation }
-            _ = transfers.start(request, delegate: fetch)
-        }
-    }
-
-    func fetch(_ id: FetchID, reached stage: FetchStage) {}
-
-    func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
-        state.withLock { $0.response = Answer(head: head) }
-        return true
-    }
-
-    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
-        let more = Array(bytes)
-        state.withLock { $0.response?.body += more }
-        return true
-    }
-
-    func fetchEnded(_ id: FetchID, _ failure: FetchError?) {
-        let (answer, waiting) = state.withLock { state in
-            defer { state.waiting = nil }
-            return (state.response, state.waiting)
-        }
-        if let failure {
-            waiting?.resume(throwing: failure)
-        } else if let answer {
-            waiting?.resume(returning: answer)
-        } else {
-            waiting?.resume(throwing: FetchError.protocolError)
-        }
+        return try await transfers.get(request)
     }
 }

@@ -1,5 +1,6 @@
 internal import IntertwineHTTPServer
 internal import IntertwineImages
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import Synchronization
 
@@ -22,11 +23,6 @@ final class ImageResponseCache: Sendable {
         var size: Int { ImageResponseCache.overhead + target.count + lookup.source.utf8.count }
     }
 
-    private struct State {
-        var entries: [UInt64: Entry] = [:]
-        var size = 0
-    }
-
     /// The encoded response of an image within one second.
     private final class CachedImageResponse: Sendable {
         let second: Int64
@@ -41,7 +37,8 @@ final class ImageResponseCache: Sendable {
     private let manager: ImageNetworkManager
     private let signer: ImageURLSigner
     private let takedowns: TakedownImageFilter
-    private let state = Mutex(State())
+    /// The entries by the hash of their target.
+    private let entries = Mutex(BoundedCache<UInt64, Entry>(limit: capacity) { $1.size })
 
     init(manager: ImageNetworkManager, signer: ImageURLSigner, takedowns: TakedownImageFilter) {
         self.manager = manager
@@ -54,7 +51,7 @@ final class ImageResponseCache: Sendable {
     /// - Parameter now: Seconds since 1970-01-01 UTC.
     func cachedResponse(for head: borrowing RequestHead, now: Int64) -> EncodedResponse? {
         let hash = head.targetHash
-        guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target),
+        guard let entry = entries.withLock({ $0[hash] }), head.hasTarget(entry.target),
             signer.isValid(until: entry.expires, now: now), !takedowns.contains(entry.lookup.source)
         else { return nil }
         let kinds = head.withField("accept") { AcceptedFormats($0) } ?? .anything
@@ -65,11 +62,7 @@ final class ImageResponseCache: Sendable {
     func store(path: String, _ request: ImageRequest, expires: Int64, now: Int64) {
         guard let image = manager.peek(request.source, request.sizing, request.kinds) else { return }
         let entry = Entry(target: Array(path.utf8), lookup: ImageLookup(request.source, request.sizing), expires: expires)
-        state.withLock { state in
-            if state.size + entry.size > Self.capacity { state = State() }
-            let old = state.entries.updateValue(entry, forKey: RequestHead.hash(ofTarget: entry.target))
-            state.size += entry.size - (old?.size ?? 0)
-        }
+        entries.withLock { $0[RequestHead.hash(ofTarget: entry.target)] = entry }
         _ = response(image, now: now)
     }
 

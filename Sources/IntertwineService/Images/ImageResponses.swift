@@ -8,20 +8,18 @@ enum ImageResponses {
     /// - Parameter request: The id of the request; nil if the response is not a failure.
     static func response(_ answer: ImageResponse, to request: RequestID?) -> ServerResponse {
         switch answer.body {
-        case .complete(let image): response(image, fields: fields(answer))
-        case .stream(let stream, let length): response(stream, length: length, fields: fields(answer))
-        case .failure(let failure): response(failure, to: request, fields: fields(answer))
+        case .complete(let image): response(image, fields: answer.headers)
+        case .stream(let stream, let length): response(stream, length: length, fields: answer.headers)
+        case .failure(let failure): response(failure, to: request, fields: answer.headers)
         }
     }
 
     /// Returns the response with a sample image, which needs no origin.
     static func response(sample bytes: [UInt8]) -> ServerResponse {
-        var fields: HTTPFields = [
-            .contentType: ImageFormat.png.contentType, .cacheControl: "public, max-age=86400", .xContentTypeOptions: "nosniff",
-            .contentSecurityPolicy: "default-src 'none'; sandbox", .crossOriginResourcePolicy: "cross-origin",
-            .contentDisposition: "inline; filename=\"image.png\"",
-        ]
-        if let name = HTTPField.Name("Cache-Status") { fields[name] = CacheStatus(.hit).field }
+        var fields = HTTPFields(ImageFormat.png)
+        fields[.vary] = nil
+        fields[.cacheControl] = "public, max-age=86400"
+        fields[.cacheStatus] = CacheStatus(.hit).field
         var response = ServerResponse(status: .ok, fields: fields, body: bytes)
         response.entityTag = EntityTag.of(bytes)
         response.acceptsRanges = true
@@ -69,14 +67,5 @@ enum ImageResponses {
         case "host-denied": "The host of the image is not allowed. The settings images.allowed-hosts and images.denied-hosts decide."
         default: "The image could not be fetched."
         }
-    }
-
-    private static func fields(_ answer: ImageResponse) -> HTTPFields {
-        var fields = HTTPFields()
-        for header in answer.headers {
-            guard let name = HTTPField.Name(header.name) else { continue }
-            fields.append(HTTPField(name: name, value: header.value))
-        }
-        return fields
     }
 }

@@ -148,10 +148,6 @@ struct ImageRoutes: Sendable {
 
     /// Returns a problem with the fields of every response of this route without an image.
     private static func refusal(_ status: HTTPResponse.Status, _ kind: Problem.ProblemType, _ detail: String, _ reason: String) -> Problem {
-        var fields = HTTPFields()
-        for header in ImageResponse.refusalHeaders(reason) {
-            if let name = HTTPField.Name(header.name) { fields[name] = header.value }
-        }
-        return Problem(status, kind, detail, fields: fields)
+        Problem(status, kind, detail, fields: HTTPFields(imageError: reason))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import IntertwineFeed
 import IntertwineFetch
 import IntertwineStorage
@@ -60,7 +61,7 @@ struct SourcesFileTests {
                     ("id", .pointer(JSONPointer(member: "key"))), ("username", .pointer(try #require(JSONPointer("/profile/name")))),
                     ("avatarUrl", .pointer(JSONPointer(member: "avatar"))), ("type", .constant("featured")),
                 ]))
-        #expect(people.headers == FetchHeaderFields(["authorization": "Bearer abc", "accept-language": "en"]))
+        #expect(people.headers == [.authorization: "Bearer abc", .acceptLanguage: "en"])
         #expect(people.policy == .skip && people.removable == 0.25 && !people.isVerified)
         #expect(people.pageLimit == 7 && people.itemLimit == 8 && people.byteLimit == 9_216 && people.deadline == .seconds(10))
         #expect(sources[1].items.isRoot && sources[1].next == .none && sources[1].fields == nil)

@@ -1,4 +1,5 @@
 internal import IntertwineEventLoop
+internal import IntertwinePrimitives
 
 /// A circuit breaker per origin host. The type is pure: it performs no I/O.
 ///
@@ -12,7 +13,7 @@ struct CircuitBreaker: Sendable {
         var failurePercent = 50
         /// The time for which the circuit stays open before one probe, and for which concurrency stays reduced after the last bad response.
         var openDuration: Duration = .seconds(10)
-        /// The maximum number of hosts with state; hosts without recent outcomes are removed first.
+        /// The maximum number of hosts with state.
         var hosts = 1_000
 
         init() {}
@@ -45,13 +46,14 @@ struct CircuitBreaker: Sendable {
     private static let longest = 64
 
     private let rules: Rules
-    private var hosts: [String: Host] = [:]
+    private var hosts: BoundedCache<String, Host>
 
     init(rules: Rules = Rules()) {
         self.rules = rules
+        hosts = BoundedCache(limit: rules.hosts)
     }
 
-    var openCount: Int { hosts.values.count { $0.openUntil != nil } }
+    var openCount: Int { hosts.entries.count { $0.value.openUntil != nil } }
 
     mutating func ask(_ host: String, now: MonotonicInstant) -> Decision {
         guard let state = hosts[host], let until = state.openUntil else { return .closed }
@@ -63,7 +65,7 @@ struct CircuitBreaker: Sendable {
 
     /// Returns true if concurrency to the host is reduced.
     func isReduced(_ host: String, now: MonotonicInstant) -> Bool {
-        hosts[host]?.reducedUntil.map { now < $0 } ?? false
+        hosts.peek(host)?.reducedUntil.map { now < $0 } ?? false
     }
 
     /// Records the outcome of a request.
@@ -83,7 +85,6 @@ struct CircuitBreaker: Sendable {
         }
         let isNothing = state.outcomes.isEmpty && state.openUntil == nil && state.reducedUntil == nil
         hosts[host] = isNothing ? nil : state
-        if hosts.count > rules.hosts { forget(now: now) }
     }
 
     private func record(_ outcome: Outcome, in state: inout Host, _ now: MonotonicInstant) {
@@ -99,11 +100,5 @@ struct CircuitBreaker: Sendable {
         } else if outcome == .badResponse, state.count(.badResponse) * 100 >= all * rules.failurePercent {
             state.reducedUntil = now.advanced(by: rules.openDuration)
         }
-    }
-
-    private mutating func forget(now: MonotonicInstant) {
-        hosts = hosts.filter { $0.value.openUntil != nil || ($0.value.outcomes.last.map { now.since($0.at) <= rules.window } ?? false) }
-        guard hosts.count > rules.hosts else { return }
-        for host in Array(hosts.keys.prefix(max(1, rules.hosts / 10))) { hosts[host] = nil }
     }
 }

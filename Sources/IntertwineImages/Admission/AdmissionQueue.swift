@@ -1,0 +1,229 @@
+internal import IntertwineEventLoop
+
+/// A priority queue that admits work within limits: in total, by origin, by viewer and by cost. The type is pure: it performs no I/O.
+///
+/// The order is visible, near, prefetch. Among visible and near entries the newest starts first, because it is the one still in view.
+/// Prefetches start in the order of arrival. An entry that waits longer than `maxQueueTime` is removed.
+///
+/// ```
+/// let (isAccepted, displaced) = queue.enter(7, for: ImageOwners(origin: "example.com:443"), priority: .visible, now: now)
+/// while let key = queue.next() { start(key) }
+/// …
+/// queue.remove(7)
+/// ```
+struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
+    struct Limits: Sendable {
+        /// The limit of running entries. Prefetches use at most half of it.
+        var running: Int
+        /// The limits of running entries of one origin, and of its prefetches. An origin with reduced concurrency has two, and one prefetch.
+        var perOrigin: Int
+        var prefetchesPerOrigin: Int
+        var perViewer = Int.max
+        /// The limit of the cost of running entries. A single one may always run. Other origins count for at most half of it.
+        /// Why: one large image must not block all others.
+        var runningCost = Int.max
+        var waiting = 256
+        var waitingCost = Int.max
+        var maxQueueTime: Duration
+    }
+
+    private struct Entry {
+        let key: Key
+        let cost: Int
+        var owners: ImageOwners
+        var priority: ImagePriority
+        /// The recency of the entry: larger if it was requested or prioritized more recently.
+        var rank: UInt64
+        var until: MonotonicInstant
+    }
+
+    private struct Usage {
+        var all = 0
+        var prefetch = 0
+        var cost = 0
+
+        mutating func add(_ entry: Entry, _ sign: Int) {
+            all += sign
+            if entry.priority == .prefetch { prefetch += sign }
+            cost += sign * entry.cost
+        }
+    }
+
+    private let limits: Limits
+    private var running: [Key: Entry] = [:]
+    private var total = Usage()
+    private var origins: [String: Usage] = [:]
+    private var viewers: [String: Usage] = [:]
+    /// The waiting entries, in the order of arrival.
+    private var waiting: [Entry] = []
+    private var lastRank: UInt64 = 0
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    var runningCount: Int { running.count }
+    var waitingCount: Int { waiting.count }
+    var waitingCost: Int { waiting.reduce(0) { $0 + $1.cost } }
+
+    /// Adds an entry. Call ``next(isReduced:)`` afterwards.
+    ///
+    /// An entry that can start at once does not count against the limits of waiting ones. In a full queue, less urgent entries are removed for it.
+    /// If all are equally urgent, the oldest one is removed whose origin or viewer has more than half of the queue.
+    ///
+    /// - Parameter isReduced: Returns true for an origin with reduced concurrency.
+    /// - Returns: False if the entry is rejected, and the entries that were removed for it.
+    mutating func enter(
+        _ key: Key, for owners: ImageOwners, cost: Int = 0, priority: ImagePriority, now: MonotonicInstant,
+        isReduced: (String) -> Bool = { _ in false }
+    ) -> (isAccepted: Bool, displaced: [Key]) {
+        lastRank += 1
+        let entry = Entry(
+            key: key, cost: cost, owners: owners, priority: priority, rank: lastRank, until: now.advanced(by: limits.maxQueueTime))
+        var displaced: [Key] = []
+        if isFull(waiting, for: entry), !mayStart(entry, isReduced) || best(isReduced) != nil {
+            var rest = waiting.sorted { ($0.priority, $0.rank) < ($1.priority, $1.rank) }
+            while isFull(rest, for: entry) {
+                guard let index = indexToDisplace(in: rest, for: entry) else { return (false, []) }
+                displaced.append(rest.remove(at: index).key)
+            }
+            waiting.removeAll { displaced.contains($0.key) }
+        }
+        waiting.append(entry)
+        return (true, displaced)
+    }
+
+    private func isFull(_ waiting: [Entry], for new: Entry) -> Bool {
+        waiting.count >= limits.waiting || waiting.reduce(0) { $0 + $1.cost } > max(0, limits.waitingCost - new.cost)
+    }
+
+    /// Returns the index of the entry that a new entry replaces; nil if the new entry is rejected.
+    ///
+    /// - Parameter waiting: The entries, least urgent and oldest first.
+    private func indexToDisplace(in waiting: [Entry], for new: Entry) -> Int? {
+        guard let last = waiting.first, last.priority <= new.priority else { return nil }
+        if last.priority < new.priority { return 0 }
+        let peers = waiting.prefix { $0.priority == new.priority }
+        for name in [\ImageOwners.origin, \.soleViewer] {
+            let dominant = dominantOwner(of: waiting, by: name, except: new.owners[keyPath: name])
+            if let dominant, let index = peers.firstIndex(where: { $0.owners[keyPath: name] == dominant }) { return index }
+        }
+        return nil
+    }
+
+    /// Returns the owner with more than half of the queue, by number of entries or by cost; nil if none has.
+    private func dominantOwner(of waiting: [Entry], by name: KeyPath<ImageOwners, String?>, except own: String?) -> String? {
+        var shares: [String: Usage] = [:]
+        for entry in waiting {
+            if let owner = entry.owners[keyPath: name], owner != own { shares[owner, default: Usage()].add(entry, 1) }
+        }
+        return shares.first { $0.value.all > limits.waiting / 2 || $0.value.cost > limits.waitingCost / 2 }?.key
+    }
+
+    /// Replaces the owners of an entry, because more viewers wait for it. The origin must be the same.
+    mutating func setOwners(_ owners: ImageOwners, of key: Key) {
+        if var entry = running[key] {
+            count(entry, -1)
+            entry.owners = owners
+            count(entry, 1)
+            running[key] = entry
+        } else if let index = index(of: key) {
+            waiting[index].owners = owners
+        }
+    }
+
+    /// Changes the priority of an entry. A raised priority restarts its queue timeout. Call ``next(isReduced:)`` afterwards.
+    ///
+    /// - Parameter isNewest: True to also move the entry before others with that priority.
+    mutating func setPriority(_ priority: ImagePriority, of key: Key, isNewest: Bool = false, now: MonotonicInstant) {
+        if var entry = running[key] {
+            // A running prefetch that is raised makes room for another one.
+            guard priority > entry.priority else { return }
+            count(entry, -1)
+            entry.priority = priority
+            count(entry, 1)
+            running[key] = entry
+        } else if let index = index(of: key) {
+            if priority > waiting[index].priority { waiting[index].until = now.advanced(by: limits.maxQueueTime) }
+            waiting[index].priority = priority
+            guard isNewest else { return }
+            lastRank += 1
+            waiting[index].rank = lastRank
+        }
+    }
+
+    /// Ends a running entry, or removes a waiting one. Call ``next(isReduced:)`` afterwards.
+    mutating func remove(_ key: Key) {
+        if let entry = running.removeValue(forKey: key) {
+            count(entry, -1)
+        } else if let index = index(of: key) {
+            waiting.remove(at: index)
+        }
+    }
+
+    func isWaiting(_ key: Key) -> Bool { index(of: key) != nil }
+
+    /// Returns true if the end of this running entry would let a waiting one start.
+    func hasWaiters(for key: Key) -> Bool {
+        guard let entry = running[key] else { return false }
+        return waiting.contains { $0.owners.origin == entry.owners.origin } || (running.count >= limits.running && !waiting.isEmpty)
+    }
+
+    /// Returns the next entry that may start, and counts it as running. Call it until it returns nil.
+    mutating func next(isReduced: (String) -> Bool = { _ in false }) -> Key? {
+        guard let index = best(isReduced) else { return nil }
+        let entry = waiting.remove(at: index)
+        running[entry.key] = entry
+        count(entry, 1)
+        return entry.key
+    }
+
+    /// Removes the entries whose queue timeout has expired, and returns them.
+    mutating func expire(now: MonotonicInstant) -> [Key] {
+        let expired = waiting.filter { $0.until <= now }.map(\.key)
+        waiting.removeAll { $0.until <= now }
+        return expired
+    }
+
+    /// The time of the next call of ``expire(now:)``; nil if the queue is empty.
+    var nextExpiry: MonotonicInstant? { waiting.lazy.map(\.until).min() }
+
+    private func index(of key: Key) -> Int? { waiting.firstIndex { $0.key == key } }
+
+    private func best(_ isReduced: (String) -> Bool) -> Int? {
+        guard running.count < limits.running else { return nil }
+        return waiting.indices.filter { mayStart(waiting[$0], isReduced) }.max { left, right in
+            let (old, new) = (waiting[left], waiting[right])
+            if old.priority != new.priority { return old.priority < new.priority }
+            return old.priority == .prefetch ? old.rank > new.rank : old.rank < new.rank
+        }
+    }
+
+    private func mayStart(_ entry: Entry, _ isReduced: (String) -> Bool) -> Bool {
+        let isPrefetch = entry.priority == .prefetch
+        guard total.all < limits.running, !isPrefetch || total.prefetch < max(1, limits.running / 2) else { return false }
+        var own = Usage()
+        if let origin = entry.owners.origin {
+            own = origins[origin] ?? Usage()
+            let isReduced = isReduced(origin)
+            guard own.all < (isReduced ? min(2, limits.perOrigin) : limits.perOrigin) else { return false }
+            guard !isPrefetch || own.prefetch < (isReduced ? 1 : limits.prefetchesPerOrigin) else { return false }
+        }
+        let names = entry.owners.viewers
+        guard names.isEmpty || names.contains(where: { (viewers[$0]?.all ?? 0) < limits.perViewer }) else { return false }
+        let half = limits.runningCost / 2
+        return running.isEmpty || own.cost + min(total.cost - own.cost, half) <= limits.runningCost - min(entry.cost, half)
+    }
+
+    /// Adds a running entry to the usage of its owners, or subtracts it.
+    private mutating func count(_ entry: Entry, _ sign: Int) {
+        total.add(entry, sign)
+        func count(_ name: String, _ usages: inout [String: Usage]) {
+            var usage = usages[name] ?? Usage()
+            usage.add(entry, sign)
+            usages[name] = usage.all > 0 ? usage : nil
+        }
+        if let origin = entry.owners.origin { count(origin, &origins) }
+        for viewer in entry.owners.viewers { count(viewer, &viewers) }
+    }
+}
