@@ -174,7 +174,7 @@ let package = Package(
         .target(
             name: "IntertwinePostgreSQL",
             dependencies: [
-                "CPostgreSQL", "IntertwineFeed", "IntertwineStorage", .product(name: "Crypto", package: "swift-crypto"),
+                "CPostgreSQL", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -218,10 +218,17 @@ let package = Package(
                 "CIntertwineCurl", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        // What both stores share. No database.
+        .target(
+            name: "IntertwineStorageCore",
+            dependencies: [
+                "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed", "IntertwinePrimitives",
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "DequeModule", package: "swift-collections"),
+            ]),
         .target(
             name: "IntertwineStorage",
             dependencies: [
-                "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed", "IntertwinePrimitives",
+                "CIntertwineLinux", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),

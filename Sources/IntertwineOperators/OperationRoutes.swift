@@ -25,7 +25,7 @@ struct OperationRoutes: Sendable {
             "operate", tag: "Items", "Perform operations in one transaction",
             "The operations are performed in order, all or none. Problems count operations from 0.",
             body: RequestBodyDescription(
-                .object([.required("operations", .list(of: .operation, maximum: SQLiteStore.operationLimit))]),
+                .object([.required("operations", .list(of: .operation, maximum: StoreOperation.limit))]),
                 example: #"{"operations": [{"move": "user:Cash", "before": "user:Glasses"}, {"remove": "user:tt"}]}"#),
             responses: [
                 .json(
@@ -103,8 +103,8 @@ struct OperationReader: Sendable {
     /// - Throws: ``Problem``: 400 if the body has another form; 422 with the first invalid operation and the reason.
     func read(_ body: [UInt8]) throws(Problem) -> [Listed] {
         let list = try Self.list(in: body)
-        guard list.elements.count <= SQLiteStore.operationLimit else {
-            let limit = SQLiteStore.operationLimit
+        guard list.elements.count <= StoreOperation.limit else {
+            let limit = StoreOperation.limit
             throw Self.problem(limit, ItemError(reason: "there are more than \(limit) operations", code: .tooMany))
         }
         var operations: [Listed] = []

@@ -26,12 +26,15 @@ public enum DatabaseCopy {
         if try from.postgresAddress() == nil, !FileManager.default.fileExists(atPath: source) {
             throw ConfigurationError("\(source): no store exists")
         }
+        guard try (from.postgresAddress() == nil) != (to.postgresAddress() == nil) else {
+            throw StoreError.unusable("a copy goes from a file to a PostgreSQL database, or back")
+        }
         to.makeDataFolder()
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue(label: "intertwine.copy").async {
                 continuation.resume(
                     with: Result {
-                        let copy = try StoreCopy(from: try from.databaseURL(), to: try to.databaseURL())
+                        let copy = try StoreCopy(from: try from.copyEndpoint(), to: try to.copyEndpoint())
                         // Keys come first, so that a service that starts on an incomplete copy creates no key of its own.
                         try copyKeys(from, to)
                         return try copy.run(onProgress)
@@ -57,8 +60,8 @@ extension StoreSettings {
         self.database = database
     }
 
-    fileprivate func databaseURL() throws(StoreError) -> StoreCopy.DatabaseURL {
-        guard let address = try postgresAddress() else { return .files(items: database, ledger: ledgerDatabase) }
-        return .database(address)
+    fileprivate func copyEndpoint() throws(StoreError) -> any CopyEndpoint {
+        guard let address = try postgresAddress() else { return try FileCopyEndpoint(items: database, ledger: ledgerDatabase) }
+        return try PostgresCopyEndpoint(address)
     }
 }

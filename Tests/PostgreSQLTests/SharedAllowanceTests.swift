@@ -21,7 +21,7 @@ struct SharedAllowanceTests {
         let ledger: LedgerReplica
         let connection: PostgresConnection
 
-        init(_ database: PostgresServer.Database, slots: Int = RateCounterTable.recentSlots) throws {
+        init(_ database: PostgresServer.Database, slots: Int = RecentRateCounters.defaultSlots) throws {
             ledger = LedgerReplica(recentSlots: slots)
             connection = try PostgresConnection(PostgresAddress(database.uri))
             try ledger.begin(connection, timeout: 20_000)

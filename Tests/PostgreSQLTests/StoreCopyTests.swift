@@ -14,8 +14,8 @@ struct StoreCopyTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    private func files(_ name: String) -> StoreCopy.DatabaseURL {
-        .files(items: "\(folder)/\(name).sqlite", ledger: "\(folder)/\(name).ledger.sqlite")
+    private func files(_ name: String) throws -> FileCopyEndpoint {
+        try FileCopyEndpoint(items: "\(folder)/\(name).sqlite", ledger: "\(folder)/\(name).ledger.sqlite")
     }
 
     /// Some of everything: 5,000 items, which are more than one batch, and what people did.
@@ -51,7 +51,7 @@ struct StoreCopyTests {
         try await fill("one")
         let database = try PostgresServer.shared().makeDatabase()
         let address = try PostgresAddress(database.uri)
-        let copy: () throws -> StoreCopy = { try StoreCopy(from: files("one"), to: .database(address)) }
+        let copy: () throws -> StoreCopy = { try StoreCopy(from: files("one"), to: PostgresCopyEndpoint(address)) }
         // The first batch is there, and what comes after it is refused.
         try Self.stopBehindFirstBatch(database, copy)
         #expect(try database.psql("SELECT count(*) FROM item") == "2000")
@@ -75,7 +75,7 @@ struct StoreCopyTests {
         let last = try await ledger.events(after: 21, limit: 10)
         #expect(last.map(\.sequence) == [22, 23, 24] && last.first?.event.verdict == .duplicate)
 
-        let back = try StoreCopy(from: .database(address), to: files("two"))
+        let back = try StoreCopy(from: PostgresCopyEndpoint(address), to: files("two"))
         #expect(try back.run().first { $0.table == "event" }?.rows == 24)
         let store = try SQLiteStore(path: "\(folder)/two.sqlite")
         #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{0}"])
@@ -94,14 +94,14 @@ struct StoreCopyTests {
         try await fill("one")
         let database = try PostgresServer.shared().makeDatabase()
         let address = try PostgresAddress(database.uri)
-        try Self.stopBehindFirstBatch(database) { try StoreCopy(from: files("one"), to: .database(address)) }
+        try Self.stopBehindFirstBatch(database) { try StoreCopy(from: files("one"), to: PostgresCopyEndpoint(address)) }
         try await changeItems("one")
-        let counts = try StoreCopy(from: files("one"), to: .database(address)).run()
+        let counts = try StoreCopy(from: files("one"), to: PostgresCopyEndpoint(address)).run()
         #expect(counts.first { $0.table == "item" }?.rows == 4_999)
         #expect(try database.psql("SELECT count(*) FROM item WHERE id = 'u1' || chr(1)") == "0")
 
         // The same where the files are the destination, cut short between the two.
-        _ = try StoreCopy(from: .database(address), to: files("two")).run()
+        _ = try StoreCopy(from: PostgresCopyEndpoint(address), to: files("two")).run()
         let items = try TableFile("\(folder)/two.sqlite", .items)
         try items.write {
             try $0.run("CREATE TABLE intertwine_copy (only INTEGER PRIMARY KEY, progress TEXT NOT NULL)")
@@ -110,7 +110,7 @@ struct StoreCopyTests {
         items.close()
         let unfinished = #expect(throws: StoreError.self) { try SQLiteStore(path: "\(folder)/two.sqlite") }
         #expect(unfinished?.description.contains("a copy into it is incomplete") == true)
-        let again = try StoreCopy(from: .database(address), to: files("two")).run()
+        let again = try StoreCopy(from: PostgresCopyEndpoint(address), to: files("two")).run()
         #expect(again.first { $0.table == "item" }?.rows == 4_999)
         _ = try SQLiteStore(path: "\(folder)/two.sqlite")
     }

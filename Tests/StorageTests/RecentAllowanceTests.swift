@@ -25,7 +25,7 @@ struct RecentAllowanceTests {
     }
 
     /// Each key in a transaction of its own.
-    private func verdicts(_ keys: Range<Int>, slots: Int = RateCounterTable.recentSlots, fresh: Bool = false) throws -> [Verdict] {
+    private func verdicts(_ keys: Range<Int>, slots: Int = RecentRateCounters.defaultSlots, fresh: Bool = false) throws -> [Verdict] {
         try ledger.pool.writeWithoutTransaction { database in
             var writer = try LedgerWriter(database, recentSlots: slots)
             return try keys.flatMap { key in

@@ -1,7 +1,8 @@
 package import IntertwineFeed
+package import IntertwineStorageCore
 
 /// A failure of PostgreSQL or of the connection to it. Its description is one line without a password.
-package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct PostgresError: DatabaseFailure, Sendable, Hashable, CustomStringConvertible {
     /// The SQLSTATE; empty if the server sent none, as it was unreachable or the connection was lost.
     package var code: String
     package var message: String
@@ -27,16 +28,5 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         text.split(whereSeparator: \.isNewline).map { line in
             String(line.drop { $0 == " " || $0 == "\t" })
         }.joined(separator: "; ")
-    }
-}
-
-extension StoreError {
-    /// Runs `body` and converts failures of PostgreSQL to `StoreError.unavailable`. Other errors pass unchanged.
-    package static func wrappingPostgres<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as PostgresError {
-            throw error.storeError
-        }
     }
 }

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// An election among all processes that use a database: the process whose session holds an advisory lock leads.
 ///

@@ -1,6 +1,6 @@
 internal import Dispatch
 package import IntertwineFeed
-package import IntertwineStorage
+package import IntertwineStorageCore
 internal import Synchronization
 
 /// A pool of connections to one database and of the threads that use them, at most one connection for each thread.
@@ -39,7 +39,7 @@ package final class PostgresPool: Sendable {
     package func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
-        try await StoreError.wrappingPostgres { try await threads.run(for: purpose) { [self] in try use(body) } }
+        try await StoreError.wrapping { try await threads.run(for: purpose) { [self] in try use(body) } }
     }
 
     /// Runs `body` on a thread of the pool, for callers outside a task.

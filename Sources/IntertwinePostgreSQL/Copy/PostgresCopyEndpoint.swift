@@ -1,14 +1,14 @@
-internal import IntertwineFeed
-internal import IntertwineStorage
+package import IntertwineFeed
+package import IntertwineStorageCore
 
 /// Items and ledger in a database of PostgreSQL.
-final class PostgresCopyEndpoint: CopyEndpoint {
-    let shown: String
-    var identity: String { shown }
+package final class PostgresCopyEndpoint: CopyEndpoint {
+    package let shown: String
+    package var identity: String { shown }
     private let connection: PostgresConnection
     private var days = EventPartitions()
 
-    init(_ address: PostgresAddress) throws(StoreError) {
+    package init(_ address: PostgresAddress) throws(StoreError) {
         shown = address.shown
         connection = try ServerChecks.explaining(address) {
             let connection = try PostgresConnection(
@@ -23,7 +23,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
+    package func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
         let names = table.key.map(\.name).joined(separator: ", ")
         let placeholders = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         var columns = table.columns.map { column in
@@ -52,7 +52,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func progress() throws -> CopyProgress? {
+    package func progress() throws -> CopyProgress? {
         try speaking {
             guard try connection.query("SELECT to_regclass('intertwine_copy') IS NOT NULL").flag(0, 0) else { return nil }
             let rows = try connection.query("SELECT progress FROM intertwine_copy")
@@ -60,7 +60,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func begin(_ progress: CopyProgress) throws {
+    package func begin(_ progress: CopyProgress) throws {
         try speaking {
             try connection.transaction {
                 try connection.execute("CREATE TABLE IF NOT EXISTS intertwine_copy (progress text NOT NULL)")
@@ -70,7 +70,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
+    package func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
         if table.name == "event" {
             // The second column is the time.
             let times = rows.compactMap { $0[1].integer }
@@ -99,7 +99,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
+    package func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
         try speaking {
             try connection.transaction(isLong: true) {
                 for table in tables.reversed() { try connection.execute("DELETE FROM \(table.name)") }
@@ -108,15 +108,15 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func close() { PostgresUse.end(connection) }
+    package func close() { PostgresUse.end(connection) }
 
-    func lastMarker() throws -> Int64 {
+    package func lastMarker() throws -> Int64 {
         try speaking {
             try connection.query("SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number").integer(0, 0)
         }
     }
 
-    func finish(lastMarker: Int64) throws {
+    package func finish(lastMarker: Int64) throws {
         try speaking {
             try connection.transaction {
                 try connection.query("SELECT setval('event_number', $1, false)", .integer(lastMarker + 1))

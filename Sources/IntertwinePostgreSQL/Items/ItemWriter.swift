@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// Puts and removes items, one after another, inside a transaction that is someone else's and has the writers' lock.
 struct ItemWriter {

@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// Which advertisements belong to campaigns, as SQLite's store has them: see `MembershipTable` there.
 enum MembershipTable {

@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// The items that operations change, inside a transaction that is someone else's and has the writers' lock.
 struct OperationItems: StoredItems {

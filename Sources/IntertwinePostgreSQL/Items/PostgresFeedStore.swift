@@ -1,5 +1,5 @@
 package import IntertwineFeed
-package import IntertwineStorage
+package import IntertwineStorageCore
 internal import Synchronization
 
 /// The items in a database of PostgreSQL, which any number of processes may share.
@@ -108,8 +108,8 @@ package final class PostgresFeedStore: ItemStore {
         _ operations: [StoreOperation], reason: String?, at moment: Int64,
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
     ) async throws -> StoreOperationSummary {
-        guard operations.count <= SQLiteStore.operationLimit else {
-            throw StoreOperationError(index: SQLiteStore.operationLimit, reason: .tooMany)
+        guard operations.count <= StoreOperation.limit else {
+            throw StoreOperationError(index: StoreOperation.limit, reason: .tooMany)
         }
         guard !operations.isEmpty else { return StoreOperationSummary() }
         let orders = orders.withLock { $0 }

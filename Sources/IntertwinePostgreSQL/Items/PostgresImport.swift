@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// Writes an import into a database that others are using: items go by COPY into a table that only this session sees, and from there into
 /// the store at the end, in one transaction. No other writer waits before that end.
@@ -202,7 +202,7 @@ final class PostgresImport: ImportDestination {
                 FROM (SELECT 0::bigint AS lane UNION SELECT 1 UNION SELECT number FROM section) AS known
             )
             INSERT INTO item (lane, position, kind, id, variant, body)
-            SELECT l.lane, l.last + \(ItemSchema.step) * s.number, s.kind, s.id, s.variant, s.body
+            SELECT l.lane, l.last + \(ItemPosition.step) * s.number, s.kind, s.id, s.variant, s.body
             FROM staged AS s LEFT JOIN section_kind AS k ON s.lane = 0 AND k.kind = s.kind
             JOIN l ON l.lane = coalesce(k.section, s.lane)
             \(order)

@@ -1,5 +1,5 @@
 package import IntertwineFeed
-package import IntertwineStorage
+package import IntertwineStorageCore
 
 /// A database of PostgreSQL that holds items.
 package struct PostgresItemLocation: ItemLocation {

@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// A snapshot of the items in one transaction. The first query also sends the transaction's `BEGIN` and the announced reads.
 ///

@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// One complete list of a source's items: collected in a table that only this session sees, then applied to the store in one transaction.
 ///

@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// The sections in the database, and their indices.
 struct SectionTable {

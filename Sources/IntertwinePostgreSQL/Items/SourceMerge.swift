@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// Brings the store in step with what a source lists, inside a transaction that is someone else's and has the writers' lock.
 struct SourceMerge {
@@ -168,7 +168,7 @@ struct SourceMerge {
         try connection.query(
             """
             INSERT INTO item (lane, position, kind, id, variant, body)
-            SELECT $1, (SELECT coalesce(max(position), 0) FROM item WHERE lane = $1) + \(ItemSchema.step) * n, $2, id, variant, body
+            SELECT $1, (SELECT coalesce(max(position), 0) FROM item WHERE lane = $1) + \(ItemPosition.step) * n, $2, id, variant, body
             FROM unnest($3, $4, $5) WITH ORDINALITY AS u (id, variant, body, n)
             """, .integer(stream.rawValue), .kind(kind.name), .texts(items.map(\.id)), .texts(items.map(\.variant)),
             .texts(items.map { String(decoding: $0.body, as: UTF8.self) }))

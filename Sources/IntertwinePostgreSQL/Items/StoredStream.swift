@@ -1,5 +1,5 @@
 import IntertwineFeed
-import IntertwineStorage
+import IntertwineStorageCore
 
 /// The rows of a lane in the database, inside a transaction that has the writers' lock.
 struct StoredStream: StreamRows {

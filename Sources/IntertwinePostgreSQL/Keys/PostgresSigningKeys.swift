@@ -1,5 +1,5 @@
 package import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// The signing keys for tokens and cursors, which all replicas share. The first replica that starts creates the first key.
 ///

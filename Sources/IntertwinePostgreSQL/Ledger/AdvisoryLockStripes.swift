@@ -1,4 +1,4 @@
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// The advisory locks for the keys of short rate windows that decide a group. Keys share lock stripes, as a server has few locks.
 ///

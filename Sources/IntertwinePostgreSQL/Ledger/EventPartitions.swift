@@ -1,4 +1,4 @@
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// The partitions of the events: one for each day, made before the first event of that day is written, and dropped with all it holds.
 struct EventPartitions {

@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// A group of units of work that share one transaction, from its queries to its writes. It does no I/O.
 ///

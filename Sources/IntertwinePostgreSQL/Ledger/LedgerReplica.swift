@@ -1,5 +1,6 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwinePrimitives
+internal import IntertwineStorageCore
 
 /// The writer of one replica, which can determine later if a lost commit took effect. Confined to the ledger's queue.
 final class LedgerReplica {
@@ -31,7 +32,7 @@ final class LedgerReplica {
     private(set) var longestWindow: Int64 = 0
 
     /// - Parameter recentSlots: what memory may hold of short allowances, a power of two.
-    init(recentSlots: Int = RateCounterTable.recentSlots, clock: ServerClock = ServerClock()) {
+    init(recentSlots: Int = RecentRateCounters.defaultSlots, clock: ServerClock = ServerClock()) {
         (self.recentSlots, self.clock) = (recentSlots, clock)
         shared = SharedRateCounters(slots: recentSlots)
     }
@@ -158,7 +159,7 @@ final class LedgerReplica {
         _ group: inout LedgerGroup, _ moment: Int64, now: Int64?, _ connection: PostgresConnection, _ isLate: (Int) -> Bool
     ) throws -> ([Result<LedgerReceipt, any Error>], PendingRollup) {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
-        let start = SQLiteLedger.systemTime()
+        let start = WallClock.now()
         let locks = [PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
         let log = group.readsLog ? [shared.question(besides: process)] : []
         let answers = try connection.run(locks + log + group.questions)

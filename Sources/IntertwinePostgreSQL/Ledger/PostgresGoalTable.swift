@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// The table `reservation`: the leases of processes on campaign goals, as in `GoalTable` of the SQLite ledger.
 ///

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 internal import Synchronization
 
 /// A group commit: one transaction for all units of a replica that arrived while the previous group was written.

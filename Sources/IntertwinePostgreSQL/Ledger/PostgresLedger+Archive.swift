@@ -1,6 +1,6 @@
 internal import Glibc
 package import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// Queries of operators.
 extension PostgresLedger {
@@ -9,7 +9,7 @@ extension PostgresLedger {
         if question.by == .choice { return try await pool.run(for: .background) { try Self.choices(question, $0) } }
         // Some are of totals that clicks write themselves.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
-        if isOfTotals { try await gatherCounts() } else { try await StoreError.wrappingPostgres { try await commits.flushCounts() } }
+        if isOfTotals { try await gatherCounts() } else { try await StoreError.wrapping { try await commits.flushCounts() } }
         if question.countsViewers { try await gatherViewers() }
         return try await pool.run(for: .background) { connection in
             var report = try isOfTotals ? PostgresReportTables.report(question, connection) : Self.rollups(question, connection)

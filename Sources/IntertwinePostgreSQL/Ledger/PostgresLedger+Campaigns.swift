@@ -1,5 +1,5 @@
 package import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// The deliveries of campaigns by viewer, shared by all replicas.
 extension PostgresLedger {

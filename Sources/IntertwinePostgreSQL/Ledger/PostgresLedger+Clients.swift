@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// The capabilities that clients registered under digests.
 extension PostgresLedger {

@@ -1,6 +1,7 @@
 internal import Foundation
 package import IntertwineFeed
-package import IntertwineStorage
+internal import IntertwinePrimitives
+package import IntertwineStorageCore
 
 /// A ledger in a PostgreSQL database, shared by any number of replicas: a write that one replica acknowledged is visible to all.
 ///
@@ -34,7 +35,7 @@ package final class PostgresLedger: PersistentLedger {
         try ServerChecks.check(pool) { connection in
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
-            let start = SQLiteLedger.systemTime()
+            let start = WallClock.now()
             let found = try connection.query("SELECT \(ServerClock.expression), current_setting('transaction_read_only') = 'on'")
             guard !found.flag(0, 1) else { throw PostgresError(code: "25006", message: "the database is read-only") }
             try clock.check(found.integer(0, 0), askedAt: start)
@@ -62,14 +63,14 @@ package final class PostgresLedger: PersistentLedger {
 
     /// Performs a test write, and checks the space on the server's disk.
     package func checkReady() async throws {
-        try await StoreError.wrappingPostgres { try await commits.checkWritable() }
+        try await StoreError.wrapping { try await commits.checkWritable() }
     }
 
     /// A server outage is not a replacement: requests fail meanwhile.
     package func checkForReplacement() -> FileChange? { nil }
 
     package func complete() async throws {
-        try await StoreError.wrappingPostgres { try await commits.flushCounts() }
+        try await StoreError.wrapping { try await commits.flushCounts() }
     }
 
     package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
@@ -114,7 +115,7 @@ package final class PostgresLedger: PersistentLedger {
     ) async throws -> Value {
         let clock = clock
         return try await pool.run(for: .request) { connection in
-            let start = SQLiteLedger.systemTime()
+            let start = WallClock.now()
             let answers = try connection.run(questions + [PostgresCommand("SELECT \(ServerClock.expression)")])
             let time = try clock.check(answers[questions.count].integer(0, 0), askedAt: start)
             return try body(answers, clock.substitute?() ?? time)

@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 extension RateCounterKey {
     /// Four numbers below 2³², as good as random.

@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// Counts by day, cell, kind and verdict, and deliveries of campaigns by quarter of an hour. A group of units gathers them.
 /// They are written with the group to rows of the replica's own slot, so that replicas never wait for each other's counts.

@@ -1,4 +1,4 @@
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// A filter of the rate counter keys that this process has met. Other keys are treated as new without a look-up.
 /// Why: nearly every click has two new keys, and looking them up costs the server as much as writing them.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwinePrimitives
+internal import IntertwineStorageCore
 internal import Synchronization
 
 /// The PostgreSQL server's time, by which a replica decides expiry and removal. A replica's own clock decides nothing.
@@ -26,14 +27,14 @@ final class ServerClock: Sendable {
     }
 
     /// The server's time as far as is known without asking.
-    var now: Int64 { substitute?() ?? estimate ?? SQLiteLedger.systemTime() }
+    var now: Int64 { substitute?() ?? estimate ?? WallClock.now() }
 
     /// The time of this machine's clock; the server's time if the two differ by more than the tolerance.
     ///
     /// Why: a page is dated by the precise clock of its machine, but a wrong clock must not start or end a campaign.
     var corrected: Int64 {
         if let substitute { return substitute() }
-        let local = SQLiteLedger.systemTime()
+        let local = WallClock.now()
         guard let estimate else { return local }
         return abs(local &- estimate) > Self.tolerance ? estimate : local
     }
@@ -60,7 +61,7 @@ final class ServerClock: Sendable {
     @discardableResult
     func check(_ server: Int64, askedAt start: Int64) throws(StoreError) -> Int64 {
         origin.store(server &- Self.monotonic(), ordering: .relaxed)
-        let end = SQLiteLedger.systemTime()
+        let end = WallClock.now()
         let (ahead, behind) = (start - server, server - end)
         guard max(ahead, behind) > Self.tolerance else { return server }
         throw .unavailable(
@@ -70,7 +71,7 @@ final class ServerClock: Sendable {
 
     /// Reads the server's time, for decisions before the next transaction.
     func ask(_ connection: PostgresConnection) throws {
-        let start = SQLiteLedger.systemTime()
+        let start = WallClock.now()
         try check(try connection.query("SELECT \(Self.expression)").integer(0, 0), askedAt: start)
     }
 }

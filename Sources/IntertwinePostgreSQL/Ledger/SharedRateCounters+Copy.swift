@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// Support for copies of a database, which contain the table `allowance` without the log.
 extension SharedRateCounters {
@@ -10,7 +10,7 @@ extension SharedRateCounters {
             PostgresCommand("INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, -1, 1, true)", [process]),
             PostgresCommand(
                 "INSERT INTO recent_allowance (writer, number, until, spilled, entries) VALUES ($1, 1, $2, true, '')",
-                [process, .integer(LedgerTime.latestEnd(at: moment, window: RateCounterTable.longestRecent))]),
+                [process, .integer(LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow))]),
         ]
     }
 

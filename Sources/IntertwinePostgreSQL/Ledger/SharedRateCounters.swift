@@ -1,5 +1,5 @@
 internal import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineStorageCore
 
 /// The counters with short windows that all replicas share. Each replica holds them in memory. A group of units writes its counters to one
 /// row of a log, which the others read before they decide.
@@ -30,7 +30,7 @@ struct SharedRateCounters {
         recent = RecentRateCounters(mostSlots: slots)
     }
 
-    static func isShort(_ window: Int64) -> Bool { window <= RateCounterTable.longestRecent }
+    static func isShort(_ window: Int64) -> Bool { window <= RecentRateCounters.longestWindow }
 
     func mode(at moment: Int64) -> Mode {
         let writesTable = isBesideOlder || recent.isFull
@@ -94,7 +94,7 @@ struct SharedRateCounters {
     /// Forgets what is over, a little at a time. Not within a transaction.
     mutating func tidy(at moment: Int64) {
         recent.tidy {
-            $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestEnd(at: moment, window: RateCounterTable.longestRecent)
+            $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
         }
     }
 

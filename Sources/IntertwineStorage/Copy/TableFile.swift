@@ -1,26 +1,11 @@
 internal import GRDB
 package import IntertwineFeed
-
-/// A value of a column in a row.
-package enum TableValue: Sendable, Hashable, Codable {
-    case null
-    case integer(Int64)
-    case text(String)
-    case bytes([UInt8])
-
-    package enum Kind: Sendable {
-        case integer, text, bytes
-    }
-}
+package import IntertwineStorageCore
 
 /// An Intertwine database file with access to all rows, for copies between databases.
 ///
 /// No other process can use the file at the same time. Its calls block.
 package final class TableFile {
-    package enum Content: Sendable, CaseIterable {
-        case items, ledger
-    }
-
     /// A writer within a transaction.
     package struct Writer {
         fileprivate let database: Database
@@ -40,7 +25,7 @@ package final class TableFile {
     private let queue: DatabaseQueue
 
     /// Opens the file, and creates it if it is missing.
-    package init(_ path: String, _ content: Content) throws(StoreError) {
+    package init(_ path: String, _ content: CopiedTable.File) throws(StoreError) {
         var file =
             switch content {
             case .items: ItemSchema.file(path)

@@ -64,7 +64,7 @@ struct NewFileImport: ImportDestination {
         try queue.writeWithoutTransaction { _ in
             for item in batch {
                 let stream = kinds.stream(of: item)
-                let position = try ItemSchema.position(after: lastPositions[stream] ?? 0)
+                let position = try ItemPosition.next(after: lastPositions[stream] ?? 0)
                 lastPositions[stream] = position
                 try insert.bind(item, in: stream, at: position)
                 try insert.run()

@@ -9,14 +9,10 @@ import IntertwineFeed
 /// Why: a rowid table with an index for each lane was as fast to fill, but read every page through two trees.
 /// Forms are indexed among the ads alone. An index for all items made imports a quarter slower, and no request pages through one form of
 /// content.
-package enum ItemSchema {
+enum ItemSchema {
     /// The application id, "INTW" in ASCII.
     private static let applicationID: Int32 = 0x494E_5457
     private static let version: Int32 = 9
-
-    /// The distance between positions of appended items. It allows 20 insertions between two neighbours on one side before positions are
-    /// moved.
-    package static let step: Int64 = 1 << 20
 
     /// The page size of new files in bytes.
     ///
@@ -27,13 +23,6 @@ package enum ItemSchema {
 
     /// The SQL of an insertion, whose values ``SQLStatement/bind(_:in:at:)`` binds.
     static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-    /// Returns the position for an item that is appended after another one.
-    static func position(after position: Int64) throws(StoreError) -> Int64 {
-        let (next, isFull) = position.addingReportingOverflow(step)
-        guard !isFull else { throw .unavailable("no position is free after \(position)") }
-        return next
-    }
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()

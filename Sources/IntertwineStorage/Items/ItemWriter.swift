@@ -89,7 +89,7 @@ struct ItemWriter {
     }
 
     private mutating func append(_ item: ValidatedItem, to stream: StreamID) throws -> Bool {
-        let position = try ItemSchema.position(after: lastPosition(of: stream))
+        let position = try ItemPosition.next(after: lastPosition(of: stream))
         try insert.bind(item, in: stream, at: position)
         try insert.run()
         guard database.changesCount > 0 else { return false }
@@ -103,14 +103,6 @@ struct ItemWriter {
         lastPositions[stream] = position
         return position
     }
-}
-
-/// The result of storing an item.
-public enum ItemChange: Sendable, Hashable {
-    case added
-    case replaced
-    /// No change: the item is taken down and has not been released.
-    case withheld
 }
 
 extension SQLStatement {

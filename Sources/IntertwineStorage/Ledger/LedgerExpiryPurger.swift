@@ -45,7 +45,7 @@ struct LedgerExpiryPurger {
             database, now: now, latest: LedgerTime.latestEnd(at: now, longestMet: longestWindow), batch: batch)
         removed += try RateCounterLog.sweep(
             database, now: LedgerTime.earliestEnd(at: now),
-            latest: LedgerTime.latestEnd(at: now, window: RateCounterTable.longestRecent), batch: batch)
+            latest: LedgerTime.latestEnd(at: now, window: RecentRateCounters.longestWindow), batch: batch)
         for sql in [
             // Deletes the rows of a cell up to a removal from a list that cannot be undone.
             """

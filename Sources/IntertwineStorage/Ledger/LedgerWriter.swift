@@ -35,7 +35,7 @@ final class LedgerWriter {
     /// Prepares statements and reads the state of the connection's file.
     ///
     /// - Parameter recentSlots: the limit of slots in memory for ``RecentRateCounters``.
-    init(_ database: Database, recentSlots: Int = RateCounterTable.recentSlots) throws {
+    init(_ database: Database, recentSlots: Int = RecentRateCounters.defaultSlots) throws {
         self.database = database
         beginning = try SQLStatement(database, "BEGIN IMMEDIATE")
         committing = try SQLStatement(database, "COMMIT")

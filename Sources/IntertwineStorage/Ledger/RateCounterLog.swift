@@ -104,6 +104,6 @@ struct RateCounterLog {
     /// Adds a row that makes readers look up short counters in the tree, if it has rows, for the duration of a short window.
     static let expectation = """
         INSERT INTO recent_allowance (until, spilled, entries)
-        SELECT 1000 * CAST(strftime('%s', 'now') AS INTEGER) + \(RateCounterTable.longestRecent), 1, x'' WHERE EXISTS (SELECT 1 FROM allowance)
+        SELECT 1000 * CAST(strftime('%s', 'now') AS INTEGER) + \(RecentRateCounters.longestWindow), 1, x'' WHERE EXISTS (SELECT 1 FROM allowance)
         """
 }

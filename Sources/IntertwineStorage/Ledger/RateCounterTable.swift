@@ -10,11 +10,6 @@ import IntertwineFeed
 /// Short windows, as clicks have, are in memory, and on disk in the order in which they begin. Long windows, and those that exceed the
 /// memory limit, are in a tree on disk. Counters of other processes are read at the start of each transaction.
 package struct RateCounterTable {
-    /// The longest window in milliseconds that is kept in memory.
-    package static let longestRecent: Int64 = 300_000
-    /// The limit of slots in memory: 1.5 million counters, 48 MiB. The table grows on demand.
-    package static let recentSlots = 1 << 21
-
     private var recent: RecentRateCounters
     private var log: RateCounterLog
     private var stored: StoredRateCounters
@@ -27,7 +22,7 @@ package struct RateCounterTable {
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
 
-    init(_ database: Database, recentSlots: Int = Self.recentSlots) throws {
+    init(_ database: Database, recentSlots: Int = RecentRateCounters.defaultSlots) throws {
         recent = RecentRateCounters(mostSlots: recentSlots)
         log = try RateCounterLog(database)
         stored = try StoredRateCounters(database)
@@ -50,7 +45,7 @@ package struct RateCounterTable {
     }
 
     private static func isCredible(_ until: Int64, at moment: Int64) -> Bool {
-        moment == .min || until <= LedgerTime.latestEnd(at: moment, window: longestRecent)
+        moment == .min || until <= LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
     }
 
     /// Decides the verdict of an event, and counts it if it is valid.
@@ -126,7 +121,7 @@ package struct RateCounterTable {
         func inTree() throws -> CounterLocation {
             .stored(claims ? try stored.claimed(key, until: Self.end(of: window, from: moment.event)) : try stored.read(key))
         }
-        guard window <= Self.longestRecent else { return try inTree() }
+        guard window <= RecentRateCounters.longestWindow else { return try inTree() }
         if let allowance = recent.allowance(key) { return .recent(allowance) }
         if max(spilled.until, spilled.own ?? .min) > moment.event {
             let number = try stored.read(key)
@@ -161,7 +156,7 @@ package struct RateCounterTable {
             } else {
                 stored.begin(number, until: end)
             }
-            if window <= Self.longestRecent { spill(until: stored[number].until) }
+            if window <= RecentRateCounters.longestWindow { spill(until: stored[number].until) }
         }
     }
 

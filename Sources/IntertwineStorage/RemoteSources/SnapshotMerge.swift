@@ -164,25 +164,6 @@ struct SnapshotMerge {
     }
 }
 
-/// The result of applying a snapshot.
-public struct SourceChanges: Sendable, Hashable {
-    public var added = 0
-    /// The number of items replaced in place.
-    public var changed = 0
-    public var removed = 0
-    public var unchanged = 0
-    /// The number of items that the source no longer lists, and that remain because of another origin or a later change.
-    public var released = 0
-
-    /// Listed items that were skipped because they are taken down.
-    public var withheld = BlockedItems()
-
-    /// A Boolean value indicating whether no item of the store, and no record of origin, was changed.
-    public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
-
-    public init() {}
-}
-
 /// A check that an item has the content that a source stored, without later changes by others.
 struct ItemOwnership {
     private let source: Int64
@@ -217,23 +198,4 @@ struct ItemOwnership {
         try others.bind(4, digest)
         return try others.step()
     }
-}
-
-/// A digest of an item's content: FNV-1a, 64 bits. It does not protect secrets, and does not prevent forgery.
-package struct ItemDigest {
-    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    package init(variant: String, body: [UInt8]) {
-        for byte in variant.utf8 { add(byte) }
-        // A byte that is not part of UTF-8 separates the variant from the body.
-        add(0xFF)
-        for byte in body { add(byte) }
-    }
-
-    private mutating func add(_ byte: UInt8) {
-        value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-    }
-
-    /// The digest as an integer column stores it.
-    package var stored: Int64 { Int64(bitPattern: value) }
 }

@@ -198,29 +198,6 @@ extension SourceSnapshot {
     }
 }
 
-/// The reason why a complete snapshot is not applied.
-public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The snapshot has no items.
-    case empty
-    /// The snapshot lacks too many items that the source has stored before.
-    case tooManyRemovals(Int, of: Int, share: Double)
-
-    /// The store would exceed its limit of campaigns.
-    case tooManyCampaigns(Int, limit: Int)
-    /// The source is being synchronized elsewhere.
-    case busy(String)
-
-    public var description: String {
-        switch self {
-        case .empty: "the list is empty, which would remove all items of the source; `removable: 1` in its declaration allows that"
-        case .tooManyCampaigns(let count, let limit): "there would be \(count) campaigns; the limit is \(limit)"
-        case .busy(let source): "the source \(source) is already being synchronized, by the service or by another `intertwine sync`"
-        case .tooManyRemovals(let gone, let all, let share):
-            "\(gone) of \(all) items would be removed, more than the share of \(share) that may be removed at once; a greater `removable` in its declaration allows more"
-        }
-    }
-}
-
 /// A staging file beside the items' file, in which one process at a time collects one snapshot.
 ///
 /// Its owner removes the file. A file that remains after a crash is emptied by the next owner.

@@ -238,18 +238,13 @@ package enum DurableFolder {
     }
 }
 
+extension DatabaseError: DatabaseFailure {
+    package var storeError: StoreError { StoreError(self) }
+}
+
 extension StoreError {
     /// Converts an SQLite error to the error of a request in progress.
     init(_ error: DatabaseError) {
         self = .unavailable(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")
-    }
-
-    /// Runs `body`, converts SQLite errors to `StoreError.unavailable`, and rethrows all others.
-    static func wrapping<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as DatabaseError {
-            throw StoreError(error)
-        }
     }
 }

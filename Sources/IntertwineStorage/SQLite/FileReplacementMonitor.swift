@@ -1,16 +1,6 @@
 import Glibc
 import IntertwineFeed
 
-/// A change of a database file that the process has open.
-package enum FileChange: Sendable, Hashable {
-    /// The file is missing or was replaced, and writes stop. The value is one line for operators.
-    case gone(String)
-    /// The file is damaged, and writes stop. The value is one line for operators.
-    case damaged(String)
-    /// The file is available again, or another one is served instead. The value is one line for operators.
-    case back(String)
-}
-
 /// A monitor that detects changes of a database file between checks.
 struct FileReplacementMonitor {
     private(set) var isMissing = false

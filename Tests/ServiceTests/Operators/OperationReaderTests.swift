@@ -64,7 +64,7 @@ struct OperationReaderTests {
 
     @Test("A list above the operation limit is refused with 422")
     func bound() {
-        let list = Array(repeating: #"{"remove":"user:a"}"#, count: SQLiteStore.operationLimit + 1)
+        let list = Array(repeating: #"{"remove":"user:a"}"#, count: StoreOperation.limit + 1)
         #expect(status(#"{"operations":[\#(list.joined(separator: ","))]}"#) == 422)
         #expect(status(#"{"operations":[\#(list.dropLast().joined(separator: ","))]}"#) == nil)
     }

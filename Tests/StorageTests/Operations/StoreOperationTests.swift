@@ -108,8 +108,8 @@ struct StoreOperationTests {
         let store = try scratch.store(kind)
         let version = store.version
         #expect(try await store.apply([]) == StoreOperationSummary())
-        await #expect(throws: StoreOperationError(index: SQLiteStore.operationLimit, reason: .tooMany)) {
-            try await store.apply(Array(repeating: .clear(section: "main"), count: SQLiteStore.operationLimit + 1))
+        await #expect(throws: StoreOperationError(index: StoreOperation.limit, reason: .tooMany)) {
+            try await store.apply(Array(repeating: .clear(section: "main"), count: StoreOperation.limit + 1))
         }
         #expect(store.version == version)
     }

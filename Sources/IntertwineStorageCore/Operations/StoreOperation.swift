@@ -1,8 +1,6 @@
-import GRDB
 public import IntertwineFeed
-import Synchronization
 
-/// An editorial change of the store. Several are applied together, see ``SQLiteStore/apply(_:reason:at:unless:)``.
+/// An editorial change of the store. Several are applied together, see `SQLiteStore.apply`.
 ///
 /// ```swift
 /// let key = ItemKey(kind: "user", id: "jane")
@@ -43,6 +41,9 @@ public enum StoreOperation: Sendable, Hashable {
     /// The section ``advertisements`` selects the ads, and `SectionConfiguration.mainName` selects the items without a section.
     case clear(section: String)
 
+    /// The limit of operations in one list.
+    public static let limit = 1_000
+
     /// The section name that selects the stream of ads. A configured section of this name takes precedence.
     public static let advertisements = "advertisements"
 
@@ -69,42 +70,6 @@ public enum StoreOperation: Sendable, Hashable {
         case .append, .insert, .clear: nil
         case .move(let key, _), .remove(let key): key
         case .update(let item): ItemKey(item)
-        }
-    }
-}
-
-extension SQLiteStore {
-    /// The limit of operations in one list.
-    public static let operationLimit = 1_000
-
-    /// Applies a list of operations in order and in one transaction. If one operation fails, none is applied.
-    ///
-    /// A page changes only if one of its items changes, or an item is added among them. An earlier cursor continues after the item at which it was
-    /// created. If no positions are left between two items, up to some thousand items after them move towards the end.
-    /// Pagination in progress then misses none of them, but may repeat an item. In a section that shows the newest items first, it may
-    /// miss an item, but repeats none.
-    ///
-    /// Removed items are taken down, and appended or inserted items are released: see ``Takedown``.
-    ///
-    /// - Parameters:
-    ///   - reason: the reason of removals, which their takedowns store.
-    ///   - moment: milliseconds since 1970-01-01 UTC.
-    ///   - refuse: receives the index of each operation that changes an item, and the current item, and throws to prevent the change. It
-    ///     runs in the transaction, so the item cannot change in between.
-    /// - Throws: ``StoreOperationError``; the error of `refuse`; `StoreError.unavailable`.
-    public func apply(
-        _ operations: [StoreOperation], reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
-        unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
-    ) async throws -> StoreOperationSummary {
-        guard operations.count <= Self.operationLimit else {
-            throw StoreOperationError(index: Self.operationLimit, reason: .tooMany)
-        }
-        let orders = orders.withLock { $0 }
-        return try await StoreError.wrapping {
-            try await pool.write { database in
-                var writer = try OperationWriter(OperationItems(database), orders: orders, reason: reason, at: moment)
-                return try writer.apply(operations, in: SQLiteSnapshot(database: database), unless: refuse)
-            }
         }
     }
 }
@@ -144,7 +109,7 @@ public struct StoreOperationError: Error, Sendable, Hashable {
         /// The section of the item is ordered by a field, so the item cannot be moved.
         case ordered(ItemKey, by: String)
         case unknownSection(String)
-        /// The list has more than ``SQLiteStore/operationLimit`` operations.
+        /// The list has more than ``StoreOperation/limit`` operations.
         case tooMany
     }
 
@@ -167,7 +132,7 @@ extension StoreOperationError.Reason: CustomStringConvertible {
         case .elsewhere(let key, let other): "\(key) does not belong to the section of \(other)"
         case .ordered(let key, let field): "\(key) is ordered by its \(ItemError.shown(field)); update that field to move it"
         case .unknownSection(let name): "unknown section \"\(ItemError.shown(name))\""
-        case .tooMany: "more than \(SQLiteStore.operationLimit) operations"
+        case .tooMany: "more than \(StoreOperation.limit) operations"
         }
     }
 }

@@ -10,6 +10,11 @@ package struct RecentRateCounters {
         package init(until: Int64, used: UInt32) { (self.until, self.used) = (until, used) }
     }
 
+    /// The longest window in milliseconds that is kept in memory.
+    package static let longestWindow: Int64 = 300_000
+    /// The default limit of slots: 1.5 million counters, 48 MiB. The table grows on demand.
+    package static let defaultSlots = 1 << 21
+
     private struct Slot {
         /// The short key; 0 if the slot is empty.
         var key: UInt64 = 0

@@ -1,34 +1,37 @@
-internal import IntertwineStorage
-
 /// A table that exists in files and in PostgreSQL, with the differences between the two.
-struct CopiedTable: Sendable {
-    enum Column: Sendable {
+package struct CopiedTable: Sendable {
+    /// A database file that contains tables.
+    package enum File: Sendable, CaseIterable {
+        case items, ledger
+    }
+
+    package enum Column: Sendable {
         case integer(String), text(String), bytes(String)
         /// 0 or 1 in a file, a boolean in PostgreSQL.
         case flag(String)
 
-        var name: String {
+        package var name: String {
             switch self {
             case .integer(let name), .text(let name), .bytes(let name), .flag(let name): name
             }
         }
     }
 
-    var name: String
-    var content: TableFile.Content
+    package var name: String
+    package var content: CopiedTable.File
     /// The columns, with those of the key first.
-    var columns: [Column]
+    package var columns: [Column]
     /// The number of key columns.
-    var keyLength: Int
+    package var keyLength: Int
     /// Replicas have rows of their own, which are counted together: the last column is the count.
-    var isPartial = false
+    package var isPartial = false
     /// New tables have rows, which are replaced.
-    var isFilled = false
+    package var isFilled = false
     /// The sequence that numbers rows in PostgreSQL.
-    var numbers: String?
+    package var numbers: String?
 
     /// Tables whose rows refer to rows of this one.
-    var dependents: [String] {
+    package var dependents: [String] {
         switch name {
         case "section": ["section_kind"]
         case "source": ["source_item"]
@@ -37,10 +40,10 @@ struct CopiedTable: Sendable {
         }
     }
 
-    var key: [Column] { Array(columns.prefix(keyLength)) }
+    package var key: [Column] { Array(columns.prefix(keyLength)) }
 
     /// In an order in which what is referred to comes first.
-    static let all =
+    package static let all =
         [
             CopiedTable(name: "section", content: .items, columns: [.integer("number"), .text("name")], keyLength: 1),
             CopiedTable(name: "section_kind", content: .items, columns: [.text("kind"), .integer("section")], keyLength: 1),
@@ -140,11 +143,23 @@ struct CopiedTable: Sendable {
 
 extension CopiedTable.Column {
     /// The type of the column's values in a file.
-    var kindInFile: TableValue.Kind {
+    package var kindInFile: TableValue.Kind {
         switch self {
         case .integer, .flag: .integer
         case .text: .text
         case .bytes: .bytes
         }
+    }
+}
+
+/// A value of a column in a row.
+package enum TableValue: Sendable, Hashable, Codable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case bytes([UInt8])
+
+    package enum Kind: Sendable {
+        case integer, text, bytes
     }
 }

@@ -1,39 +1,19 @@
 internal import Crypto
-package import IntertwineFeed
-internal import IntertwineStorage
+internal import IntertwineFeed
 
 /// A copy of items and ledger from files to a PostgreSQL database, or back. An interrupted copy resumes. Its calls block.
 ///
 /// A copy excludes services from both sides while it runs. An interrupted copy may have been written to before it resumes. At the end
 /// the rows of both sides are counted and compared by digests, and tables that differ are copied again.
 package struct StoreCopy {
-    /// The location of items and ledger.
-    package enum DatabaseURL {
-        case files(items: String, ledger: String)
-        case database(PostgresAddress)
-
-        fileprivate func open() throws(StoreError) -> any CopyEndpoint {
-            switch self {
-            case .files(let items, let ledger): try FileCopyEndpoint(items: items, ledger: ledger)
-            case .database(let address): try PostgresCopyEndpoint(address)
-            }
-        }
-
-        fileprivate var isFiles: Bool { if case .files = self { true } else { false } }
-    }
-
     private static let batch = 2_000
 
     private let source: any CopyEndpoint
     private let destination: any CopyEndpoint
 
-    /// - Throws: `StoreError.unusable` where one of them cannot be opened.
-    package init(from source: DatabaseURL, to destination: DatabaseURL) throws(StoreError) {
-        guard source.isFiles != destination.isFiles else {
-            throw .unusable("a copy goes from a file to a PostgreSQL database, or back")
-        }
-        self.source = try source.open()
-        self.destination = try destination.open()
+    /// Creates a copy between two databases, which ``run(_:)`` closes.
+    package init(from source: any CopyEndpoint, to destination: any CopyEndpoint) {
+        (self.source, self.destination) = (source, destination)
     }
 
     /// Copies all tables and compares them. It must be called once.
@@ -122,14 +102,16 @@ package struct StoreCopy {
         var count = 0
         var digest: UInt64 = 0
 
+        private static func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+
         mutating func add(_ row: [TableValue]) {
             var hash = SHA256()
             for value in row {
                 switch value {
                 case .null: hash.update(data: [UInt8(0)])
-                case .integer(let number): hash.update(data: [UInt8(1)] + PostgresValue.bigEndian(number))
-                case .text(let text): hash.update(data: [UInt8(2)] + PostgresValue.bigEndian(Int64(text.utf8.count)) + Array(text.utf8))
-                case .bytes(let bytes): hash.update(data: [UInt8(3)] + PostgresValue.bigEndian(Int64(bytes.count)) + bytes)
+                case .integer(let number): hash.update(data: [UInt8(1)] + Self.bytes(number))
+                case .text(let text): hash.update(data: [UInt8(2)] + Self.bytes(Int64(text.utf8.count)) + Array(text.utf8))
+                case .bytes(let bytes): hash.update(data: [UInt8(3)] + Self.bytes(Int64(bytes.count)) + bytes)
                 }
             }
             count += 1

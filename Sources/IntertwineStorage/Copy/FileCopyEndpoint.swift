@@ -1,77 +1,15 @@
 internal import Foundation
-internal import IntertwineFeed
-internal import IntertwineStorage
-
-/// One of the two databases that a copy goes from and to. Its calls block.
-protocol CopyEndpoint: AnyObject {
-    /// The name for messages, without secrets.
-    var shown: String { get }
-
-    /// Names it, however it is reached.
-    var identity: String { get }
-
-    /// Returns the rows after a key, in key order.
-    func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
-
-    /// Returns the progress of a copy into this database; nil if no copy was begun.
-    func progress() throws -> CopyProgress?
-
-    /// Records that a copy begins or resumes.
-    func begin(_ progress: CopyProgress) throws
-
-    /// Puts rows there, and notes how far the copy has come: both, or nothing.
-    func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws
-
-    /// Removes the rows of tables, and notes how far the copy has come then.
-    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws
-
-    /// The marker of the last event that there has ever been.
-    func lastMarker() throws -> Int64
-
-    /// Completes the copy: new rows get numbers after the copied ones.
-    func finish(lastMarker: Int64) throws
-
-    /// Leaves it to others. Nothing else is called from then on.
-    func close()
-}
-
-extension CopyEndpoint {
-    /// Returns true if the database is empty.
-    func isEmpty() throws -> Bool {
-        try CopiedTable.all.allSatisfy { try $0.isFilled || rows(of: $0, after: nil, limit: 1).isEmpty }
-    }
-}
-
-/// The progress of a copy, as stored in its destination.
-struct CopyProgress: Codable {
-    /// The source of the copy.
-    var source: String
-    /// By table, the key of the last row that is there; as the source has it.
-    var last: [String: [TableValue]] = [:]
-
-    init(source: String) {
-        self.source = source
-    }
-
-    init(_ text: String) throws(StoreError) {
-        do {
-            self = try JSONDecoder().decode(CopyProgress.self, from: Data(text.utf8))
-        } catch {
-            throw .unusable("intertwine_copy: cannot be read: \(error)")
-        }
-    }
-
-    var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
-}
+package import IntertwineFeed
+package import IntertwineStorageCore
 
 /// Items and ledger in two files.
-final class FileCopyEndpoint: CopyEndpoint {
-    let shown: String
-    let identity: String
+package final class FileCopyEndpoint: CopyEndpoint {
+    package let shown: String
+    package let identity: String
     private let items: TableFile
     private let ledger: TableFile
 
-    init(items path: String, ledger: String) throws(StoreError) {
+    package init(items path: String, ledger: String) throws(StoreError) {
         shown = path
         identity = URL(fileURLWithPath: path).standardizedFileURL.path
         items = try TableFile(path, .items)
@@ -85,7 +23,7 @@ final class FileCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
+    package func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
         let names = table.key.map(\.name).joined(separator: ", ")
         let placeholders = table.key.map { _ in "?" }.joined(separator: ", ")
         return try file(of: table).rows(
@@ -95,9 +33,9 @@ final class FileCopyEndpoint: CopyEndpoint {
             """, key ?? [], table.columns.map(\.kindInFile))
     }
 
-    func progress() throws -> CopyProgress? {
+    package func progress() throws -> CopyProgress? {
         var progress: CopyProgress?
-        for (file, content) in [(items, TableFile.Content.items), (ledger, .ledger)] {
+        for (file, content) in [(items, CopiedTable.File.items), (ledger, .ledger)] {
             guard try !file.rows("SELECT 1 FROM sqlite_schema WHERE name = 'intertwine_copy'", [], [.integer]).isEmpty,
                 case .text(let text)? = try file.rows("SELECT progress FROM intertwine_copy", [], [.text]).first?.first
             else { continue }
@@ -124,7 +62,7 @@ final class FileCopyEndpoint: CopyEndpoint {
         ).first
     }
 
-    func begin(_ progress: CopyProgress) throws {
+    package func begin(_ progress: CopyProgress) throws {
         for file in [ledger, items] {
             try file.write { writer in
                 try writer.run("CREATE TABLE IF NOT EXISTS intertwine_copy (only INTEGER PRIMARY KEY, progress TEXT NOT NULL)")
@@ -133,7 +71,7 @@ final class FileCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
+    package func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
         try file(of: table).write { writer in
             let names = table.columns.map(\.name).joined(separator: ", ")
             let placeholders = table.columns.map { _ in "?" }.joined(separator: ", ")
@@ -143,8 +81,8 @@ final class FileCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
-        for (file, content) in [(items, TableFile.Content.items), (ledger, .ledger)] {
+    package func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
+        for (file, content) in [(items, CopiedTable.File.items), (ledger, .ledger)] {
             try file.write { writer in
                 for table in tables.reversed() where table.content == content { try writer.run("DELETE FROM \(table.name)") }
                 try writer.run("UPDATE intertwine_copy SET progress = ?", [.text(progress.text)])
@@ -152,14 +90,14 @@ final class FileCopyEndpoint: CopyEndpoint {
         }
     }
 
-    func lastMarker() throws -> Int64 {
+    package func lastMarker() throws -> Int64 {
         let rows = try ledger.rows(
             "SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))", [], [.integer])
         guard case .integer(let marker)? = rows.first?.first else { return 0 }
         return marker
     }
 
-    func finish(lastMarker: Int64) throws {
+    package func finish(lastMarker: Int64) throws {
         try ledger.write { writer in
             try writer.run("INSERT OR REPLACE INTO event_marker (only, last) VALUES (1, ?)", [.integer(lastMarker)])
             try writer.expectAllowances()
@@ -169,7 +107,7 @@ final class FileCopyEndpoint: CopyEndpoint {
         for file in [items, ledger] { try file.complete() }
     }
 
-    func close() {
+    package func close() {
         for file in [items, ledger] { file.close() }
     }
 }

@@ -58,9 +58,9 @@ package struct OrderMaintenance<Rows: StreamRows> {
     /// Returns a position between two neighbours, each of which may be missing.
     private func between(_ left: Int64?, _ right: Int64?) throws -> Int64 {
         switch (left, right) {
-        case (nil, nil): return ItemSchema.step
-        case (let left?, nil): return try Self.sum(left, ItemSchema.step)
-        case (nil, let right?): return try Self.sum(right, -ItemSchema.step)
+        case (nil, nil): return ItemPosition.step
+        case (let left?, nil): return try Self.sum(left, ItemPosition.step)
+        case (nil, let right?): return try Self.sum(right, -ItemPosition.step)
         case (let left?, let right?):
             // The mean, rounded down, without a sum that could overflow.
             let middle = (left & right) + ((left ^ right) >> 1)
@@ -77,7 +77,7 @@ package struct OrderMaintenance<Rows: StreamRows> {
             var items = try rows.positions(after: left, limit: count + 1)
             // The item after them does not move. At the end of the stream the space is unlimited.
             let end = items.count > count ? items.removeLast() : nil
-            let room = end.map { Self.distance(left, $0) / Int64(count + 2) } ?? ItemSchema.step
+            let room = end.map { Self.distance(left, $0) / Int64(count + 2) } ?? ItemPosition.step
             let isLast = count >= Self.largestPush
             if room >= (isLast ? 2 : Self.spacing) {
                 try push(items, after: left, room: room)

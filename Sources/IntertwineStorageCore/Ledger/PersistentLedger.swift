@@ -32,6 +32,20 @@ package enum ClientRows {
     package static let freshness: Int64 = 86_400_000
 }
 
-extension SQLiteLedger: PersistentLedger {
-    package func complete() async throws { try await completeFile() }
+/// Counters of a ledger's writes since it was opened, and of waiting units.
+package struct LedgerStatistics: Sendable, Hashable {
+    /// The number of transactions.
+    package var commits = 0
+    /// The number of units of work in these transactions.
+    package var units = 0
+    /// The largest number of units in one transaction.
+    package var largestGroup = 0
+    /// The number of units that could not be written.
+    package var failed = 0
+    /// The number of units that were refused because too many waited.
+    package var refused = 0
+    /// The number of units that wait now.
+    package var waiting = 0
+
+    package init() {}
 }

@@ -1,9 +1,10 @@
 internal import Foundation
 package import IntertwineFeed
+package import IntertwinePrimitives
 
 /// A store whose items can be changed by operators and by the process itself. Each change is durable when it returns.
 ///
-/// All stores have the behaviour that ``SQLiteStore`` documents.
+/// All stores have the behaviour that `SQLiteStore` documents.
 package protocol ItemStore: FeedStore, CampaignMembershipStore {
     func put(_ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange
 
@@ -78,7 +79,7 @@ extension ItemStore {
     package func apply(
         _ operations: [StoreOperation], unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
     ) async throws -> StoreOperationSummary {
-        try await apply(operations, reason: nil, at: SQLiteLedger.systemTime(), unless: refuse)
+        try await apply(operations, reason: nil, at: WallClock.now(), unless: refuse)
     }
 
     package func apply(
@@ -87,7 +88,7 @@ extension ItemStore {
         try await apply(operations, reason: reason, at: moment) { _, _ in }
     }
 
-    package func takeDown(_ key: ItemKey, reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime()) async throws -> Bool {
+    package func takeDown(_ key: ItemKey, reason: String? = nil, at moment: Int64 = WallClock.now()) async throws -> Bool {
         try await takeDown(key, reason: reason, at: moment) { _ in }
     }
 
@@ -96,4 +97,20 @@ extension ItemStore {
     }
 }
 
-extension SQLiteStore: ItemStore {}
+/// A change of a database file that the process has open.
+package enum FileChange: Sendable, Hashable {
+    /// The file is missing or was replaced, and writes stop. The value is one line for operators.
+    case gone(String)
+    /// The file is damaged, and writes stop. The value is one line for operators.
+    case damaged(String)
+    /// The file is available again, or another one is served instead. The value is one line for operators.
+    case back(String)
+}
+
+/// The result of storing an item.
+public enum ItemChange: Sendable, Hashable {
+    case added
+    case replaced
+    /// No change: the item is taken down and has not been released.
+    case withheld
+}

@@ -63,7 +63,7 @@ package struct SectionLayout: Sendable, Equatable {
     package static func step(of kind: String, _ ends: (first: Int64?, last: Int64?), after last: Int64?) throws(StoreError) -> Int64 {
         guard let last, let first = ends.first, let end = ends.last else { return 0 }
         let (distance, isTooFar) = last.subtractingReportingOverflow(first)
-        let (wanted, isFull) = distance.addingReportingOverflow(ItemSchema.step)
+        let (wanted, isFull) = distance.addingReportingOverflow(ItemPosition.step)
         guard !isTooFar, !isFull, !end.addingReportingOverflow(wanted).overflow else {
             throw .unavailable("no positions are left for the items of \(kind) in their section")
         }

@@ -1,4 +1,3 @@
-internal import Glibc
 package import IntertwineFeed
 
 /// A location of an item store, with functions that open the store or write to it while a service may be running.
@@ -52,63 +51,4 @@ package struct AlwaysLeader: LeaderElection {
     package init() {}
 
     package func isLeading() -> Bool { true }
-}
-
-/// A complete list of a source's items, which is collected privately and then applied to the store in one transaction.
-///
-/// Not `Sendable`: one caller at a time, and its calls block. All stores have the behaviour that ``SourceSnapshot`` documents.
-package protocol SourceCollection: AnyObject {
-    /// The number of collected items.
-    var count: Int { get }
-
-    func add(_ items: [ValidatedItem]) throws -> [Int]
-
-    func apply(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges
-
-    func isInStep() throws -> Bool
-
-    func discard()
-}
-
-extension SourceSnapshot: SourceCollection {}
-
-/// An SQLite file of items.
-package struct ItemFile: ItemLocation {
-    private let path: String
-
-    package init(_ path: String) {
-        self.path = path
-    }
-
-    package var shown: String { path }
-
-    package var isThere: Bool { access(path, F_OK) == 0 }
-
-    package func isUpToDate() throws -> Bool { try ItemSchema.file(path).isUpToDate() }
-
-    /// Checks that the file contains items of this version or an earlier one. Writes nothing.
-    ///
-    /// - Throws: `StoreError.unusable` if the file has other content.
-    package func check() throws(StoreError) { _ = try ItemSchema.file(path).isUpToDate() }
-
-    package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
-        try SQLiteStore(path: path, reading: limits)
-    }
-
-    package func importer(
-        kinds: ItemKinds, sections: [SectionConfiguration], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
-        report: @escaping (InvalidItem) -> Void
-    ) throws(StoreError) -> ItemImport {
-        try ItemImport(
-            into: path, kinds: kinds, sections: sections, policy: policy, isCompressed: isCompressed, limit: limit,
-            isRehearsal: isRehearsal, report: report)
-    }
-
-    package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
-        try SourceSnapshot(of: source, kind: kind, into: path)
-    }
-
-    package func leadership() -> any LeaderElection { AlwaysLeader() }
-
-    package var companions: String { path }
 }

@@ -1,0 +1,39 @@
+import GRDB
+import Glibc
+public import IntertwineFeed
+
+extension ItemImport {
+    /// Begins an import. The store is not locked before ``commit(_:)``, and a missing store is not created before it.
+    ///
+    /// - Parameters:
+    ///   - sections: a new section layout, which is applied in the transaction of the import; empty keeps the current layout.
+    ///   - isCompressed: true if each file must be gzip. A file that begins with the gzip header is decompressed in any case.
+    ///   - limit: the limit of decompressed bytes of all files.
+    ///   - isRehearsal: true for a dry run, which reads, checks and counts everything and writes nothing.
+    ///   - report: called for each item that is skipped under ``BadItemPolicy/skip``.
+    public convenience init(
+        into path: String, kinds: ItemKinds = .standard, sections: [SectionConfiguration] = [], policy: BadItemPolicy = .stop,
+        isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (InvalidItem) -> Void = { _ in }
+    ) throws(StoreError) {
+        self.init(
+            into: try Self.destination(path, sections, isRehearsal: isRehearsal), at: path, kinds: kinds, policy: policy,
+            isCompressed: isCompressed, limit: limit, report: report)
+    }
+
+    private static func destination(
+        _ path: String, _ sections: [SectionConfiguration], isRehearsal: Bool
+    ) throws(StoreError) -> any ImportDestination {
+        do {
+            guard !isRehearsal else { return try DryRunImport(path) }
+            DraftFile.removeAbandoned(path)
+            let isNew = access(path, F_OK) != 0 && errno == ENOENT
+            return isNew ? try NewFileImport(path, sections: sections) : try StoreDestination(path, sections: sections)
+        } catch let error as StoreError {
+            throw error
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import Glibc
+package import IntertwineFeed
+
+extension SQLiteStore: ItemStore {}
+
+extension SourceSnapshot: SourceCollection {}
+
+/// An SQLite file of items.
+package struct ItemFile: ItemLocation {
+    private let path: String
+
+    package init(_ path: String) {
+        self.path = path
+    }
+
+    package var shown: String { path }
+
+    package var isThere: Bool { access(path, F_OK) == 0 }
+
+    package func isUpToDate() throws -> Bool { try ItemSchema.file(path).isUpToDate() }
+
+    /// Checks that the file contains items of this version or an earlier one. Writes nothing.
+    ///
+    /// - Throws: `StoreError.unusable` if the file has other content.
+    package func check() throws(StoreError) { _ = try ItemSchema.file(path).isUpToDate() }
+
+    package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
+        try SQLiteStore(path: path, reading: limits)
+    }
+
+    package func importer(
+        kinds: ItemKinds, sections: [SectionConfiguration], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
+        report: @escaping (InvalidItem) -> Void
+    ) throws(StoreError) -> ItemImport {
+        try ItemImport(
+            into: path, kinds: kinds, sections: sections, policy: policy, isCompressed: isCompressed, limit: limit,
+            isRehearsal: isRehearsal, report: report)
+    }
+
+    package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
+        try SourceSnapshot(of: source, kind: kind, into: path)
+    }
+
+    package func leadership() -> any LeaderElection { AlwaysLeader() }
+
+    package var companions: String { path }
+}
