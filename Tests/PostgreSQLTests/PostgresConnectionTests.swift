@@ -70,8 +70,8 @@ struct PostgresConnectionTests {
     @Test("Statements of one batch are all executed or none, and the connection stays usable")
     func group() throws {
         try connection.execute("CREATE TABLE entry (key bigint PRIMARY KEY)")
-        let insert = { (key: Int64) in PostgresCommand("INSERT INTO entry VALUES ($1)", [.integer(key)]) }
-        let answers = try connection.run([insert(1), insert(2), PostgresCommand("SELECT count(*) FROM entry")])
+        let insert = { (key: Int64) in SQLCommand("INSERT INTO entry VALUES ($1)", [.integer(key)]) }
+        let answers = try connection.run([insert(1), insert(2), SQLCommand("SELECT count(*) FROM entry")])
         #expect(answers.map(\.affected) == [1, 1, 1] && answers[2].integer(0, 0) == 2)
         let error = #expect(throws: PostgresError.self) { try connection.run([insert(3), insert(1), insert(4)]) }
         #expect(error?.code == "23505" && error?.isConnectionLost == false)
@@ -84,8 +84,8 @@ struct PostgresConnectionTests {
     @Test("The next statement waits for a posted one, whether or not it succeeded")
     func posted() throws {
         try connection.execute("CREATE TABLE entry (key bigint PRIMARY KEY)")
-        try connection.post([PostgresCommand("INSERT INTO entry VALUES (1)")])
-        try connection.post([PostgresCommand("INSERT INTO entry VALUES (1)")])
+        try connection.post([SQLCommand("INSERT INTO entry VALUES (1)")])
+        try connection.post([SQLCommand("INSERT INTO entry VALUES (1)")])
         #expect(try connection.query("SELECT count(*) FROM entry").integer(0, 0) == 1)
     }
 

@@ -103,8 +103,8 @@ struct PostgresFeedStoreTests {
         let address = try PostgresAddress(database.uri)
         let (session, other) = (try PostgresConnection(address, PostgresSettings(readsOneState: true)), try PostgresConnection(address))
         try other.execute("SELECT pg_advisory_lock(7)")
-        let count = PostgresCommand("SELECT count(*) FROM item")
-        let question = try session.ask([count, PostgresCommand("SELECT pg_advisory_xact_lock(7)"), count])
+        let count = SQLCommand("SELECT count(*) FROM item")
+        let question = try session.ask([count, SQLCommand("SELECT pg_advisory_xact_lock(7)"), count])
         try await eventually { try database.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "1" }
         try other.execute("INSERT INTO item VALUES (0, 1, 'user', 'a', '', '{}'); SELECT pg_advisory_unlock(7)")
         let counts = try session.results(of: question)

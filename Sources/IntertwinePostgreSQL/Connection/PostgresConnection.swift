@@ -1,19 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
-
-/// A statement with the values of its parameters, `$1` and so on.
-package struct PostgresCommand: Sendable {
-    package var text: String
-    package var values: [PostgresValue]
-
-    /// - Parameters:
-    ///   - text: One statement. Each connection prepares a text once, so it must not contain values.
-    ///   - values: The parameter values. A text whose value types change is prepared again.
-    package init(_ text: String, _ values: [PostgresValue] = []) {
-        self.text = text
-        self.values = values
-    }
-}
+package import IntertwineStorageCore
 
 /// A handle for statements that were sent together and whose results are read later.
 package struct PipelinedQuery {
@@ -114,8 +101,8 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// Runs one statement and waits for its result.
     @discardableResult
-    package func query(_ text: String, _ values: PostgresValue...) throws(PostgresError) -> PostgresRows {
-        let rows = try run([PostgresCommand(text, values)])
+    package func query(_ text: String, _ values: SQLValue...) throws(PostgresError) -> PostgresRows {
+        let rows = try run([SQLCommand(text, values)])
         guard let first = rows.first else { throw PostgresError(message: "the server sent no response", isConnectionLost: true) }
         return first
     }
@@ -124,12 +111,12 @@ package final class PostgresConnection: @unchecked Sendable {
     ///
     /// - Returns: The result of each statement.
     @discardableResult
-    package func run(_ commands: [PostgresCommand]) throws(PostgresError) -> [PostgresRows] {
+    package func run(_ commands: [SQLCommand]) throws(PostgresError) -> [PostgresRows] {
         try results(of: ask(commands))
     }
 
     /// Sends statements without waiting. ``results(of:)`` reads the results; until then no other statement may be sent.
-    package func ask(_ commands: [PostgresCommand]) throws(PostgresError) -> PipelinedQuery {
+    package func ask(_ commands: [SQLCommand]) throws(PostgresError) -> PipelinedQuery {
         try drainPipeline()
         return PipelinedQuery(awaited: try send(commands))
     }
@@ -138,7 +125,7 @@ package final class PostgresConnection: @unchecked Sendable {
     package func results(of question: PipelinedQuery) throws(PostgresError) -> [PostgresRows] { try receive(question.awaited) }
 
     /// Sends statements without waiting. The next use of the connection reads and discards their results.
-    package func post(_ commands: [PostgresCommand]) throws(PostgresError) {
+    package func post(_ commands: [SQLCommand]) throws(PostgresError) {
         posted.append(try send(commands))
     }
 
@@ -184,10 +171,10 @@ package final class PostgresConnection: @unchecked Sendable {
         while true {
             do {
                 try run(
-                    [PostgresCommand("BEGIN ISOLATION LEVEL \(isolation)")]
-                        + (isLong ? [PostgresCommand("SET LOCAL statement_timeout = 0")] : []))
+                    [SQLCommand("BEGIN ISOLATION LEVEL \(isolation)")]
+                        + (isLong ? [SQLCommand("SET LOCAL statement_timeout = 0")] : []))
                 let value = try body()
-                try run([PostgresCommand("COMMIT")])
+                try run([SQLCommand("COMMIT")])
                 return value
             } catch {
                 // If this fails, the session has ended, and its transaction with it.
@@ -214,7 +201,7 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Sends a query and waits for its result, to check that the server responds.
     package func awaitResult(within milliseconds: Int32) throws(PostgresError) -> Bool {
         try drainPipeline()
-        try post([PostgresCommand("SELECT 1")])
+        try post([SQLCommand("SELECT 1")])
         guard hasResult(within: .milliseconds(Int(milliseconds))) else { return false }
         try drainPipeline()
         return true
@@ -236,7 +223,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
     // MARK: The pipeline
 
-    private func send(_ commands: [PostgresCommand]) throws(PostgresError) -> [Awaited] {
+    private func send(_ commands: [SQLCommand]) throws(PostgresError) -> [Awaited] {
         guard PQpipelineStatus(handle) != PQ_PIPELINE_OFF || PQenterPipelineMode(handle) == 1 else { throw failure(nil) }
         var awaited: [Awaited] = []
         var new: [String: Prepared] = [:]
@@ -248,7 +235,7 @@ package final class PostgresConnection: @unchecked Sendable {
             } else {
                 lastName += 1
                 statement = Prepared(name: "s\(lastName)", types: types)
-                guard PQsendPrepare(handle, statement.name, command.text, Int32(types.count), types) == 1 else { throw failure(nil) }
+                guard PQsendPrepare(handle, statement.name, Self.translated(command.text), Int32(types.count), types) == 1 else { throw failure(nil) }
                 new[command.text] = statement
                 awaited.append(.preparation(of: command.text, statement))
             }
@@ -259,7 +246,17 @@ package final class PostgresConnection: @unchecked Sendable {
         return awaited
     }
 
-    private func send(_ name: String, _ values: [PostgresValue]) -> Bool {
+    /// Returns a text whose parameters are `$1` in place of `?1`.
+    private static func translated(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "?")) else { return text }
+        var bytes = Array(text.utf8)
+        for index in bytes.indices.dropLast() where bytes[index] == UInt8(ascii: "?") {
+            if (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(bytes[index + 1]) { bytes[index] = UInt8(ascii: "$") }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func send(_ name: String, _ values: [SQLValue]) -> Bool {
         // All values in one buffer, each addressed by its offset. NULL has no offset.
         var bytes: [UInt8] = []
         let spans = values.map { value in

@@ -12,8 +12,8 @@ package final class PostgresCopy {
     }
 
     /// - Parameter values: The values in the order and with the types of the target columns.
-    package func row(_ values: [PostgresValue]) throws(PostgresError) {
-        PostgresValue.append(Int16(clamping: values.count), to: &bytes)
+    package func row(_ values: [SQLValue]) throws(PostgresError) {
+        SQLValue.append(Int16(clamping: values.count), to: &bytes)
         for value in values { value.writeWithLength(to: &bytes) }
         guard bytes.count >= Self.pieceSize else { return }
         try connection.putCopy(bytes)
@@ -23,7 +23,7 @@ package final class PostgresCopy {
     /// - Returns: The number of rows that were stored.
     @discardableResult
     package func end() throws(PostgresError) -> Int {
-        PostgresValue.append(Int16(-1), to: &bytes)
+        SQLValue.append(Int16(-1), to: &bytes)
         try connection.putCopy(bytes)
         return try connection.endCopy(nil)
     }

@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 internal import IntertwineFeed
+package import IntertwineStorageCore
 
 /// The result rows of a statement in PostgreSQL's binary format. Rows and columns count from 0.
 ///
@@ -33,7 +34,7 @@ package final class PostgresRows {
 
     package func bytes(_ row: Int, _ column: Int) -> [UInt8] { Array(view(row, column)) }
 
-    /// Returns a text as it was passed to ``PostgresValue/text(_:)``; empty for NULL.
+    /// Returns a text as it was passed to ``SQLValue/text(_:)``; empty for NULL.
     package func text(_ row: Int, _ column: Int) -> String {
         let view = view(row, column)
         return view.contains(1) ? String(decoding: PostgresText.decoded(view), as: UTF8.self) : String(decoding: view, as: UTF8.self)
@@ -65,4 +66,31 @@ package final class PostgresRows {
 
     /// Returns a `boolean`; false for NULL.
     package func flag(_ row: Int, _ column: Int) -> Bool { view(row, column).first == 1 }
+}
+
+/// A row for the logic that both databases share.
+package struct PostgresRow: SQLRow {
+    fileprivate let rows: PostgresRows
+    fileprivate let number: Int
+
+    package func isNull(_ column: Int) -> Bool { rows.isNull(number, column) }
+    package func integer(_ column: Int) -> Int64 { rows.integer(number, column) }
+    package func flag(_ column: Int) -> Bool { rows.flag(number, column) }
+    package func text(_ column: Int) -> String { rows.text(number, column) }
+    package func kind(_ column: Int) -> String { rows.kind(number, column) }
+    package func bytes(_ column: Int) -> [UInt8] { rows.bytes(number, column) }
+    package func view(_ column: Int) -> UnsafeRawBufferPointer { rows.view(number, column) }
+}
+
+extension PostgresConnection: SQLSession {
+    package static var dialect: SQLDialect { .postgres }
+
+    @discardableResult
+    package func run(_ commands: [SQLCommand], _ read: (_ command: Int, _ row: PostgresRow) throws -> Void) throws -> [Int] {
+        let results: [PostgresRows] = try run(commands)
+        for (index, rows) in results.enumerated() {
+            for number in 0..<rows.count { try read(index, PostgresRow(rows: rows, number: number)) }
+        }
+        return results.map(\.affected)
+    }
 }

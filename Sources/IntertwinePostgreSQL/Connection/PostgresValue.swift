@@ -1,30 +1,7 @@
-internal import IntertwineFeed
+internal import IntertwineStorageCore
 
-/// A parameter value of a statement. It is sent in PostgreSQL's binary format together with its type.
-package enum PostgresValue: Sendable, Hashable {
-    /// `bigint`
-    case integer(Int64?)
-    /// `double precision`
-    case number(Double?)
-    /// `boolean`
-    case flag(Bool)
-    /// `text`; see ``PostgresText``.
-    case text(String?)
-    /// `text` of bytes that are known to be UTF-8 without NUL, such as JSON.
-    case utf8([UInt8])
-    /// `bytea`
-    case bytes([UInt8]?)
-    /// `bigint[]`
-    case integers([Int64?])
-    /// `text[]`; see ``PostgresText``.
-    case texts([String?])
-    /// `bytea[]`
-    case blobs([[UInt8]?])
-
-    /// Returns the kind of an item, as columns store it.
-    static func kind(_ kind: String) -> PostgresValue { .text(StoredKind.name(of: kind)) }
-    static func kinds(_ kinds: [String]) -> PostgresValue { .texts(kinds.map { StoredKind.name(of: $0) }) }
-
+/// PostgreSQL's binary format of values.
+extension SQLValue {
     /// The type's OID in `pg_type`, which is equal in every database.
     var type: UInt32 {
         switch self {

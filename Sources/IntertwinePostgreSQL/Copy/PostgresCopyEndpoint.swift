@@ -32,7 +32,7 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         if table.isPartial, let count = columns.popLast() { columns.append("sum(\(count))::bigint") }
         let rows = try speaking {
             try connection.run([
-                PostgresCommand(
+                SQLCommand(
                     """
                     SELECT \(columns.joined(separator: ", ")) FROM \(table.name)
                     \(key == nil ? "" : "WHERE (\(names)) > (\(placeholders))") \(table.isPartial ? "GROUP BY \(names)" : "")
@@ -86,14 +86,14 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         _ = try speaking {
             try connection.transaction {
                 try connection.run([
-                    PostgresCommand(
+                    SQLCommand(
                         """
                         INSERT INTO \(table.name) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE
                         SELECT \((values + (table.isPartial ? ["0"] : [])).joined(separator: ", "))
                         FROM unnest(\(placeholders)) AS new (\(table.columns.map(\.name).joined(separator: ", ")))
                         \(table.isFilled ? "ON CONFLICT (\(key)) DO UPDATE SET \(rest)" : "")
                         """, table.columns.enumerated().map { index, column in Self.list(rows.map { $0[index] }, column) }),
-                    PostgresCommand("UPDATE intertwine_copy SET progress = $1", [.text(progress.text)]),
+                    SQLCommand("UPDATE intertwine_copy SET progress = $1", [.text(progress.text)]),
                 ])
             }
         }
@@ -140,7 +140,7 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    private static func single(_ value: TableValue, _ column: CopiedTable.Column) -> PostgresValue {
+    private static func single(_ value: TableValue, _ column: CopiedTable.Column) -> SQLValue {
         switch value {
         case .integer(let number): .integer(number)
         case .text(let text): .text(text)
@@ -149,7 +149,7 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    private static func list(_ values: [TableValue], _ column: CopiedTable.Column) -> PostgresValue {
+    private static func list(_ values: [TableValue], _ column: CopiedTable.Column) -> SQLValue {
         switch column {
         case .integer, .flag: .integers(values.map(\.integer))
         case .text: .texts(values.map(\.text))

@@ -79,9 +79,9 @@ package final class PostgresFeedStore: ItemStore {
                 try connection.transaction {
                     try connection.run([
                         // A frozen replica must not block all others for longer.
-                        PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'"),
-                        PostgresCommand("SET LOCAL lock_timeout = '5s'"),
-                        PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+                        SQLCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'"),
+                        SQLCommand("SET LOCAL lock_timeout = '5s'"),
+                        SQLCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
                     ])
                     return try body(connection)
                 }
@@ -174,8 +174,8 @@ package final class PostgresFeedStore: ItemStore {
                 // Moving items and making an index may take long.
                 try connection.transaction(isLong: true) {
                     try connection.run([
-                        PostgresCommand("SET LOCAL lock_timeout = '5s'"),
-                        PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+                        SQLCommand("SET LOCAL lock_timeout = '5s'"),
+                        SQLCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
                     ])
                     var table = try SectionTable(PostgresSnapshot(inside: connection))
                     try table.lay(sections, in: connection)

@@ -137,9 +137,9 @@ final class PostgresImport: ImportDestination {
 
     private func merge() throws -> ImportCounts {
         try connection.run([
-            PostgresCommand("SET LOCAL lock_timeout = '60s'"), PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+            SQLCommand("SET LOCAL lock_timeout = '60s'"), SQLCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
             // All other writers wait while this transaction waits for a lock, so the timeout is short.
-            PostgresCommand("SET LOCAL lock_timeout = '5s'"),
+            SQLCommand("SET LOCAL lock_timeout = '5s'"),
         ])
         if !sections.isEmpty {
             var table = try SectionTable(PostgresSnapshot(inside: connection))

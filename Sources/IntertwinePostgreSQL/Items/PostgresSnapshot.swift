@@ -7,8 +7,8 @@ import IntertwineStorageCore
 /// requested, the whole read is repeated in a transaction that remains open.
 final class PostgresSnapshot: FeedSnapshot {
     private static let columns = "kind, id, variant, position, body"
-    private static let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    private static let end = PostgresCommand("COMMIT")
+    private static let begin = SQLCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    private static let end = SQLCommand("COMMIT")
 
     private enum Stage {
         case new
@@ -64,9 +64,9 @@ final class PostgresSnapshot: FeedSnapshot {
         announced = (queries, isComplete && trustsAnnouncements)
     }
 
-    func rows(_ text: String, _ values: PostgresValue...) throws -> PostgresRows { try rows(PostgresCommand(text, values)) }
+    func rows(_ text: String, _ values: SQLValue...) throws -> PostgresRows { try rows(SQLCommand(text, values)) }
 
-    private func rows(_ command: PostgresCommand) throws -> PostgresRows {
+    private func rows(_ command: SQLCommand) throws -> PostgresRows {
         var answers: [PostgresRows]
         switch stage {
         case .new:
@@ -86,11 +86,11 @@ final class PostgresSnapshot: FeedSnapshot {
 
     private static func stream(of query: RowQuery) -> StreamID? { if case .stream(let stream) = query.rows { stream } else { nil } }
 
-    private static func command(_ query: RowQuery) -> PostgresCommand? { stream(of: query).map { command(query, of: $0) } }
+    private static func command(_ query: RowQuery) -> SQLCommand? { stream(of: query).map { command(query, of: $0) } }
 
-    private static func command(_ query: RowQuery, of stream: StreamID) -> PostgresCommand {
+    private static func command(_ query: RowQuery, of stream: StreamID) -> SQLCommand {
         let (comparison, order) = query.direction.words
-        return PostgresCommand(
+        return SQLCommand(
             "SELECT \(columns) FROM item WHERE lane = $1 AND position \(comparison) $2 ORDER BY position\(order) LIMIT $3",
             [
                 .integer(stream.rawValue), .integer(query.anchor?.position ?? query.direction.outermost),
@@ -145,7 +145,7 @@ final class PostgresSnapshot: FeedSnapshot {
         let (comparison, order) = direction.words
         let selection = "SELECT \(Self.columns), \(key.expression) FROM item WHERE lane = \(stream.rawValue)"
         let arrangement = "ORDER BY \(key.expression)\(order), position\(order) LIMIT $1"
-        let limit = PostgresValue.integer(Int64(max(limit, 0)))
+        let limit = SQLValue.integer(Int64(max(limit, 0)))
         let found =
             if let anchor {
                 try rows(

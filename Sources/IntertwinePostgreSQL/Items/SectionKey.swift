@@ -31,7 +31,7 @@ struct SectionKey: Hashable {
     }
 
     /// As a parameter of a statement.
-    static func value(_ key: SortKey) -> PostgresValue {
+    static func value(_ key: SortKey) -> SQLValue {
         switch key {
         case .number(let number): .number(number)
         case .text(let bytes): .utf8(bytes)

@@ -65,12 +65,12 @@ struct SectionTable {
         let step = try SectionLayout.step(
             of: kind, (ends.optionalInteger(0, 1), ends.optionalInteger(0, 2)), after: ends.optionalInteger(0, 0))
         try connection.run([
-            PostgresCommand(
+            SQLCommand(
                 """
                 UPDATE ad_listing SET lane = $2, position = ad_listing.position + $3 FROM item
                 WHERE ad_listing.lane = $1 AND item.lane = ad_listing.lane AND item.position = ad_listing.position AND item.kind = $4
                 """, [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .kind(kind)]),
-            PostgresCommand(
+            SQLCommand(
                 "UPDATE item SET lane = $2, position = position + $3 WHERE lane = $1 AND kind = $4",
                 [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .kind(kind)]),
         ])

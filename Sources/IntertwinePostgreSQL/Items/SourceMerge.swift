@@ -4,7 +4,7 @@ import IntertwineStorageCore
 /// Brings the store in step with what a source lists, inside a transaction that is someone else's and has the writers' lock.
 struct SourceMerge {
     private let connection: PostgresConnection
-    private let source: PostgresValue
+    private let source: SQLValue
     private let kind: any ItemKind
     private let stream: StreamID
     private var changes = SourceChanges()

@@ -24,20 +24,20 @@ struct StoredStream: StreamRows {
 
     /// Moves rows by way of an unused stream number, so that no row takes a position that another row still has.
     func move(_ moves: [StreamMove]) throws {
-        let (streamID, old) = (PostgresValue.integer(stream.rawValue), PostgresValue.integers(moves.map(\.old)))
-        let targets = PostgresValue.integers(moves.map(\.target))
+        let (streamID, old) = (SQLValue.integer(stream.rawValue), SQLValue.integers(moves.map(\.old)))
+        let targets = SQLValue.integers(moves.map(\.target))
         try connection.run([
-            PostgresCommand(
+            SQLCommand(
                 """
                 UPDATE ad_listing SET position = m.wanted FROM unnest($2, $3, $4) AS m (old, "end", wanted)
                 WHERE lane = $1 AND position >= m.old AND position < m."end"
                 """, [streamID, old, .integers(moves.map(\.end)), targets]),
-            PostgresCommand(
+            SQLCommand(
                 """
                 UPDATE item SET lane = -1 - lane, position = m.wanted FROM unnest($2, $3) AS m (old, wanted)
                 WHERE lane = $1 AND position = m.old
                 """, [streamID, old, targets]),
-            PostgresCommand("UPDATE item SET lane = -1 - lane WHERE lane = -1 - $1", [streamID]),
+            SQLCommand("UPDATE item SET lane = -1 - lane WHERE lane = -1 - $1", [streamID]),
         ])
     }
 }

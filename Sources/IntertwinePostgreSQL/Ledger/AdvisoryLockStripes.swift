@@ -18,16 +18,16 @@ struct AdvisoryLockStripes {
     var isEmpty: Bool { words.indices.allSatisfy { words[$0] == 0 } }
 
     /// Lock commands that exclude other decisions by these keys until the transaction ends: first the lock for all, then the stripes.
-    var locks: (all: PostgresCommand, each: PostgresCommand?)? {
+    var locks: (all: SQLCommand, each: SQLCommand?)? {
         if isEmpty { return nil }
-        let all: [PostgresValue] = [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.allowances)]
+        let all: [SQLValue] = [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.allowances)]
         guard words.indices.reduce(0, { $0 + words[$1].nonzeroBitCount }) <= Self.most else {
-            return (PostgresCommand("SELECT pg_advisory_xact_lock($1::int, $2::int)", all), nil)
+            return (SQLCommand("SELECT pg_advisory_xact_lock($1::int, $2::int)", all), nil)
         }
         let stripes = (0..<Self.count).filter { words[$0 >> 6] & 1 << UInt64($0 & 63) != 0 }
-        let each = PostgresCommand(
+        let each = SQLCommand(
             "SELECT pg_advisory_xact_lock($1::int, place::int) FROM unnest($2) AS place",
             [.integer(PostgresLedgerSchema.lockClass), .integers(stripes.map { PostgresLedgerSchema.Lock.allowance + Int64($0) })])
-        return (PostgresCommand("SELECT pg_advisory_xact_lock_shared($1::int, $2::int)", all), each)
+        return (SQLCommand("SELECT pg_advisory_xact_lock_shared($1::int, $2::int)", all), each)
     }
 }

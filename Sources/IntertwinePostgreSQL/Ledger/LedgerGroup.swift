@@ -55,7 +55,7 @@ struct LedgerGroup {
     private var responses: [StoredKey: StoredResponseRow] = [:]
     private var selections: [ByteString: StoredCommandRecord] = [:]
     private var inserted: [CommandRecord] = []
-    private var changes: [PostgresCommand] = []
+    private var changes: [SQLCommand] = []
     private var events: [(event: LedgerEvent, verdict: Verdict)] = []
     private var exposures: [Exposure: Seen] = [:]
     /// The longest window of the events.
@@ -108,11 +108,11 @@ struct LedgerGroup {
     var readsLog: Bool { !lockStripes.isEmpty }
 
     /// The advisory locks, in the order of ``PostgresLedgerSchema``.
-    var locks: [PostgresCommand] {
-        var locks: [PostgresCommand] = []
+    var locks: [SQLCommand] {
+        var locks: [SQLCommand] = []
         if !days.isEmpty {
             locks.append(
-                PostgresCommand(
+                SQLCommand(
                     "SELECT pg_advisory_xact_lock_shared($1::int, $2::int)",
                     [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.appending)]))
         }
@@ -121,7 +121,7 @@ struct LedgerGroup {
         let viewers = Set(entries.lazy.flatMap(\.changes).map { PostgresLedgerSchema.Lock.of($0.viewer) }).sorted()
         if !viewers.isEmpty {
             locks.append(
-                PostgresCommand(
+                SQLCommand(
                     "SELECT pg_advisory_xact_lock($1::int, number::int) FROM unnest($2) AS number",
                     [.integer(PostgresLedgerSchema.lockClass), .integers(viewers)]))
         }
@@ -130,17 +130,17 @@ struct LedgerGroup {
     }
 
     /// Finds, and locks, rows; for who has the locks.
-    var questions: [PostgresCommand] {
-        var questions: [PostgresCommand] = []
+    var questions: [SQLCommand] {
+        var questions: [SQLCommand] = []
         if !allowances.requestedKeys.isEmpty {
             questions.append(
-                PostgresCommand(
+                SQLCommand(
                     "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE",
                     [.blobs(allowances.requestedKeys.sorted().map(\.bytes))]))
         }
         if !lookups.responseKeys.isEmpty {
             questions.append(
-                PostgresCommand(
+                SQLCommand(
                     """
                     SELECT scope, key, fingerprint, answer, expires, owner FROM idempotency
                     WHERE (scope, key) IN (SELECT * FROM unnest($1, $2)) ORDER BY scope, key FOR UPDATE OF idempotency
@@ -148,7 +148,7 @@ struct LedgerGroup {
         }
         if !lookups.selections.isEmpty {
             questions.append(
-                PostgresCommand(
+                SQLCommand(
                     "SELECT id, expires, undone_at FROM selection WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
                     [.texts(lookups.selections)]))
         }
@@ -276,11 +276,11 @@ struct LedgerGroup {
     var storedKeys: some Sequence<RateCounterKey> { allowances.storedKeys }
 
     /// All writes except rollups and log; empty if the group has no other write.
-    var commands: [PostgresCommand] {
+    var commands: [SQLCommand] {
         allowances.commands + responseCommands + selectionCommands + changes + exposureCommands + eventCommands
     }
 
-    private var responseCommands: [PostgresCommand] {
+    private var responseCommands: [SQLCommand] {
         let changed = responses.filter(\.value.isChanged).sorted {
             ($0.key.scope.text, $0.key.key.text) < ($1.key.scope.text, $1.key.key.text)
         }
@@ -303,7 +303,7 @@ struct LedgerGroup {
             ),
         ].compactMap { rows, sql in
             guard !rows.isEmpty else { return nil }
-            return PostgresCommand(
+            return SQLCommand(
                 sql,
                 [
                     .texts(rows.map(\.key.scope.text)), .texts(rows.map(\.key.key.text)), .texts(rows.map(\.value.fingerprint.text)),
@@ -312,20 +312,20 @@ struct LedgerGroup {
         }
     }
 
-    private var selectionCommands: [PostgresCommand] {
-        var commands: [PostgresCommand] = []
+    private var selectionCommands: [SQLCommand] {
+        var commands: [SQLCommand] = []
         if !inserted.isEmpty {
             let sorted = inserted.sorted { $0.id < $1.id }
             let steps = sorted.flatMap { record in record.steps.enumerated().map { (record.id, Int64($0.offset), $0.element) } }
             commands.append(
-                PostgresCommand(
+                SQLCommand(
                     "INSERT INTO selection (id, cell, viewer, expires) SELECT * FROM unnest($1, $2, $3, $4)",
                     [
                         .texts(sorted.map(\.id)), .texts(sorted.map(\.cell)), .texts(sorted.map(\.viewer)),
                         .integers(sorted.map(\.expires)),
                     ]))
             commands.append(
-                PostgresCommand(
+                SQLCommand(
                     "INSERT INTO selection_step (selection, number, command, undo) SELECT * FROM unnest($1, $2, $3, $4)",
                     [
                         .texts(steps.map(\.0)), .integers(steps.map(\.1)), .texts(steps.map(\.2.command)), .blobs(steps.map(\.2.undo)),
@@ -334,19 +334,19 @@ struct LedgerGroup {
         let undone = selections.filter(\.value.isChanged)
         if !undone.isEmpty {
             commands.append(
-                PostgresCommand(
+                SQLCommand(
                     "UPDATE selection SET undone_at = $2 WHERE id = ANY ($1)", [.texts(undone.map(\.key.text)), .integer(now)]))
         }
         return commands
     }
 
-    private var exposureCommands: [PostgresCommand] {
+    private var exposureCommands: [SQLCommand] {
         guard !exposures.isEmpty else { return [] }
         let sorted = exposures.sorted {
             ($0.key.viewer.text, $0.key.campaign.text, $0.key.at) < ($1.key.viewer.text, $1.key.campaign.text, $1.key.at)
         }
         return [
-            PostgresCommand(
+            SQLCommand(
                 """
                 INSERT INTO exposure AS kept (viewer, campaign, at, count, until) SELECT * FROM unnest($1, $2, $3, $4, $5)
                 ON CONFLICT (viewer, campaign, at)
@@ -362,11 +362,11 @@ struct LedgerGroup {
     /// One by one: `unnest` of all together gathers the rows first, and that costs a fifth more.
     private static let columns = (1...15).map { "unnest($\($0))" }.joined(separator: ", ")
 
-    private var eventCommands: [PostgresCommand] {
+    private var eventCommands: [SQLCommand] {
         guard !events.isEmpty else { return [] }
-        func texts(_ value: (LedgerEvent) -> String?) -> PostgresValue { .texts(events.map { value($0.event) }) }
+        func texts(_ value: (LedgerEvent) -> String?) -> SQLValue { .texts(events.map { value($0.event) }) }
         return [
-            PostgresCommand(
+            SQLCommand(
                 """
                 INSERT INTO event (
                     at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser,

@@ -82,8 +82,8 @@ final class LedgerReplica {
         try probe.run(connection)
     }
 
-    private func mark(_ number: Int64) -> PostgresCommand {
-        PostgresCommand(
+    private func mark(_ number: Int64) -> SQLCommand {
+        SQLCommand(
             """
             INSERT INTO ledger_writer AS kept (process, slot, last, logs) VALUES ($1, $2, $3, true)
             ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp() RETURNING \(ServerClock.expression)
@@ -121,7 +121,7 @@ final class LedgerReplica {
         var (receipts, uncounted) = try decide(&group, moment, now: now, connection, isLate)
         if group.isUnsure {
             recent.hasEnded(.wrong)
-            try connection.post([PostgresCommand("ROLLBACK")])
+            try connection.post([SQLCommand("ROLLBACK")])
             rollups.discard()
             shared.discard()
             group = LedgerGroup(entries, recent: nil, mode)
@@ -130,12 +130,12 @@ final class LedgerReplica {
         var commands = group.commands + shared.commands(process: process, number: number)
         guard flushes && !rollups.isEmpty || rollups.isDue || !commands.isEmpty else {
             // The group has only deferrable counts, which wait for the next group or flush. The rollback needs no wait.
-            try connection.post([PostgresCommand("ROLLBACK")])
+            try connection.post([SQLCommand("ROLLBACK")])
             rollups.postpone()
             self.uncounted = uncounted
             return receipts
         }
-        commands += rollups.commands(slot: slot) + [PostgresCommand("COMMIT")]
+        commands += rollups.commands(slot: slot) + [SQLCommand("COMMIT")]
         do throws(PostgresError) {
             _ = try connection.run(commands)
         } catch {
@@ -160,14 +160,14 @@ final class LedgerReplica {
     ) throws -> ([Result<LedgerReceipt, any Error>], PendingRollup) {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
         let start = WallClock.now()
-        let locks = [PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
+        let locks = [SQLCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
         let log = group.readsLog ? [shared.question(besides: process)] : []
         let answers = try connection.run(locks + log + group.questions)
         let time: Int64
         do throws(StoreError) {
             time = try clock.check(answers[1].integer(0, 0), askedAt: start)
         } catch {
-            try connection.post([PostgresCommand("ROLLBACK")])
+            try connection.post([SQLCommand("ROLLBACK")])
             throw error
         }
         if group.readsLog {

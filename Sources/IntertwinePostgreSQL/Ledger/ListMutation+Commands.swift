@@ -28,29 +28,29 @@ extension ListMutation {
         """
 
     /// - Parameter until: when what makes the change can be taken back no more.
-    func commands(until: Int64, now: Int64) -> [PostgresCommand] {
+    func commands(until: Int64, now: Int64) -> [SQLCommand] {
         switch self {
         case .add(let list, let viewer, let cell, let performance, let at):
             return [
-                PostgresCommand(
+                SQLCommand(
                     Self.add,
                     [
                         .text(viewer), .text(list.rawValue), .text(cell), .text(performance), .integer(at), .integer(until), .integer(now),
                     ])
             ]
         case .remove(let list, let viewer, let cell, let performance, let at):
-            let entryKey: [PostgresValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
-            if until <= now { return [PostgresCommand("DELETE FROM listing WHERE \(Self.ofCell)", entryKey)] }
+            let entryKey: [SQLValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
+            if until <= now { return [SQLCommand("DELETE FROM listing WHERE \(Self.ofCell)", entryKey)] }
             return [
-                PostgresCommand(Self.remove, entryKey + [.text(performance), .integer(at), .integer(until)]),
-                PostgresCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", entryKey),
+                SQLCommand(Self.remove, entryKey + [.text(performance), .integer(at), .integer(until)]),
+                SQLCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", entryKey),
             ]
         case .revert(let list, let viewer, let cell, let performance):
-            let entryKey: [PostgresValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
+            let entryKey: [SQLValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
             return [
-                PostgresCommand("DELETE FROM listing WHERE \(Self.ofCell) AND performance = $4", entryKey + [.text(performance)]),
-                PostgresCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", entryKey),
-                PostgresCommand(Self.promote, entryKey),
+                SQLCommand("DELETE FROM listing WHERE \(Self.ofCell) AND performance = $4", entryKey + [.text(performance)]),
+                SQLCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", entryKey),
+                SQLCommand(Self.promote, entryKey),
             ]
         }
     }

@@ -106,11 +106,11 @@ struct PostgresExpiryPurger {
         let longest = LedgerTime.latestEnd(at: 0, longestMet: longestWindow)
         var commands = [
             // A power failure may revert removals; a later sweep repeats them.
-            PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), PostgresCommand("SET LOCAL synchronous_commit = off"),
-            PostgresCommand(Self.allowances, [.integer(page), .integer(end), .integer(now), .integer(longest)]),
+            SQLCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), SQLCommand("SET LOCAL synchronous_commit = off"),
+            SQLCommand(Self.allowances, [.integer(page), .integer(end), .integer(now), .integer(longest)]),
         ]
-        commands += Self.removals.map { PostgresCommand($0, [.integer(now), .integer(batch)]) }
-        commands += [PostgresCommand(Self.selections, [.integer(now), .integer(batch)]), PostgresCommand("COMMIT")]
+        commands += Self.removals.map { SQLCommand($0, [.integer(now), .integer(batch)]) }
+        commands += [SQLCommand(Self.selections, [.integer(now), .integer(batch)]), SQLCommand("COMMIT")]
         let answers = try connection.run(commands)
         let swept = answers[2]
         eventsSince = 0

@@ -19,11 +19,11 @@ extension PostgresLedger {
     }
 
     private static func rollups(_ question: LedgerReport.Query, _ connection: PostgresConnection) throws -> LedgerReport {
-        var values: [PostgresValue] = [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))]
+        var values: [SQLValue] = [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))]
         if question.by == .ad {
             values += [.texts(question.prefixes.map { $0 + ":" }), .texts(question.prefixes.map { $0 + ";" })]
         }
-        let found = try connection.run([PostgresCommand(query(question.by), values)])[0]
+        let found = try connection.run([SQLCommand(query(question.by), values)])[0]
         // Texts that Swift takes for equal are two groups to the database.
         var group: ByteString?
         var rows: [LedgerReport.Row] = []
@@ -137,12 +137,12 @@ extension PostgresLedger {
             do {
                 // One round trip: no event is appended while the lock is held.
                 let answers = try connection.run([
-                    PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), PostgresCommand("SET LOCAL lock_timeout = '100ms'"),
-                    PostgresCommand(
+                    SQLCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), SQLCommand("SET LOCAL lock_timeout = '100ms'"),
+                    SQLCommand(
                         "SELECT pg_advisory_xact_lock($1::int, $2::int)",
                         [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.appending)]),
-                    PostgresCommand("SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number"),
-                    PostgresCommand("COMMIT"),
+                    SQLCommand("SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number"),
+                    SQLCommand("COMMIT"),
                 ])
                 return answers[3].integer(0, 0)
             } catch {
@@ -159,9 +159,9 @@ extension PostgresLedger {
         try await pool.run(for: .background) { connection in
             try connection.transaction {
                 let rows = try connection.run([
-                    PostgresCommand("LOCK TABLE passed_time IN SHARE ROW EXCLUSIVE MODE"),
-                    PostgresCommand("SELECT reached, clock, doubted FROM passed_time"),
-                    PostgresCommand("SELECT at FROM event ORDER BY id DESC LIMIT 1"),
+                    SQLCommand("LOCK TABLE passed_time IN SHARE ROW EXCLUSIVE MODE"),
+                    SQLCommand("SELECT reached, clock, doubted FROM passed_time"),
+                    SQLCommand("SELECT at FROM event ORDER BY id DESC LIMIT 1"),
                 ])
                 let (stored, last) = (rows[1], rows[2])
                 var time =
@@ -206,15 +206,15 @@ extension PostgresLedger {
         var erased = try await pool.run(for: .background) { connection in
             let rows = try connection.transaction {
                 try connection.run([
-                    PostgresCommand(
+                    SQLCommand(
                         "SELECT pg_advisory_xact_lock($1::int, $2::int)",
                         [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.of(viewer))]),
-                    PostgresCommand("DELETE FROM listing WHERE viewer = $1", [.text(viewer)]),
-                    PostgresCommand("DELETE FROM selection WHERE viewer = $1", [.text(viewer)]),
-                    PostgresCommand("DELETE FROM exposure WHERE viewer = $1", [.text(viewer)]),
-                    PostgresCommand("DELETE FROM idempotency WHERE owner = ANY ($1)", [.texts(owners)]),
-                    PostgresCommand("DELETE FROM claim WHERE viewer = $1", [.text(viewer)]),
-                    PostgresCommand("DELETE FROM given_page WHERE viewer = $1", [.text(viewer)]),
+                    SQLCommand("DELETE FROM listing WHERE viewer = $1", [.text(viewer)]),
+                    SQLCommand("DELETE FROM selection WHERE viewer = $1", [.text(viewer)]),
+                    SQLCommand("DELETE FROM exposure WHERE viewer = $1", [.text(viewer)]),
+                    SQLCommand("DELETE FROM idempotency WHERE owner = ANY ($1)", [.texts(owners)]),
+                    SQLCommand("DELETE FROM claim WHERE viewer = $1", [.text(viewer)]),
+                    SQLCommand("DELETE FROM given_page WHERE viewer = $1", [.text(viewer)]),
                 ])
             }
             var erased = ErasedViewer()

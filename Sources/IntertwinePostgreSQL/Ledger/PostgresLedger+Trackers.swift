@@ -56,7 +56,7 @@ extension PostgresLedger {
     }
 
     /// Deletes all abandoned calls except the latest, up to `maxStoredFailures`.
-    private static let removal = PostgresCommand(
+    private static let removal = SQLCommand(
         """
         DELETE FROM tracker_call WHERE id IN (
             SELECT id FROM tracker_call WHERE given_up IS NOT NULL ORDER BY given_up DESC OFFSET $1)
@@ -92,17 +92,17 @@ extension PostgresLedger {
         // Rows are locked in the order of their ids by every session that settles calls, which prevents deadlocks.
         let commands = outcomes.sorted { $0.key < $1.key }.map { id, outcome in
             switch outcome {
-            case .succeeded: PostgresCommand("DELETE FROM tracker_call WHERE id = $1", [.integer(id)])
+            case .succeeded: SQLCommand("DELETE FROM tracker_call WHERE id = $1", [.integer(id)])
             case .failed(let failure, let again):
-                PostgresCommand(
+                SQLCommand(
                     "UPDATE tracker_call SET due = $2, failure = $3 WHERE id = $1",
                     [.integer(id), .integer(again), .text(failure)])
             case .abandoned(let failure):
-                PostgresCommand(
+                SQLCommand(
                     "UPDATE tracker_call SET given_up = $2, failure = $3 WHERE id = $1",
                     [.integer(id), .integer(now), .text(failure)])
             case .untried(let again):
-                PostgresCommand(
+                SQLCommand(
                     "UPDATE tracker_call SET due = $2, attempts = greatest(0, attempts - 1) WHERE id = $1",
                     [.integer(id), .integer(again)])
             }

@@ -76,7 +76,7 @@ private final class ListRanges {
 
     init(_ lists: [ViewerList], of viewer: String, _ connection: PostgresConnection) throws {
         (self.lists, self.viewer, self.connection) = (lists, viewer, connection)
-        let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        let begin = SQLCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         beginning = try connection.ask([begin] + lists.map { Self.command($0, of: viewer, from: "") })
     }
 
@@ -93,7 +93,7 @@ private final class ListRanges {
     func end() {
         // A connection on which that fails is not used again.
         try? begin()
-        try? connection.post([PostgresCommand("COMMIT")])
+        try? connection.post([SQLCommand("COMMIT")])
     }
 
     func withdrawals(from list: ViewerList) throws -> Int64? {
@@ -102,9 +102,9 @@ private final class ListRanges {
     }
 
     /// Returns the query for a range of a list. For dismissed cells, each row also has the number of removals at that moment.
-    private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> PostgresCommand {
+    private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> SQLCommand {
         let count = ", coalesce((SELECT count FROM withdrawal WHERE place = \(PostgresLedgerSchema.removalStripe(of: "$1"))), 0)"
-        return PostgresCommand(
+        return SQLCommand(
             """
             SELECT cell\(list == .dismissed ? count : "") FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3
             ORDER BY cell LIMIT $4

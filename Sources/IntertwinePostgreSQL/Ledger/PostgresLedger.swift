@@ -7,7 +7,7 @@ package import IntertwineStorageCore
 ///
 /// A commit is durable on the server's disk, once, before the response. If the connection is lost during a commit, the next connection
 /// determines the outcome.
-package final class PostgresLedger: PersistentLedger {
+package final class PostgresLedger {
     let pool: PostgresPool
     let commits: PostgresGroupCommit
     let clock: ServerClock
@@ -74,7 +74,7 @@ package final class PostgresLedger: PersistentLedger {
     }
 
     package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
-        let question = PostgresCommand(
+        let question = SQLCommand(
             """
             SELECT fingerprint, answer, expires FROM idempotency WHERE scope IN ($1, $2) AND key = $3 ORDER BY scope = $1 DESC
             """, [.text(key.scope), .text(key.formerScope), .text(key.key)])
@@ -93,8 +93,8 @@ package final class PostgresLedger: PersistentLedger {
     package func selection(id: String) async throws -> CommandRecord? {
         try await timed(
             [
-                PostgresCommand("SELECT cell, viewer, expires, undone_at FROM selection WHERE id = $1", [.text(id)]),
-                PostgresCommand("SELECT command, undo FROM selection_step WHERE selection = $1 ORDER BY number", [.text(id)]),
+                SQLCommand("SELECT cell, viewer, expires, undone_at FROM selection WHERE id = $1", [.text(id)]),
+                SQLCommand("SELECT command, undo FROM selection_step WHERE selection = $1 ORDER BY number", [.text(id)]),
             ]
         ) { rows, _ in
             let (found, steps) = (rows[0], rows[1])
@@ -111,12 +111,12 @@ package final class PostgresLedger: PersistentLedger {
     ///
     /// - Throws: `StoreError.unavailable` where this machine's clock is wrong: its callers judge by it.
     private func timed<Value: Sendable>(
-        _ questions: [PostgresCommand], _ body: @escaping @Sendable (_ answers: [PostgresRows], _ now: Int64) throws -> Value
+        _ questions: [SQLCommand], _ body: @escaping @Sendable (_ answers: [PostgresRows], _ now: Int64) throws -> Value
     ) async throws -> Value {
         let clock = clock
         return try await pool.run(for: .request) { connection in
             let start = WallClock.now()
-            let answers = try connection.run(questions + [PostgresCommand("SELECT \(ServerClock.expression)")])
+            let answers = try connection.run(questions + [SQLCommand("SELECT \(ServerClock.expression)")])
             let time = try clock.check(answers[questions.count].integer(0, 0), askedAt: start)
             return try body(answers, clock.substitute?() ?? time)
         }

@@ -31,24 +31,24 @@ enum PostgresReportTables {
         let ads = totals.ads.values
         let placementKeys = totals.placements.values
         let adValues = [ads.map(\.cell), ads.map(\.campaign), ads.map(\.creative), ads.map(\.advertiser)].map { texts in
-            PostgresValue.texts(texts.map(\.text))
+            SQLValue.texts(texts.map(\.text))
         }
-        let placeValues: [PostgresValue] = [
+        let placeValues: [SQLValue] = [
             .texts(placementKeys.map(\.feed.text)), .texts(placementKeys.map(\.section.text)), .integers(placementKeys.map(\.position)),
         ]
         let rows = try connection.run([
-            PostgresCommand(
+            SQLCommand(
                 """
                 INSERT INTO report_ad (cell, campaign, creative, advertiser) SELECT * FROM unnest($1, $2, $3, $4) ON CONFLICT DO NOTHING
                 """, adValues),
-            PostgresCommand(
+            SQLCommand(
                 """
                 SELECT id FROM unnest($1, $2, $3, $4) WITH ORDINALITY AS asked (cell, campaign, creative, advertiser, number)
                 JOIN report_ad USING (cell, campaign, creative, advertiser) ORDER BY number
                 """, adValues),
-            PostgresCommand(
+            SQLCommand(
                 "INSERT INTO report_place (feed, section, position) SELECT * FROM unnest($1, $2, $3) ON CONFLICT DO NOTHING", placeValues),
-            PostgresCommand(
+            SQLCommand(
                 """
                 SELECT id FROM unnest($1, $2, $3) WITH ORDINALITY AS asked (feed, section, position, number)
                 JOIN report_place USING (feed, section, position) ORDER BY number
@@ -169,9 +169,9 @@ enum PostgresReportTables {
     static func remove(before moment: Int64, _ connection: PostgresConnection) throws {
         let hourly = ReportTotals.Dimensions.allCases.filter(\.isHourly).map(\.rawValue)
         try connection.run([
-            PostgresCommand(
+            SQLCommand(
                 "DELETE FROM report_total WHERE combination = ANY ($1) AND time < $2", [.integers(hourly), .integer(moment / 3_600_000)]),
-            PostgresCommand("DELETE FROM report_viewers WHERE day < $1", [.integer(moment / 86_400_000)]),
+            SQLCommand("DELETE FROM report_viewers WHERE day < $1", [.integer(moment / 86_400_000)]),
         ])
     }
 }

@@ -120,7 +120,7 @@ struct RateCounterDecisions {
     }
 
     /// The commands that write the changed rows, in the order of the keys.
-    var commands: [PostgresCommand] {
+    var commands: [SQLCommand] {
         let changed = allowances.filter(\.value.isChanged).sorted { $0.key < $1.key }
         return [
             (
@@ -132,7 +132,7 @@ struct RateCounterDecisions {
             ), (changed.filter { !$0.value.isStored }, "INSERT INTO allowance (key, until, used) SELECT * FROM unnest($1, $2, $3)"),
         ].compactMap { rows, sql in
             guard !rows.isEmpty else { return nil }
-            return PostgresCommand(
+            return SQLCommand(
                 sql, [.blobs(rows.map(\.key.bytes)), .integers(rows.map(\.value.until)), .integers(rows.map(\.value.used))])
         }
     }

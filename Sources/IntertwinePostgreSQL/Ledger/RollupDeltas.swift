@@ -59,7 +59,7 @@ struct RollupDeltas {
     }
 
     /// Returns the commands that write all counts. The counts are kept until ``hasCommitted()`` or, for the group's own part, ``discard()``.
-    func commands(slot: Int64) -> [PostgresCommand] {
+    func commands(slot: Int64) -> [SQLCommand] {
         struct Day: Hashable {
             var day: Int64
             var kind: LedgerEvent.Kind
@@ -69,7 +69,7 @@ struct RollupDeltas {
             (one.key.day, one.key.verdict.rawValue, one.key.cell.text, one.key.kind.rawValue)
                 < (other.key.day, other.key.verdict.rawValue, other.key.cell.text, other.key.kind.rawValue)
         }
-        var commands: [PostgresCommand] = []
+        var commands: [SQLCommand] = []
         if !cells.isEmpty {
             var days: [Day: Int64] = [:]
             for (key, count) in cells { days[Day(day: key.day, kind: key.kind, verdict: key.verdict), default: 0] += count }
@@ -77,7 +77,7 @@ struct RollupDeltas {
                 ($0.key.day, $0.key.kind.rawValue, $0.key.verdict.rawValue) < ($1.key.day, $1.key.kind.rawValue, $1.key.verdict.rawValue)
             }
             commands.append(
-                PostgresCommand(
+                SQLCommand(
                     """
                     INSERT INTO rollup_cell AS kept (slot, day, verdict, cell, kind, count)
                     SELECT $1, new.* FROM unnest($2, $3, $4, $5, $6) AS new
@@ -88,7 +88,7 @@ struct RollupDeltas {
                         .texts(cells.map(\.key.cell.text)), .texts(cells.map(\.key.kind.rawValue)), .integers(cells.map(\.value)),
                     ]))
             commands.append(
-                PostgresCommand(
+                SQLCommand(
                     """
                     INSERT INTO rollup_day AS kept (slot, day, kind, verdict, count) SELECT $1, new.* FROM unnest($2, $3, $4, $5) AS new
                     ON CONFLICT (day, kind, verdict, slot) DO UPDATE SET count = kept.count + excluded.count
@@ -103,7 +103,7 @@ struct RollupDeltas {
                 ($0.key.campaign.text, $0.key.kind.rawValue, $0.key.span) < ($1.key.campaign.text, $1.key.kind.rawValue, $1.key.span)
             }
             commands.append(
-                PostgresCommand(
+                SQLCommand(
                     """
                     INSERT INTO delivery AS kept (slot, campaign, kind, span, count) SELECT $1, new.* FROM unnest($2, $3, $4, $5) AS new
                     ON CONFLICT (campaign, kind, span, slot) DO UPDATE SET count = kept.count + excluded.count
@@ -119,7 +119,7 @@ struct RollupDeltas {
                     < (other.key.day, other.key.field.text, other.key.value.text, other.key.kind.rawValue)
             }
             commands.append(
-                PostgresCommand(
+                SQLCommand(
                     """
                     INSERT INTO rollup_choice AS kept (slot, day, field, value, kind, count)
                     SELECT $1, new.* FROM unnest($2, $3, $4, $5, $6) AS new

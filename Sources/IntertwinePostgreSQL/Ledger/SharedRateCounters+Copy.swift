@@ -4,11 +4,11 @@ internal import IntertwineStorageCore
 /// Support for copies of a database, which contain the table `allowance` without the log.
 extension SharedRateCounters {
     /// Returns commands that make replicas read short windows from the table `allowance` until all windows that began before a moment have ended.
-    static func expectation(from moment: Int64) -> [PostgresCommand] {
-        let process = PostgresValue.integer(Int64.random(in: 0...Int64.max))
+    static func expectation(from moment: Int64) -> [SQLCommand] {
+        let process = SQLValue.integer(Int64.random(in: 0...Int64.max))
         return [
-            PostgresCommand("INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, -1, 1, true)", [process]),
-            PostgresCommand(
+            SQLCommand("INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, -1, 1, true)", [process]),
+            SQLCommand(
                 "INSERT INTO recent_allowance (writer, number, until, spilled, entries) VALUES ($1, 1, $2, true, '')",
                 [process, .integer(LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow))]),
         ]
@@ -25,7 +25,7 @@ extension SharedRateCounters {
             let sorted = counters.sorted { $0.key < $1.key }
             try connection.run(
                 [
-                    PostgresCommand(
+                    SQLCommand(
                         """
                         INSERT INTO allowance (key, until, used) SELECT * FROM unnest($1, $2, $3)
                         ON CONFLICT (key) DO UPDATE SET until = excluded.until, used = excluded.used

@@ -59,10 +59,10 @@ struct SharedRateCounters {
     /// Returns the query for log entries of other replicas since the last read. The caller must hold the locks.
     ///
     /// - Parameter process: The process whose own entries are left out.
-    func question(besides process: Int64?) -> PostgresCommand {
+    func question(besides process: Int64?) -> SQLCommand {
         var known = known
         if let process { known[process] = .max }
-        return PostgresCommand(Self.newRows, [.integers(Array(known.keys)), .integers(Array(known.values))])
+        return SQLCommand(Self.newRows, [.integers(Array(known.keys)), .integers(Array(known.values))])
     }
 
     /// Takes the answer.
@@ -99,11 +99,11 @@ struct SharedRateCounters {
     }
 
     /// Writes the group's part of the log, where it has one.
-    func commands(process: Int64, number: Int64) -> [PostgresCommand] {
+    func commands(process: Int64, number: Int64) -> [SQLCommand] {
         let changed = recent.changed
         guard !changed.isEmpty || spilled.own != nil else { return [] }
         return [
-            PostgresCommand(
+            SQLCommand(
                 "INSERT INTO recent_allowance (writer, number, until, spilled, entries) VALUES ($1, $2, $3, $4, $5)",
                 [
                     .integer(process), .integer(number), .integer(changed.reduce(spilled.own ?? .min) { max($0, $1.allowance.until) }),

@@ -55,7 +55,7 @@ package final class TableFile {
                 defer { statement.reset() }
                 var rows: [[TableValue]] = []
                 while try statement.step() {
-                    rows.append(zip(Int32(0)..., kinds).map { statement.value($0, $1) })
+                    rows.append(zip(0..., kinds).map { statement.value($0, $1) })
                 }
                 return rows
             }
@@ -96,7 +96,7 @@ extension SQLStatement {
         }
     }
 
-    fileprivate func value(_ column: Int32, _ kind: TableValue.Kind) -> TableValue {
+    fileprivate func value(_ column: Int, _ kind: TableValue.Kind) -> TableValue {
         guard !isNull(column) else { return .null }
         return switch kind {
         case .integer: .integer(integer(column))

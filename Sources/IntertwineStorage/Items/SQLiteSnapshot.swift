@@ -105,8 +105,8 @@ struct SQLiteSnapshot: FeedSnapshot {
         while try statement.step() {
             try body(
                 ItemRow(
-                    kind: StoredKind.kind(named: statement.row(0)), id: statement.row(1), variant: statement.row(2),
-                    position: statement.integer(3), sortKey: field.map { statement.key(5, $0) }, body: statement.row(4)))
+                    kind: StoredKind.kind(named: statement.view(0)), id: statement.view(1), variant: statement.view(2),
+                    position: statement.integer(3), sortKey: field.map { statement.key(5, $0) }, body: statement.view(4)))
         }
     }
 }

@@ -33,7 +33,7 @@ extension SQLiteStore: CheckedFile {
 
     private static func digest(_ row: SQLStatement) -> Int64 {
         var digest = RowDigest()
-        for column in Int32(2)...5 { digest.add(row.row(column)) }
+        for column in 2...5 { digest.add(row.view(column)) }
         return digest.value
     }
 
@@ -43,7 +43,7 @@ extension SQLiteStore: CheckedFile {
         var checked = RowsChecked<[Int64]>()
         while try statement.step() {
             checked.next = [statement.integer(0), statement.integer(1)]
-            for column in Int32(2)...5 { checked.bytes += statement.row(column).count }
+            for column in 2...5 { checked.bytes += statement.view(column).count }
             if statement.isNull(6) {
                 checked.unsealed = key
             } else if statement.integer(6) != digest(statement) {

@@ -75,7 +75,7 @@ extension SQLStatement {
     }
 
     /// Returns the value of ``SectionIndex/expression(_:)`` in a column.
-    func key(_ column: Int32, _ field: SortField) -> SortKey {
+    func key(_ column: Int, _ field: SortField) -> SortKey {
         switch field.comparison {
         case .text, .date: .text(bytes(column))
         case .number: .number(number(column))

@@ -42,7 +42,7 @@ struct EventBatch: Sendable {
         var key = GroupKey()
         while try statement.step() {
             key.begin(at: LedgerTime.spans(of: 3_600_000, in: statement.integer(0)))
-            for column in Int32(1)...9 { key.append(statement.row(column)) }
+            for column in 1...9 { key.append(statement.view(column)) }
             if let number = numbers[key] {
                 alike[number].count += 1
             } else {

@@ -199,7 +199,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Adds a reservation to ``ClaimTable``. Concurrent callers share one transaction. Blocks the calling thread.
+    /// Adds a reservation to `ClaimTable`. Concurrent callers share one transaction. Blocks the calling thread.
     func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         let unit = ClaimUnit(claim)
         state.withLock { $0.claims.append(unit) }
@@ -217,7 +217,9 @@ final class GroupCommit: @unchecked Sendable {
 
     private func record(_ units: [ClaimUnit]) {
         do {
-            let areRecorded = try perform(isSynced: false) { database in try units.map { try ClaimTable.add($0.claim, database) } }
+            let areRecorded = try perform(isSynced: false) { database in
+                try units.map { try ClaimTable.add($0.claim, SQLiteSession(connection: database)) }
+            }
             for (unit, isRecorded) in zip(units, areRecorded) { unit.outcome.withLock { $0 = .success(isRecorded) } }
         } catch {
             for unit in units { unit.outcome.withLock { $0 = .failure(error) } }

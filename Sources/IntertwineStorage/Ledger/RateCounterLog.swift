@@ -29,7 +29,7 @@ struct RateCounterLog {
         while try find.step() {
             last = find.integer(0)
             if find.integer(2) != 0 { spilled(find.integer(1)) }
-            try RateCounterEntries.unpack(find.row(3), entry)
+            try RateCounterEntries.unpack(find.view(3), entry)
         }
     }
 

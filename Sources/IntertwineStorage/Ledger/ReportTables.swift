@@ -45,7 +45,7 @@ struct ReportTables {
     }
 
     private static func id(of ad: ReportTotals.Ad, _ database: Database) throws -> Int64 {
-        let texts: [SQLStatement.Value] = [ad.cell, ad.campaign, ad.creative, ad.advertiser].map { .text($0.text) }
+        let texts: [SQLValue] = [ad.cell, ad.campaign, ad.creative, ad.advertiser].map { .text($0.text) }
         return try id(
             database, "SELECT id FROM report_ad WHERE cell = ?1 AND campaign = ?2 AND creative = ?3 AND advertiser = ?4",
             "INSERT INTO report_ad (cell, campaign, creative, advertiser) VALUES (?1, ?2, ?3, ?4)", texts)
@@ -58,7 +58,7 @@ struct ReportTables {
             [.text(placementKey.feed.text), .text(placementKey.section.text), .integer(placementKey.position)])
     }
 
-    private static func id(_ database: Database, _ find: String, _ insert: String, _ values: [SQLStatement.Value]) throws -> Int64 {
+    private static func id(_ database: Database, _ find: String, _ insert: String, _ values: [SQLValue]) throws -> Int64 {
         let found = try SQLStatement(database, find)
         try found.bind(values)
         defer { found.reset() }

@@ -214,7 +214,7 @@ private struct EventWindow {
 
 extension LedgerEvent {
     /// Reads the impression context and the creative from seven columns: campaign, feed, section, position, layout, creative, advertiser.
-    mutating func readPlacement(from statement: SQLStatement, _ first: Int32) {
+    mutating func readPlacement(from statement: SQLStatement, _ first: Int) {
         showing = statement.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
             ImpressionContext(
                 campaign: statement.optionalText(first), feed: statement.text(first + 1), section: statement.optionalText(first + 2),

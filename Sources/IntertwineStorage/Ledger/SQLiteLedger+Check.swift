@@ -77,7 +77,7 @@ enum EventDigests {
         var (digest, bytes) = (RowDigest(), 0)
         while try statement.step() {
             digest.add(row: statement)
-            for column in 0..<statement.columns { bytes += statement.row(column).count }
+            for column in 0..<statement.columns { bytes += statement.view(column).count }
         }
         return (digest.value, bytes)
     }

@@ -187,6 +187,6 @@ extension SQLiteLedger {
     package static func isUpToDate(_ path: String) throws(StoreError) -> Bool { try LedgerSchema.file(path).isUpToDate() }
 }
 
-extension SQLiteLedger: PersistentLedger {
+extension SQLiteLedger {
     package func complete() async throws { try await completeFile() }
 }

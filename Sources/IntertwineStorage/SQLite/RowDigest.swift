@@ -29,7 +29,7 @@ struct RowDigest {
     /// Adds the values of a row's columns. A NULL or empty value adds nothing, so that a column can be added to the table.
     mutating func add(row statement: SQLStatement) {
         for column in 0..<statement.columns {
-            let bytes = statement.row(column)
+            let bytes = statement.view(column)
             guard !bytes.isEmpty else { continue }
             mix(UInt64(column))
             add(bytes)

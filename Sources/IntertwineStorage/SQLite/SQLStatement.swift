@@ -6,7 +6,7 @@ import Synchronization
 /// A prepared statement, bound and stepped by SQLite's own functions. Confined to the owner of the connection.
 ///
 /// Why: GRDB's bindings box each value, which would cost imports and clicks millions of allocations.
-struct SQLStatement {
+package struct SQLStatement: SQLRow {
     private let pointer: OpaquePointer
     private let keeper: AnyObject
 
@@ -27,33 +27,33 @@ struct SQLStatement {
     }
 
     /// Runs a statement once, with values for its parameters in order.
-    static func run(_ database: some SQLConnection, _ sql: String, _ values: Value...) throws {
+    static func run(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
         try statement.run()
     }
 
     /// Returns the first column of the first row; nil if there is no row or the value is NULL.
-    static func integer(_ database: some SQLConnection, _ sql: String, _ values: Value...) throws -> Int64? {
+    static func integer(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws -> Int64? {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
         defer { statement.reset() }
         return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
     }
 
-    enum Value {
-        case integer(Int64)
-        case text(String)
-
-        /// The kind of an item, as columns store it.
-        static func kind(_ kind: String) -> Value { .text(StoredKind.name(of: kind)) }
-    }
-
-    func bind(_ values: [Value]) throws {
+    func bind(_ values: [SQLValue], row: Int = 0) throws {
         for (index, value) in zip(Int32(1)..., values) {
             switch value {
             case .integer(let number): try bind(index, number)
+            case .number(let number?): try bind(index, number)
+            case .number(nil): try bind(index, Int64?.none)
+            case .flag(let flag): try bind(index, Int64(flag ? 1 : 0))
             case .text(let text): try bind(index, text)
+            case .utf8(let bytes): try bind(index, text: bytes)
+            case .bytes(let bytes): try bind(index, blob: bytes)
+            case .integers(let column): try bind(index, column[row])
+            case .texts(let column): try bind(index, column[row])
+            case .blobs(let column): try bind(index, blob: column[row])
             }
         }
     }
@@ -167,34 +167,59 @@ struct SQLStatement {
     /// The number of rows that the last run on the connection changed.
     var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(pointer))) }
 
+    var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
+
     /// The number of columns in each row.
-    var columns: Int32 { sqlite3_column_count(pointer) }
+    var columns: Int { Int(sqlite3_column_count(pointer)) }
 
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+    package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(truncatingIfNeeded: column)) }
 
-    func number(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
+    func number(_ column: Int) -> Double { sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column)) }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+    package func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
 
     /// Returns the bytes of a text or blob column; empty for NULL.
-    func bytes(_ column: Int32) -> [UInt8] {
-        guard let base = sqlite3_column_blob(pointer, column) else { return [] }
-        return [UInt8](UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column))))
+    package func bytes(_ column: Int) -> [UInt8] {
+        guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else { return [] }
+        return [UInt8](UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column)))))
     }
 
     /// Returns the bytes of a column without a copy; valid until the next ``step()`` or ``reset()``.
-    func row(_ column: Int32) -> UnsafeRawBufferPointer {
-        guard let base = sqlite3_column_blob(pointer, column) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column)))
+    package func view(_ column: Int) -> UnsafeRawBufferPointer {
+        guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column))))
     }
 
-    func text(_ column: Int32) -> String {
-        guard let base = sqlite3_column_blob(pointer, column) else { return "" }
-        return String(decoding: UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column))), as: UTF8.self)
+    package func text(_ column: Int) -> String {
+        guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else { return "" }
+        return String(decoding: UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column)))), as: UTF8.self)
     }
 
     /// Returns the kind of an item, which columns store by ``StoredKind``.
-    func kind(_ column: Int32) -> String { StoredKind.kind(named: text(column)) }
+    package func kind(_ column: Int) -> String { StoredKind.kind(named: text(column)) }
 
-    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+    package func flag(_ column: Int) -> Bool { integer(column) != 0 }
+}
+
+/// A connection for the logic that both databases share.
+package struct SQLiteSession: SQLSession {
+    package static var dialect: SQLDialect { .sqlite }
+
+    let connection: any SQLConnection
+
+    @discardableResult
+    package func run(_ commands: [SQLCommand], _ read: (_ command: Int, _ row: SQLStatement) throws -> Void) throws -> [Int] {
+        var written: [Int] = []
+        for (index, command) in commands.enumerated() {
+            let statement = try SQLStatement(connection, command.text)
+            written.append(0)
+            for row in 0..<command.rowCount {
+                try statement.bind(command.values, row: row)
+                defer { statement.reset() }
+                while try statement.step() { try read(index, statement) }
+                if !statement.isReadOnly { written[index] += statement.changes }
+            }
+        }
+        return written
+    }
 }

@@ -15,4 +15,13 @@ extension StoreError {
             throw error.storeError
         }
     }
+
+    /// Runs `body` as the other function of this name does.
+    package static func wrapping<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as any DatabaseFailure {
+            throw error.storeError
+        }
+    }
 }

@@ -1,0 +1,57 @@
+package import IntertwineFeed
+package import IntertwineStorageCore
+
+extension PostgresLedger: SQLLedger {
+    package func reading<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try StoreError.wrapping { try pool.use(body) }
+    }
+
+    package func reading<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
+    ) async throws -> Value {
+        try await pool.run(for: purpose, body)
+    }
+
+    package func writing<Value: Sendable>(
+        isDurable: Bool, _ lock: LedgerLock?, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
+    ) async throws -> Value {
+        try await pool.run(for: .background) { try Self.transaction(isDurable: isDurable, lock, $0, body) }
+    }
+
+    package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try commits.blocking { try Self.transaction(isDurable: false, lock, $0, body) }
+    }
+
+    package func corrected(_ time: Int64) -> Int64 { clock.corrected(time) }
+
+    /// One replica at a time records the deliveries to a viewer.
+    package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
+        var claim = claim
+        (claim.now, claim.until) = (corrected(claim.now), corrected(claim.until))
+        return try reading { connection in
+            try Self.transaction(isDurable: false, .viewer(claim.viewer), connection) { try ClaimTable.add(claim, $0) }
+        }
+    }
+
+    private static func transaction<Value>(
+        isDurable: Bool, _ lock: LedgerLock?, _ connection: PostgresConnection, _ body: (PostgresConnection) throws -> Value
+    ) throws -> Value {
+        try connection.transaction {
+            let number: Int64? =
+                switch lock {
+                case .clients: PostgresLedgerSchema.Lock.clients
+                case .reservations: PostgresLedgerSchema.Lock.reservations
+                case .viewer(let viewer): PostgresLedgerSchema.Lock.of(viewer)
+                case nil: nil
+                }
+            var commands = isDurable ? [] : [SQLCommand("SET LOCAL synchronous_commit = off")]
+            if let number {
+                commands.append(
+                    SQLCommand(
+                        "SELECT pg_advisory_xact_lock($1::int, $2::int)", [.integer(PostgresLedgerSchema.lockClass), .integer(number)]))
+            }
+            if !commands.isEmpty { try connection.run(commands) }
+            return try body(connection)
+        }
+    }
+}

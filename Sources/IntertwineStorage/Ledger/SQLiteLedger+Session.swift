@@ -1,0 +1,42 @@
+package import IntertwineFeed
+
+extension SQLiteLedger: SQLLedger {
+    package func reading<Value>(_ body: (SQLiteSession) throws -> Value) throws -> Value {
+        try StoreError.wrapping { try connections.read { try body(SQLiteSession(connection: $0)) } }
+    }
+
+    package func reading<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (SQLiteSession) throws -> Value
+    ) async throws -> Value {
+        try await read(for: purpose) { try body(SQLiteSession(connection: $0)) }
+    }
+
+    package func writing<Value: Sendable>(
+        isDurable: Bool, _ lock: LedgerLock?, _ body: @escaping @Sendable (SQLiteSession) throws -> Value
+    ) async throws -> Value {
+        try await StoreError.wrapping {
+            try await isDurable
+                ? commits.write { try body(SQLiteSession(connection: $0)) } : commits.sweep { try body(SQLiteSession(connection: $0)) }
+        }
+    }
+
+    package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (SQLiteSession) throws -> Value) throws -> Value {
+        try StoreError.wrapping { try commits.sweepBlocking { try body(SQLiteSession(connection: $0)) } }
+    }
+
+    package func corrected(_ time: Int64) -> Int64 { time }
+
+    package func claim(_ claim: FrequencyCapReservation) throws -> Bool { try StoreError.wrapping { try commits.claim(claim) } }
+
+    /// Frees the unserved leases of processes of this machine that have ended, and exchanges leases. Slots that they have served remain.
+    package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
+        try writingInTurn(.reservations) { session in
+            let others = try session.rows("SELECT process FROM reservation WHERE campaign = '' AND process <> ?1", .text(exchange.process)) {
+                $0.text(0)
+            }
+            let ended = others.filter { ProcessName.hasEnded($0) }
+            try session.write("DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .texts(ended))
+            try BudgetLeaseTable.exchange(exchange, decide, session)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package import IntertwineFeed
+
+/// A lock that one writer at a time has, in all processes. SQLite needs none: one transaction writes at a time.
+package enum LedgerLock: Sendable {
+    case clients, reservations
+    case viewer(String)
+}
+
+/// A ledger in a database. The extensions of this protocol have what all databases do alike.
+package protocol SQLLedger: PersistentLedger {
+    associatedtype Session: SQLSession
+
+    /// Reads on the caller's thread, which it blocks.
+    func reading<Value>(_ body: (Session) throws -> Value) throws -> Value
+
+    /// Reads on a thread of the ledger, in one snapshot.
+    func reading<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable (Session) throws -> Value) async throws -> Value
+
+    /// Runs a write transaction.
+    ///
+    /// - Parameter isDurable: False if the loss of the transaction in a power failure is harmless.
+    func writing<Value: Sendable>(
+        isDurable: Bool, _ lock: LedgerLock?, _ body: @escaping @Sendable (Session) throws -> Value
+    ) async throws -> Value
+
+    /// Runs a write transaction that need not be durable, in order with the groups, and blocks the caller's thread.
+    func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (Session) throws -> Value) throws -> Value
+
+    /// Returns a time of this machine's clock by the clock that decides what has expired.
+    func corrected(_ time: Int64) -> Int64
+}
