@@ -174,7 +174,8 @@ let package = Package(
         .target(
             name: "IntertwinePostgreSQL",
             dependencies: [
-                "CPostgreSQL", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore", .product(name: "Crypto", package: "swift-crypto"),
+                "CPostgreSQL", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(

@@ -30,7 +30,7 @@ struct RecentAllowanceTests {
             var writer = try LedgerWriter(database, recentSlots: slots)
             return try keys.flatMap { key in
                 if fresh { writer = try LedgerWriter(database, recentSlots: slots) }
-                return try writer.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts)
+                return try writer.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap { try $0.get().verdicts }
             }
         }
     }
@@ -77,7 +77,7 @@ struct RecentAllowanceTests {
         try ledger.pool.writeWithoutTransaction { database in
             let writer = try LedgerWriter(database, recentSlots: 64)
             func commit(_ keys: Range<Int>) throws -> [Verdict] {
-                try keys.flatMap { key in try writer.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts) }
+                try keys.flatMap { key in try writer.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap { try $0.get().verdicts } }
             }
             #expect(try commit(0..<60) == Array(repeating: .counted, count: 60))
             let spilled = try count("allowance")
@@ -93,19 +93,21 @@ struct RecentAllowanceTests {
 
     @Test("A group that is rolled back uses no quota, and earlier counts of others hold")
     func rolledBack() throws {
-        let record = CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         for slots in [16, 1_024] {
             let window: Int64 = 60_000 + Int64(slots)
             try ledger.pool.writeWithoutTransaction { database in
                 let one = try LedgerWriter(database, recentSlots: slots)
                 _ = try LedgerWriter(database).commit(30, now: clock.now) { click("\(slots) other \($0)", window: window) }
-                let failing =
-                    (0..<20).map { click("\(slots) \($0)", window: window) } + Array(repeating: LedgerEntry(selection: record), count: 2)
-                #expect(throws: DatabaseError.self) { try one.commit(failing.count, now: clock.now) { failing[$0] } }
+                try database.execute(
+                    sql: "CREATE TEMP TRIGGER refused BEFORE INSERT ON rollup_day BEGIN SELECT RAISE(ABORT, 'refused'); END")
+                #expect(throws: DatabaseError.self) {
+                    try one.commit(20, now: clock.now) { click("\(slots) \($0)", window: window) }
+                }
+                try database.execute(sql: "DROP TRIGGER refused")
                 let others = try one.commit(30, now: clock.now) { click("\(slots) other \($0)", window: window) }
-                #expect(others.flatMap(\.verdicts) == Array(repeating: .duplicate, count: 30))
+                #expect(try others.flatMap { try $0.get().verdicts } == Array(repeating: .duplicate, count: 30))
                 let again = try one.commit(20, now: clock.now) { click("\(slots) \($0)", window: window) }
-                #expect(again.flatMap(\.verdicts) == Array(repeating: .counted, count: 20))
+                #expect(try again.flatMap { try $0.get().verdicts } == Array(repeating: .counted, count: 20))
             }
         }
     }

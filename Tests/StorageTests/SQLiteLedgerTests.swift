@@ -37,7 +37,7 @@ struct SQLiteLedgerTests {
         let verdicts = try ledger.pool.writeWithoutTransaction { database in
             let writer = try LedgerWriter(database)
             return try stride(from: 0, to: entries.count, by: size).flatMap { start in
-                try writer.commit(min(size, entries.count - start), now: 0) { entries[start + $0] }.flatMap(\.verdicts)
+                try writer.commit(min(size, entries.count - start), now: 0) { entries[start + $0] }.flatMap { try $0.get().verdicts }
             }
         }
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])
@@ -57,12 +57,14 @@ struct SQLiteLedgerTests {
 
     @Test("A group that is rolled back leaves no row, also in rollups")
     func rolledBackGroup() throws {
-        let record = CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         let counts = try ledger.pool.writeWithoutTransaction { database in
             let writer = try LedgerWriter(database)
-            let failing = [click(), LedgerEntry(selection: record), LedgerEntry(selection: record)]
-            #expect(throws: DatabaseError.self) { try writer.commit(failing.count, now: 0) { failing[$0] } }
+            // The last table that a group writes to.
+            try database.execute(
+                sql: "CREATE TEMP TRIGGER refused BEFORE INSERT ON rollup_day BEGIN SELECT RAISE(ABORT, 'refused'); END")
+            #expect(throws: DatabaseError.self) { try writer.commit(2, now: 0) { _ in click() } }
             #expect(!database.isInsideTransaction)
+            try database.execute(sql: "DROP TRIGGER refused")
             _ = try writer.commit(1, now: 0) { _ in click() }
             return try Int.fetchAll(database, sql: "SELECT count(*) FROM event UNION ALL SELECT sum(count) FROM rollup_cell")
         }

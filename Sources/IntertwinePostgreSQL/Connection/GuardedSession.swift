@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import IntertwineStorageCore
 internal import Synchronization
 
 /// A session that the server ends, together with its locks, if this process freezes.

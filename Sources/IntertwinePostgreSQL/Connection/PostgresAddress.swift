@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 package import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// The address of a PostgreSQL database: a libpq connection URI with one or more hosts.
 ///

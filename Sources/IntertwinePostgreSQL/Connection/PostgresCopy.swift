@@ -1,3 +1,5 @@
+package import IntertwineStorageCore
+
 /// A COPY of rows into a table. ``end()`` or ``cancel()`` must be called, also after an error, before the connection is used again.
 package final class PostgresCopy {
     /// The number of bytes per message to the server.

@@ -1,5 +1,5 @@
 package import IntertwineFeed
-package import IntertwineStorageCore
+internal import IntertwineStorageCore
 
 /// A failure of PostgreSQL or of the connection to it. Its description is one line without a password.
 package struct PostgresError: DatabaseFailure, Sendable, Hashable, CustomStringConvertible {

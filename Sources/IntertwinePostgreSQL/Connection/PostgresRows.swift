@@ -21,6 +21,11 @@ package final class PostgresRows {
 
     package var isEmpty: Bool { count == 0 }
 
+    /// Calls `body` with each row.
+    func forEach(_ body: (PostgresRow) throws -> Void) rethrows {
+        for number in 0..<count { try body(PostgresRow(rows: self, number: number)) }
+    }
+
     /// The number of rows that the statement wrote or returned.
     package var affected: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
@@ -88,9 +93,7 @@ extension PostgresConnection: SQLSession {
     @discardableResult
     package func run(_ commands: [SQLCommand], _ read: (_ command: Int, _ row: PostgresRow) throws -> Void) throws -> [Int] {
         let results: [PostgresRows] = try run(commands)
-        for (index, rows) in results.enumerated() {
-            for number in 0..<rows.count { try read(index, PostgresRow(rows: rows, number: number)) }
-        }
+        for (index, rows) in results.enumerated() { try rows.forEach { try read(index, $0) } }
         return results.map(\.affected)
     }
 }

@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
+internal import IntertwineStorageCore
 
 /// The settings of a session, which apply unless its address overrides them.
 package struct PostgresSettings: Sendable, Hashable {

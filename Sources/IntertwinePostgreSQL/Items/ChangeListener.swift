@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import IntertwineFeed
+internal import IntertwineStorageCore
 import Synchronization
 
 /// A listener for notifications of transactions that change items.

@@ -1,3 +1,5 @@
+internal import IntertwineStorageCore
+
 /// The tables of the items, as SQLite's store has them: see `ItemSchema` there.
 ///
 /// Names are in the schema that the user's `search_path` begins with. Texts are compared by their bytes.

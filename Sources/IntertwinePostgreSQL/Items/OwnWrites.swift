@@ -1,3 +1,4 @@
+internal import IntertwineStorageCore
 import Synchronization
 
 /// A record of changes that this process makes by sessions other than the store's, such as an import's.

@@ -1,4 +1,5 @@
 import IntertwineFeed
+internal import IntertwineStorageCore
 import Synchronization
 
 /// A position in a server's write-ahead log (LSN), with the timeline of that log.

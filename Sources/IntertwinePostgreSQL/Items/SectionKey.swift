@@ -1,4 +1,5 @@
 import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// The sort key of a section that is ordered by a field, and the index for it.
 struct SectionKey: Hashable {

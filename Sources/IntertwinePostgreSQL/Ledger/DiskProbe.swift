@@ -1,3 +1,5 @@
+internal import IntertwineStorageCore
+
 /// A check whether the server's disk has space for new rows.
 ///
 /// The check fills a temporary table with half a mebibyte, which the server releases at the commit. It writes no log and blocks no other

@@ -17,7 +17,7 @@ final class LedgerReplica {
     /// Two replicas with one slot would wait for each other's locks; their counts would still be correct.
     private var slot: Int64 = 0
     private var number: Int64 = 0
-    private var rollups = RollupDeltas()
+    private var rollups = Rollups()
     private var uncounted = PendingRollup()
     private var days = EventPartitions()
     private var recent = SeenKeyFilter()
@@ -110,7 +110,7 @@ final class LedgerReplica {
         }
         shared.tidy(at: moment)
         let mode = shared.mode(at: moment)
-        var group = LedgerGroup(entries, recent: recent.isGuessing ? recent : nil, mode)
+        var group = PostgresLedgerGroup(entries, recent: recent.isGuessing ? recent : nil, shared, mode)
         longestWindow = max(longestWindow, group.longestWindow)
         if days.isMissing(group.days) {
             // No partitions are created for events with times of a wrong clock.
@@ -118,16 +118,16 @@ final class LedgerReplica {
             try days.make(group.days, today: LedgerTime.day(of: moment), connection)
         }
         number += 1
-        var (receipts, uncounted) = try decide(&group, moment, now: now, connection, isLate)
+        var (receipts, uncounted, time) = try decide(&group, moment, now: now, connection, isLate)
         if group.isUnsure {
             recent.hasEnded(.wrong)
             try connection.post([SQLCommand("ROLLBACK")])
             rollups.discard()
             shared.discard()
-            group = LedgerGroup(entries, recent: nil, mode)
-            (receipts, uncounted) = try decide(&group, moment, now: now, connection, isLate)
+            group = PostgresLedgerGroup(entries, recent: nil, shared, mode)
+            (receipts, uncounted, time) = try decide(&group, moment, now: now, connection, isLate)
         }
-        var commands = group.commands + shared.commands(process: process, number: number)
+        var commands = group.commands(at: time) + shared.commands(process: process, number: number)
         guard flushes && !rollups.isEmpty || rollups.isDue || !commands.isEmpty else {
             // The group has only deferrable counts, which wait for the next group or flush. The rollback needs no wait.
             try connection.post([SQLCommand("ROLLBACK")])
@@ -135,7 +135,7 @@ final class LedgerReplica {
             self.uncounted = uncounted
             return receipts
         }
-        commands += rollups.commands(slot: slot) + [SQLCommand("COMMIT")]
+        commands += rollups.sums.commands(slot: slot) + [SQLCommand("COMMIT")]
         do throws(PostgresError) {
             _ = try connection.run(commands)
         } catch {
@@ -156,8 +156,8 @@ final class LedgerReplica {
     ///   - moment: The time that selected the group's mode.
     ///   - now: As in ``commit(_:now:flushes:_:isLate:)``.
     private func decide(
-        _ group: inout LedgerGroup, _ moment: Int64, now: Int64?, _ connection: PostgresConnection, _ isLate: (Int) -> Bool
-    ) throws -> ([Result<LedgerReceipt, any Error>], PendingRollup) {
+        _ group: inout PostgresLedgerGroup, _ moment: Int64, now: Int64?, _ connection: PostgresConnection, _ isLate: (Int) -> Bool
+    ) throws -> ([Result<LedgerReceipt, any Error>], PendingRollup, now: Int64) {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
         let start = WallClock.now()
         let locks = [SQLCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
@@ -177,9 +177,10 @@ final class LedgerReplica {
                 throw PostgresError(code: "40001", message: "the group must be repeated")
             }
         }
-        group.apply(answers)
+        group.apply(answers.dropFirst(locks.count + log.count))
         var uncounted = uncounted
-        return (group.decide(at: now ?? time, &shared, &rollups, &uncounted, isLate: isLate), uncounted)
+        let moment = now ?? time
+        return (try group.decide(at: moment, &rollups, &uncounted, isLate: isLate), uncounted, moment)
     }
 
     /// Returns true if a group whose connection was lost has been committed.

@@ -1,4 +1,5 @@
 internal import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// The SQL commands of changes to viewers' lists. Rows have the meaning that they have in `ListEntryTable` of the SQLite ledger.
 ///

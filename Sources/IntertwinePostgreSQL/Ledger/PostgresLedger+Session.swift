@@ -1,15 +1,36 @@
 package import IntertwineFeed
+internal import IntertwinePrimitives
 package import IntertwineStorageCore
 
 extension PostgresLedger: SQLLedger {
     package func reading<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        try StoreError.wrapping { try pool.use(body) }
+        try StoreError.wrappingBlocking { try pool.use(body) }
     }
 
     package func reading<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
         try await pool.run(for: purpose, body)
+    }
+
+    package func answer<Value: Sendable>(
+        _ questions: [SQLCommand], _ start: Value,
+        _ read: @escaping @Sendable (_ value: inout Value, _ question: Int, _ row: PostgresRow, _ now: Int64) -> Void
+    ) async throws -> Value {
+        let clock = clock
+        return try await pool.run(for: .request) { connection in
+            let asked = WallClock.now()
+            var (value, now) = (start, Int64.min)
+            try connection.run([SQLCommand("SELECT \(ServerClock.expression)")] + questions) { command, row in
+                if command == 0 {
+                    let time = try clock.check(row.integer(0), askedAt: asked)
+                    now = clock.substitute?() ?? time
+                } else {
+                    read(&value, command - 1, row, now)
+                }
+            }
+            return value
+        }
     }
 
     package func writing<Value: Sendable>(
@@ -19,7 +40,9 @@ extension PostgresLedger: SQLLedger {
     }
 
     package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (PostgresConnection) throws -> Value) throws -> Value {
-        try commits.blocking { try Self.transaction(isDurable: false, lock, $0, body) }
+        try StoreError.wrappingBlocking {
+            try commits.inTurnBlocking { writer in try writer.run { try Self.transaction(isDurable: false, lock, $0, body) } }
+        }
     }
 
     package func corrected(_ time: Int64) -> Int64 { clock.corrected(time) }

@@ -1,4 +1,5 @@
 package import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// Calls of trackers, each of which one replica at a time has.
 extension PostgresLedger {

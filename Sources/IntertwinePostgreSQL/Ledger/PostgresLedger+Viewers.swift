@@ -1,4 +1,5 @@
 package import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// Viewers' lists.
 extension PostgresLedger {

@@ -7,9 +7,9 @@ package import IntertwineStorageCore
 ///
 /// A commit is durable on the server's disk, once, before the response. If the connection is lost during a commit, the next connection
 /// determines the outcome.
-package final class PostgresLedger {
+package final class PostgresLedger: Sendable {
     let pool: PostgresPool
-    let commits: PostgresGroupCommit
+    let commits: GroupCommit<PostgresGroupWriter>
     let clock: ServerClock
 
     /// Opens the ledger, and creates its tables in an empty database.
@@ -28,10 +28,9 @@ package final class PostgresLedger {
         let clock = ServerClock(substitute: now)
         self.clock = clock
         pool = PostgresPool(address, reading: reads, settings: PostgresSettings(applicationName: "intertwine reader"))
-        commits = PostgresGroupCommit(
-            address,
-            limits: PostgresGroupCommit.Limits(waiting: max(1, waiting), group: max(1, group), maxQueueTime: .seconds(timeout)),
-            clock: clock)
+        let limits = GroupLimits(
+            waiting: max(1, waiting), group: max(1, group), maxQueueTime: .seconds(timeout), events: 4_096, isWatched: true)
+        commits = GroupCommit(PostgresGroupWriter(address, limits, clock: clock), limits)
         try ServerChecks.check(pool) { connection in
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
@@ -74,51 +73,8 @@ package final class PostgresLedger {
     }
 
     package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
-        let question = SQLCommand(
-            """
-            SELECT fingerprint, answer, expires FROM idempotency WHERE scope IN ($1, $2) AND key = $3 ORDER BY scope = $1 DESC
-            """, [.text(key.scope), .text(key.formerScope), .text(key.key)])
-        return try await timed([question]) { answers, now in
-            let rows = answers[0]
-            // A response that expires later than a new one would was stored by a fast clock.
-            let valid = (0..<rows.count).first {
-                rows.integer($0, 2) > now && rows.integer($0, 2) <= LedgerTime.latestEnd(at: key.expires, window: 0)
-            }
-            guard let row = valid else { return nil }
-            let isSame = ByteString(rows.text(row, 0)) == ByteString(key.fingerprint)
-            return isSame ? .replayed(rows.bytes(row, 1)) : .keyReused
-        }
+        try await storedReceipt(of: key)
     }
 
-    package func selection(id: String) async throws -> CommandRecord? {
-        try await timed(
-            [
-                SQLCommand("SELECT cell, viewer, expires, undone_at FROM selection WHERE id = $1", [.text(id)]),
-                SQLCommand("SELECT command, undo FROM selection_step WHERE selection = $1 ORDER BY number", [.text(id)]),
-            ]
-        ) { rows, _ in
-            let (found, steps) = (rows[0], rows[1])
-            guard !found.isEmpty else { return nil }
-            return CommandRecord(
-                id: id, cell: found.text(0, 0), viewer: found.optionalText(0, 1),
-                steps: (0..<steps.count).map { row in
-                    CommandRecord.Step(command: steps.text(row, 0), undo: steps.isNull(row, 1) ? nil : steps.bytes(row, 1))
-                }, expires: found.integer(0, 2), undoneAt: found.optionalInteger(0, 3))
-        }
-    }
-
-    /// Reads what the time decides about, together with the server's time.
-    ///
-    /// - Throws: `StoreError.unavailable` where this machine's clock is wrong: its callers judge by it.
-    private func timed<Value: Sendable>(
-        _ questions: [SQLCommand], _ body: @escaping @Sendable (_ answers: [PostgresRows], _ now: Int64) throws -> Value
-    ) async throws -> Value {
-        let clock = clock
-        return try await pool.run(for: .request) { connection in
-            let start = WallClock.now()
-            let answers = try connection.run(questions + [SQLCommand("SELECT \(ServerClock.expression)")])
-            let time = try clock.check(answers[questions.count].integer(0, 0), askedAt: start)
-            return try body(answers, clock.substitute?() ?? time)
-        }
-    }
+    package func selection(id: String) async throws -> CommandRecord? { try await storedSelection(id: id) }
 }

@@ -1,3 +1,5 @@
+internal import IntertwineStorageCore
+
 /// The tables of the ledger in a PostgreSQL database that any number of replicas write to.
 ///
 /// Times are milliseconds since 1970-01-01 UTC, days are days since then. Texts are ordered and compared by their bytes.

@@ -1,4 +1,5 @@
 internal import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// The tables with totals and sketches of reports.
 ///

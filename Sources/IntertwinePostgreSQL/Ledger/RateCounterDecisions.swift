@@ -19,10 +19,8 @@ extension RateCounterKeys {
     }
 }
 
-/// Decides if an event counts: the first of its duplicates, and within its rate limits. It is the counterpart of `RateCounterTable` for SQLite.
-///
-/// The caller stores the table rows of a group's keys, and writes the changed rows with `commands`. Short windows are in ``SharedRateCounters``.
-struct RateCounterDecisions {
+/// The rate counters of a group, with the rows of the table `allowance` for its keys. Short windows are in ``SharedRateCounters``.
+struct RateCounterDecisions: RateCounterStore {
     private struct RateCounter {
         var until: Int64
         var used: Int64
@@ -35,93 +33,81 @@ struct RateCounterDecisions {
         case shared, table
     }
 
-    private var allowances: [RateCounterKey: RateCounter] = [:]
+    private let shared: SharedRateCounters
+    private var stored: [RateCounterKey: RateCounter] = [:]
     /// The keys that were looked up in the table. All others are treated as new.
-    let requestedKeys: Set<RateCounterKey>
+    private let requestedKeys: Set<RateCounterKey>
     /// The location of short windows.
     let mode: SharedRateCounters.Mode
+    /// True if a decision relies on a key that was treated as new and is not written, so that no key conflict would show an error.
+    private(set) var isUnsure = false
 
-    init(requestedKeys: Set<RateCounterKey>, _ mode: SharedRateCounters.Mode) {
-        (self.requestedKeys, self.mode) = (requestedKeys, mode)
-    }
-
-    /// Returns true if the decision relies on a key that was treated as new and is not written, so that no key conflict would show an error.
-    func isGuess(_ event: LedgerEvent, _ keys: RateCounterKeys, committedAt now: Int64, _ shared: SharedRateCounters) -> Bool {
-        let moment = EventMoment(of: event, committedAt: now)
-        var isGuess = false
-        keys.forEach(event) { key, window, _ in
-            guard location(of: key, at: moment, window, shared) == .table else { return }
-            isGuess = isGuess || !requestedKeys.contains(key) && allowances[key] == nil
-        }
-        return isGuess
+    init(requestedKeys: Set<RateCounterKey>, _ shared: SharedRateCounters, _ mode: SharedRateCounters.Mode) {
+        (self.requestedKeys, self.shared, self.mode) = (requestedKeys, shared, mode)
     }
 
     /// The keys that have a row now.
-    var storedKeys: some Sequence<RateCounterKey> { allowances.keys }
+    var storedKeys: some Sequence<RateCounterKey> { stored.keys }
 
-    mutating func store(_ key: RateCounterKey, until: Int64, used: Int64) {
-        allowances[key] = RateCounter(until: until, used: used, isStored: true)
+    /// Finds and locks the rows of the requested keys.
+    var questions: [SQLCommand] {
+        guard !requestedKeys.isEmpty else { return [] }
+        return [
+            SQLCommand(
+                "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE",
+                [.blobs(requestedKeys.sorted().map(\.bytes))])
+        ]
     }
 
-    /// - Parameter now: when the event is committed, which may be a while after it happened.
-    mutating func verdict(
-        on event: LedgerEvent, _ keys: RateCounterKeys, committedAt now: Int64, _ shared: inout SharedRateCounters
-    ) -> Verdict {
-        let moment = EventMoment(of: event, committedAt: now)
-        if let duplicates = event.deduplication {
-            for key in keys.repeats where used(key, at: moment, duplicates.window, shared) > 0 { return .duplicate }
+    /// Stores the answer to ``questions``.
+    mutating func apply(_ rows: PostgresRows) {
+        rows.forEach { row in
+            guard let key = RateCounterKey(row.view(0)) else { return }
+            stored[key] = RateCounter(until: row.integer(1), used: row.integer(2), isStored: true)
         }
-        if let required = event.requiredPriorEvent, !keys.required.contains(where: { used($0, at: moment, required.window, shared) > 0 }) {
-            return .unseen
-        }
-        for (rate, key) in zip(event.rates, keys.rates) where used(key, at: moment, rate.window, shared) >= rate.limit { return .limited }
-        if let duplicates = event.deduplication {
-            for key in keys.recorded { use(key, at: moment, duplicates.window, restarts: true, &shared) }
-        }
-        for (rate, key) in zip(event.rates, keys.rates) { use(key, at: moment, rate.window, restarts: false, &shared) }
-        return .counted
     }
 
-    private func location(of key: RateCounterKey, at moment: EventMoment, _ window: Int64, _ shared: SharedRateCounters) -> CounterLocation
-    {
+    private func location(of key: RateCounterKey, at moment: EventMoment, _ window: Int64) -> CounterLocation {
         guard SharedRateCounters.isShort(window) else { return .table }
-        if let allowance = shared[key], moment.isWithin(allowance.until, window: window) { return .shared }
-        if let allowance = allowances[key], moment.isWithin(allowance.until, window: window) { return .table }
+        if let counter = shared[key], moment.isWithin(counter.until, window: window) { return .shared }
+        if let counter = stored[key], moment.isWithin(counter.until, window: window) { return .table }
         return mode.writesTable ? .table : .shared
     }
 
-    private func used(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, _ shared: SharedRateCounters) -> Int64 {
+    func used(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, claims: Bool) -> Int64 {
         let (until, used): (Int64, Int64) =
-            switch location(of: key, at: moment, window, shared) {
+            switch location(of: key, at: moment, window) {
             case .shared: (shared[key]?.until ?? .min, Int64(shared[key]?.used ?? 0))
-            case .table: (allowances[key]?.until ?? .min, allowances[key]?.used ?? 0)
+            case .table: (stored[key]?.until ?? .min, stored[key]?.used ?? 0)
             }
         return moment.isWithin(until, window: window) ? used : 0
     }
 
-    /// Adds one use to a counter.
-    ///
-    /// - Parameter restarts: True if a new window begins in any case.
-    private mutating func use(
-        _ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool, _ shared: inout SharedRateCounters
-    ) {
+    mutating func use(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool) {
         var (until, isEndless) = moment.event.addingReportingOverflow(window)
         if isEndless { until = .max }
-        let before = restarts ? 0 : used(key, at: moment, window, shared)
-        switch location(of: key, at: moment, window, shared) {
+        let before = restarts ? 0 : used(key, at: moment, window, claims: true)
+        switch location(of: key, at: moment, window) {
         case .shared:
             shared.set(key, until: before > 0 ? shared[key]?.until ?? until : until, used: before &+ 1)
         case .table:
-            let known = allowances[key]
+            let known = stored[key]
             let end = before > 0 ? known?.until ?? until : until
-            allowances[key] = RateCounter(until: end, used: before &+ 1, isStored: known?.isStored ?? false, isChanged: true)
+            stored[key] = RateCounter(until: end, used: before &+ 1, isStored: known?.isStored ?? false, isChanged: true)
             if SharedRateCounters.isShort(window) { shared.spill(until: end) }
+        }
+    }
+
+    mutating func hasRejected(_ event: LedgerEvent, _ keys: RateCounterKeys, at moment: EventMoment) {
+        keys.forEach(event) { key, window, _ in
+            guard location(of: key, at: moment, window) == .table else { return }
+            isUnsure = isUnsure || !requestedKeys.contains(key) && stored[key] == nil
         }
     }
 
     /// The commands that write the changed rows, in the order of the keys.
     var commands: [SQLCommand] {
-        let changed = allowances.filter(\.value.isChanged).sorted { $0.key < $1.key }
+        let changed = stored.filter(\.value.isChanged).sorted { $0.key < $1.key }
         return [
             (
                 changed.filter(\.value.isStored),

@@ -9,8 +9,8 @@ internal import IntertwineStorageCore
 /// so the last number read from it shows which entries are new.
 ///
 /// Counters that do not fit in memory are in the table `allowance`, together with long windows. All counters are there while a replica of
-/// a version without the log runs.
-struct SharedRateCounters {
+/// a version without the log runs. Confined to the ledger's queue.
+final class SharedRateCounters {
     /// The location where short windows are read and written.
     struct Mode: Equatable {
         var readsTable: Bool
@@ -66,7 +66,7 @@ struct SharedRateCounters {
     }
 
     /// Takes the answer.
-    mutating func apply(_ rows: PostgresRows) {
+    func apply(_ rows: PostgresRows) {
         isBesideOlder = false
         for row in 0..<rows.count {
             guard rows.flag(row, 2) else {
@@ -84,15 +84,15 @@ struct SharedRateCounters {
 
     subscript(_ key: RateCounterKey) -> RecentRateCounters.RateCounter? { recent.allowance(key) }
 
-    mutating func set(_ key: RateCounterKey, until: Int64, used: Int64) {
+    func set(_ key: RateCounterKey, until: Int64, used: Int64) {
         recent.set(key, RecentRateCounters.RateCounter(until: until, used: UInt32(clamping: used)))
     }
 
     /// Notes that one with a short window goes to the table.
-    mutating func spill(until end: Int64) { spilled.own = max(spilled.own ?? .min, end) }
+    func spill(until end: Int64) { spilled.own = max(spilled.own ?? .min, end) }
 
     /// Forgets what is over, a little at a time. Not within a transaction.
-    mutating func tidy(at moment: Int64) {
+    func tidy(at moment: Int64) {
         recent.tidy {
             $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
         }
@@ -112,13 +112,13 @@ struct SharedRateCounters {
         ]
     }
 
-    mutating func hasCommitted() {
+    func hasCommitted() {
         recent.hasCommitted()
         if let own = spilled.own { spilled = (max(spilled.until, own), nil) }
     }
 
     /// The group was rolled back. Rows read from other replicas stay valid.
-    mutating func discard() {
+    func discard() {
         recent.discard()
         spilled.own = nil
     }

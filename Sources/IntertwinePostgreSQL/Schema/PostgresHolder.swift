@@ -1,3 +1,5 @@
+internal import IntertwineStorageCore
+
 /// A lookup of sessions of other programs that block a start.
 enum PostgresHolder {
     /// Returns the session that holds a contended lock on an Intertwine table; nil if no such session exists or is visible.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// A change of the tables, applied once in a database. It only adds, so that replicas of the previous version continue.
 package struct PostgresMigration: Sendable {

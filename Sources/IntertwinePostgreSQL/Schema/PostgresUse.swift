@@ -1,5 +1,6 @@
 internal import Glibc
 internal import IntertwineFeed
+internal import IntertwineStorageCore
 
 /// An advisory lock that shows the use of a database: services share it, and a copy holds it exclusively.
 enum PostgresUse {

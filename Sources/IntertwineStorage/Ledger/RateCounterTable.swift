@@ -1,15 +1,11 @@
 import GRDB
 import IntertwineFeed
 
-/// The rate counters that decide the verdict of an event: it counts if it is no duplicate and within its rate limits.
-///
-/// A window begins with the first event that counts, and ends for all of its events together. Events that do not count use nothing, so
-/// further attempts above a limit do not extend the window. A stored window that ends later than a new one would was written while the
-/// clock was ahead, and counts as expired.
+/// The rate counters of an SQLite ledger.
 ///
 /// Short windows, as clicks have, are in memory, and on disk in the order in which they begin. Long windows, and those that exceed the
 /// memory limit, are in a tree on disk. Counters of other processes are read at the start of each transaction.
-package struct RateCounterTable {
+struct RateCounterTable: RateCounterStore {
     private var recent: RecentRateCounters
     private var log: RateCounterLog
     private var stored: StoredRateCounters
@@ -46,33 +42,6 @@ package struct RateCounterTable {
 
     private static func isCredible(_ until: Int64, at moment: Int64) -> Bool {
         moment == .min || until <= LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
-    }
-
-    /// Decides the verdict of an event, and counts it if it is valid.
-    ///
-    /// - Parameter now: the time of the commit, which can be later than the event.
-    mutating func verdict(on event: LedgerEvent, committedAt now: Int64) throws -> Verdict {
-        moment = event.at
-        let moment = EventMoment(of: event, committedAt: now)
-        let keys = RateCounterKeys(event)
-        if let duplicates = event.deduplication {
-            for key in keys.repeats where try used(key, at: moment, duplicates.window, claims: keys.recorded.contains(key)) > 0 {
-                return .duplicate
-            }
-        }
-        if let required = event.requiredPriorEvent,
-            try !keys.required.contains(where: { try used($0, at: moment, required.window, claims: false) > 0 })
-        {
-            return .unseen
-        }
-        for (rate, key) in zip(event.rates, keys.rates) where try used(key, at: moment, rate.window, claims: true) >= rate.limit {
-            return .limited
-        }
-        if let duplicates = event.deduplication {
-            for key in keys.recorded { try use(key, at: moment, duplicates.window, restarts: true) }
-        }
-        for (rate, key) in zip(event.rates, keys.rates) { try use(key, at: moment, rate.window, restarts: false) }
-        return .counted
     }
 
     /// Writes the counters of the group. Call it before the group is committed.
@@ -130,7 +99,8 @@ package struct RateCounterTable {
         return recent.isFull ? try inTree() : .recent(nil)
     }
 
-    private mutating func used(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, claims: Bool) throws -> Int64 {
+    mutating func used(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, claims: Bool) throws -> Int64 {
+        self.moment = moment.event
         longestWindow = max(longestWindow, window)
         let (until, used): (Int64, Int64) =
             switch try location(of: key, at: moment, window, claims: claims) {
@@ -140,10 +110,7 @@ package struct RateCounterTable {
         return moment.isWithin(until, window: window) ? used : 0
     }
 
-    /// Counts one use of a key.
-    ///
-    /// - Parameter restarts: true if a new window begins in any case.
-    private mutating func use(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool) throws {
+    mutating func use(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool) throws {
         let end = Self.end(of: window, from: moment.event)
         switch try location(of: key, at: moment, window, claims: true) {
         case .recent(let allowance?) where !restarts && moment.isWithin(allowance.until, window: window):

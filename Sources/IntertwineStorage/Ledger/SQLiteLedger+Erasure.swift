@@ -55,7 +55,7 @@ extension SQLiteLedger {
         try await emptyLog()
         let hasCopies = try await read(for: .background) { try DatabaseBytes($0).unusedSpaceContains(Array(text.utf8)) }
         guard hasCopies else { return }
-        try await StoreError.wrapping { try await commits.vacuum() }
+        try await StoreError.wrapping { try await commits.inTurn { try $0.vacuum() } }
         try await emptyLog()
     }
 

@@ -26,7 +26,7 @@ extension SQLiteLedger {
     func gatherCounts(before moment: Int64 = .max, isUrgent: Bool = true) async throws {
         let written = try await read(for: .background) { try SQLStatement.integer($0, "SELECT max(id) FROM event") } ?? 0
         // This process has already added up its own events. Other processes may have written later events.
-        let recent = await commits.drainRecent(.totals)
+        let recent = try await commits.inTurn { $0.drainRecent(.totals) }
         if let recent, try await applyRecent(recent), recent.last >= written { return }
         let end = max(written, recent?.last ?? 0)
         var marker = try await marker(of: .totals)

@@ -2,13 +2,25 @@ package import IntertwineFeed
 
 extension SQLiteLedger: SQLLedger {
     package func reading<Value>(_ body: (SQLiteSession) throws -> Value) throws -> Value {
-        try StoreError.wrapping { try connections.read { try body(SQLiteSession(connection: $0)) } }
+        try StoreError.wrappingBlocking { try connections.read { try body(SQLiteSession(connection: $0)) } }
     }
 
     package func reading<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (SQLiteSession) throws -> Value
     ) async throws -> Value {
         try await read(for: purpose) { try body(SQLiteSession(connection: $0)) }
+    }
+
+    package func answer<Value: Sendable>(
+        _ questions: [SQLCommand], _ start: Value,
+        _ read: @escaping @Sendable (_ value: inout Value, _ question: Int, _ row: SQLStatement, _ now: Int64) -> Void
+    ) async throws -> Value {
+        let now = now()
+        return try await reading(for: .request) { session in
+            var value = start
+            try session.run(questions) { read(&value, $0, $1, now) }
+            return value
+        }
     }
 
     package func writing<Value: Sendable>(
@@ -21,12 +33,14 @@ extension SQLiteLedger: SQLLedger {
     }
 
     package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (SQLiteSession) throws -> Value) throws -> Value {
-        try StoreError.wrapping { try commits.sweepBlocking { try body(SQLiteSession(connection: $0)) } }
+        try StoreError.wrappingBlocking { try commits.inTurnBlocking { writer in try writer.write(isSynced: false) { try body(SQLiteSession(connection: $0)) } } }
     }
 
     package func corrected(_ time: Int64) -> Int64 { time }
 
-    package func claim(_ claim: FrequencyCapReservation) throws -> Bool { try StoreError.wrapping { try commits.claim(claim) } }
+    package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
+        try StoreError.wrappingBlocking { try claims.claim(claim, commits) }
+    }
 
     /// Frees the unserved leases of processes of this machine that have ended, and exchanges leases. Slots that they have served remain.
     package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {

@@ -10,7 +10,7 @@ extension SQLiteLedger: TrackerLedger {
     package func enqueueTrackerCalls(
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
-        let recent = await commits.drainRecent(.trackers)
+        let recent = try await commits.inTurn { $0.drainRecent(.trackers) }
         if let recent, try await passBy(recent, calls) { return 0 }
         var ousted = 0
         while true {

@@ -4,22 +4,7 @@ public import IntertwineFeed
 
 extension SQLiteLedger {
     public func selection(id: String) async throws -> CommandRecord? {
-        try await read { database in
-            let statement = try SQLStatement(database, "SELECT cell, viewer, expires, undone_at FROM selection WHERE id = ?")
-            defer { statement.reset() }
-            try statement.bind(1, id)
-            guard try statement.step() else { return nil }
-            let steps = try SQLStatement(database, "SELECT command, undo FROM selection_step WHERE selection = ? ORDER BY number")
-            defer { steps.reset() }
-            try steps.bind(1, id)
-            var record = CommandRecord(
-                id: id, cell: statement.text(0), viewer: statement.optionalText(1), steps: [], expires: statement.integer(2),
-                undoneAt: statement.isNull(3) ? nil : statement.integer(3))
-            while try steps.step() {
-                record.steps.append(CommandRecord.Step(command: steps.text(0), undo: steps.isNull(1) ? nil : steps.bytes(1)))
-            }
-            return record
-        }
+        try await storedSelection(id: id)
     }
 
     public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {

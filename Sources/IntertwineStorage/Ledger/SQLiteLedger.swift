@@ -28,7 +28,8 @@ public final class SQLiteLedger: Ledger {
     let check = FileCheck(from: [0])
     private let lockTimeout: Double
     private let path: String
-    let commits: GroupCommit
+    let commits: GroupCommit<SQLiteGroupWriter>
+    let claims = ClaimQueue()
     package let now: @Sendable () -> Int64
 
     /// Opens the ledger, and creates it if it is missing.
@@ -45,14 +46,14 @@ public final class SQLiteLedger: Ledger {
         now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
     ) throws(StoreError) {
         self.now = now
-        let limits = GroupCommit.Limits(waiting: waiting, group: max(1, group), maxQueueTime: .seconds(lockTimeout))
+        let limits = GroupLimits(waiting: waiting, group: max(1, group), maxQueueTime: .seconds(lockTimeout))
         self.lockTimeout = lockTimeout
         self.path = path
         threads = ReaderPool(reads)
         let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
         state = Mutex(State(connections: connections, pool: pool, counter: counter))
         do {
-            commits = try GroupCommit(pool, file, counter, limits: limits, now: now)
+            commits = GroupCommit(try SQLiteGroupWriter(pool, file, counter, limits, now: now), limits)
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {
@@ -94,7 +95,7 @@ public final class SQLiteLedger: Ledger {
         try? connections.read { commits.file.integrity.look($0, counter) }
         let change = watch.check(file: commits.file) {
             let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
-            try commits.reopen(with: pool, file, counter)
+            try commits.inTurnBlocking { try $0.reopen(with: pool, file, counter) }
             state.withLock { ($0.connections, $0.pool, $0.counter, $0.log) = (connections, pool, counter, LogGuard()) }
             check.restart()
         }
@@ -106,12 +107,14 @@ public final class SQLiteLedger: Ledger {
     /// Makes the loss of the write-ahead log detectable at the next start. Call it by one caller at a time; it blocks.
     package func guardLog() {
         var (log, counter) = state.withLock { ($0.log, $0.counter) }
-        log.look(counter) { try commits.maintain($0) }
+        log.look(counter) { try maintain($0) }
         state.withLock { $0.log = log }
     }
 
     /// Runs `body` on the writing connection, outside a transaction, with durable commits.
-    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value { try commits.maintain(body) }
+    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try commits.inTurnBlocking { try $0.maintain(body) }
+    }
 
     /// Checks that the ledger can be written and read. A recent commit replaces the test write.
     public func checkReady() async throws {
@@ -155,12 +158,12 @@ public final class SQLiteLedger: Ledger {
     ///
     /// - Throws: `StoreError.unavailable` if another process prevents it.
     public func completeFile() async throws {
-        try await StoreError.wrapping { try await commits.completeFile() }
+        try await StoreError.wrapping { try await commits.flushCounts() }
+        try await StoreError.wrapping { try await commits.inTurn { try $0.pool.completeFile() } }
     }
 
     public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
-        let now = now()
-        return try await read { try IdempotencyStore($0).receipt(of: key, now: now) }
+        try await storedReceipt(of: key)
     }
 
     func read<Value: Sendable>(

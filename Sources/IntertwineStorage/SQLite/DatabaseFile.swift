@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
+package import GRDB
 import Glibc
-import IntertwineFeed
+package import IntertwineFeed
 
 /// A description of an Intertwine database file, with functions that recognize, open and migrate it.
 struct DatabaseFile {

@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import IntertwineFeed
+package import IntertwineStorageCore
 import Synchronization
 
 /// A prepared statement, bound and stepped by SQLite's own functions. Confined to the owner of the connection.

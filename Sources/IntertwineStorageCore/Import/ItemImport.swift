@@ -1,5 +1,5 @@
 import Glibc
-public import IntertwineFeed
+package import IntertwineFeed
 
 /// An import of items from one or several files into a store, in one transaction.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
 package import IntertwineFeed
-package import IntertwinePrimitives
+internal import IntertwinePrimitives
 
 /// A store whose items can be changed by operators and by the process itself. Each change is durable when it returns.
 ///

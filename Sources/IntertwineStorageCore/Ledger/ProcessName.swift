@@ -9,7 +9,7 @@ package enum ProcessName {
     }
 
     /// Returns true if the process has ended; false if that is unknown, such as for a process in another container.
-    static func hasEnded(_ name: String) -> Bool {
+    package static func hasEnded(_ name: String) -> Bool {
         let parts = name.split(separator: "@").last?.split(separator: "/") ?? []
         guard parts.count == 4, let system, "\(parts[0])/\(parts[1])" == system, let process = pid_t(parts[2]) else { return false }
         return start(of: process) != String(parts[3])

@@ -40,7 +40,7 @@ package struct RateCounterKey: Hashable, Comparable, Sendable {
 
     package var bytes: [UInt8] { withBytes { [UInt8]($0) } }
 
-    func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    package func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         try withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { try body($0) }
     }
 

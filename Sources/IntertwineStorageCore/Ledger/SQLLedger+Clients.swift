@@ -1,3 +1,5 @@
+internal import IntertwineFeed
+
 /// Registered client capabilities.
 extension SQLLedger {
     package func capabilities(of digest: String) async throws -> String? {

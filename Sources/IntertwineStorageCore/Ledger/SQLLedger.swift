@@ -16,6 +16,17 @@ package protocol SQLLedger: PersistentLedger {
     /// Reads on a thread of the ledger, in one snapshot.
     func reading<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable (Session) throws -> Value) async throws -> Value
 
+    /// Reads data whose expiry the present time decides, in one round trip.
+    ///
+    /// - Parameters:
+    ///   - start: The initial value of the result.
+    ///   - read: Called with each row of a result, the index of its question and the time in milliseconds since 1970-01-01 UTC.
+    /// - Throws: `StoreError.unavailable` if this machine's clock is wrong: callers compare the result with it.
+    func answer<Value: Sendable>(
+        _ questions: [SQLCommand], _ start: Value,
+        _ read: @escaping @Sendable (_ value: inout Value, _ question: Int, _ row: Session.Row, _ now: Int64) -> Void
+    ) async throws -> Value
+
     /// Runs a write transaction.
     ///
     /// - Parameter isDurable: False if the loss of the transaction in a power failure is harmless.

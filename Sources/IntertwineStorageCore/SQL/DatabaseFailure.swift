@@ -16,8 +16,8 @@ extension StoreError {
         }
     }
 
-    /// Runs `body` as the other function of this name does.
-    package static func wrapping<Value>(_ body: () throws -> Value) throws -> Value {
+    /// Runs `body` as ``wrapping(_:)`` does, for callers without a task.
+    package static func wrappingBlocking<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as any DatabaseFailure {

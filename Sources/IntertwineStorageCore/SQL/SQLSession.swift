@@ -81,17 +81,18 @@ extension SQLSession {
 
 /// The differences between the databases' SQL.
 package struct SQLDialect: Sendable {
-    /// Follows a query whose rows are locked until the end of the transaction. SQLite's writers have locked the whole file.
-    package let forUpdate: String
     /// Follows a query that locks its rows and omits those that another session has locked.
     package let skipLocked: String
     /// The function that returns the greatest of its arguments.
     package let greatest: String
-    private let isSetWise: Bool
+    /// A Boolean value indicating whether a batch is one statement over arrays.
+    package let isSetWise: Bool
 
-    package static let sqlite = SQLDialect(forUpdate: "", skipLocked: "", greatest: "max", isSetWise: false)
-    package static let postgres = SQLDialect(
-        forUpdate: " FOR UPDATE", skipLocked: " FOR UPDATE SKIP LOCKED", greatest: "greatest", isSetWise: true)
+    package static let sqlite = SQLDialect(skipLocked: "", greatest: "max", isSetWise: false)
+    package static let postgres = SQLDialect(skipLocked: " FOR UPDATE SKIP LOCKED", greatest: "greatest", isSetWise: true)
+
+    /// Follows a query whose rows of a table are locked until the end of the transaction. SQLite's writers have locked the whole file.
+    package func locking(_ table: String) -> String { isSetWise ? " FOR UPDATE OF \(table)" : "" }
 
     /// Returns the rows of an `INSERT`: first columns, then values that are equal in all rows.
     package func values(_ columns: Int, and more: Int = 0) -> String {

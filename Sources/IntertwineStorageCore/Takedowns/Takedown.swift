@@ -1,4 +1,4 @@
-public import IntertwineFeed
+internal import IntertwineFeed
 
 /// A takedown: an operator's order that keeps an item out of the store, for every source, until it is released.
 ///

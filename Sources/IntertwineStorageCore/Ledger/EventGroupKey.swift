@@ -1,7 +1,7 @@
-import IntertwineFeed
+package import IntertwineFeed
 
 /// A key of all properties of an event that counters distinguish. Events with equal keys are counted together.
-struct EventGroupKey: Hashable {
+package struct EventGroupKey: Hashable {
     /// The time unit in milliseconds: quarters of an hour since 1970-01-01 UTC, which add up to hours and days. Earlier times are negative.
     private static let quarter: Int64 = 900_000
 
@@ -51,7 +51,7 @@ struct EventGroupKey: Hashable {
     }
 
     /// Hashes the properties that differ most often; equality compares all.
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         cell.hash(into: &hasher)
         campaignText?.hash(into: &hasher)
         hasher.combine(position)
@@ -63,22 +63,24 @@ struct EventGroupKey: Hashable {
 /// Each event is counted here as it is committed. Totals whose marker equals ``after`` add all counts at once, without reading the events.
 /// Events that are missing here, such as those of other processes or of a previous process, are read from the ledger.
 /// The value is a cache, so its loss does not lose events.
-struct EventTail: Sendable {
+package struct EventTail: Sendable {
     /// The limit of distinct keys. Above it the counts are discarded, and the events are read from the ledger when they are needed.
     private static let limit = 4_096
 
     /// The marker after which the counts begin, followed by the marker of the last counted event.
-    private(set) var after: Int64 = 0
-    private(set) var last: Int64 = 0
+    package private(set) var after: Int64 = 0
+    package private(set) var last: Int64 = 0
     private var counts: [EventGroupKey: Int64] = [:]
 
+    package init() {}
+
     /// The distinct events that count, with their numbers.
-    var counted: [(event: LedgerEvent, count: Int64)] { counts.map { ($0.key.event, $0.value) } }
+    package var counted: [(event: LedgerEvent, count: Int64)] { counts.map { ($0.key.event, $0.value) } }
 
     /// Adds the counts of a committed group.
     ///
     /// - Parameter markers: the consecutive markers of all events of the group.
-    mutating func add(_ group: [EventGroupKey: Int64], _ markers: ClosedRange<Int64>) {
+    package mutating func add(_ group: [EventGroupKey: Int64], _ markers: ClosedRange<Int64>) {
         if last &+ 1 != markers.lowerBound || after == last { (after, counts) = (markers.lowerBound - 1, [:]) }
         last = markers.upperBound
         guard counts.count + group.count <= Self.limit else {
@@ -89,7 +91,7 @@ struct EventTail: Sendable {
     }
 
     /// Returns the counts, or nil if there are none, and starts again after the last event.
-    mutating func drain() -> EventTail? {
+    package mutating func drain() -> EventTail? {
         guard after < last else { return nil }
         defer { (after, counts) = (last, [:]) }
         return self

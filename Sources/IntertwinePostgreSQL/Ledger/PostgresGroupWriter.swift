@@ -1,0 +1,137 @@
+internal import Glibc
+internal import IntertwineFeed
+internal import IntertwinePrimitives
+internal import IntertwineStorageCore
+
+/// The writer of a replica's groups, which finds out what became of a group whose connection was lost.
+final class PostgresGroupWriter: LedgerGroupWriter {
+    // Updated rows can reuse space of existing pages, so writes can succeed on a full disk for a while.
+    static let commitProvesDisk = false
+
+    private let address: PostgresAddress
+    private let maxQueueTime: Duration
+    private let clock: ServerClock
+    private let replica: LedgerReplica
+    private var connection: PostgresConnection?
+    /// A group of which it is not known whether it was committed. It is found out before anything else is written.
+    private var lost: LedgerReplica.LostCommit?
+    private var purger = PostgresExpiryPurger()
+
+    /// The number of attempts for a group that conflicts with others.
+    private static let attempts = 10
+
+    init(_ address: PostgresAddress, _ limits: GroupLimits, clock: ServerClock) {
+        (self.address, self.clock) = (address, clock)
+        maxQueueTime = limits.maxQueueTime
+        replica = LedgerReplica(clock: clock)
+    }
+
+    var hasWaitingCounts: Bool { replica.hasWaitingCounts }
+
+    func probe() throws { try replica.touch(connected()) }
+
+    /// Runs other work on the writing connection.
+    func run<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+        do {
+            return try body(connected())
+        } catch let error as PostgresError {
+            if error.isEndOfSession { connection = nil }
+            throw error
+        }
+    }
+
+    // MARK: The connection
+
+    /// Returns the writing connection, and reconnects if it was lost.
+    private func connected() throws -> PostgresConnection {
+        if let connection, connection.isAlive { return connection }
+        connection = nil
+        let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine ledger", plansOnce: true))
+        try replica.begin(new, timeout: maxQueueTime.milliseconds)
+        connection = new
+        return new
+    }
+
+    /// Rolls back an open transaction, or closes the session.
+    private func abandon() {
+        replica.discard()
+        guard let connection else { return }
+        guard (try? connection.execute("ROLLBACK")) != nil, connection.isReusable else {
+            self.connection = nil
+            return
+        }
+    }
+
+    // MARK: Groups
+
+    /// Writes a group, with retries if they can help.
+    ///
+    /// - Throws: ``PostgresError`` if nothing was written; `StoreError` if the outcome is unknown.
+    func commit(
+        _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool
+    ) throws -> [Result<LedgerReceipt, any Error>] {
+        let entries = group.map(\.entry)
+        var (attempt, isSent) = (1, false)
+        while true {
+            do {
+                let connection = try connected()
+                if let lost {
+                    let isCommitted = try replica.hasCommitted(lost, connection)
+                    self.lost = nil
+                    if isCommitted && isSent { return lost.receipts }
+                    isSent = false
+                }
+                return try replica.commit(entries, now: clock.substitute?(), flushes: flushes, connection) { isLate(group[$0]) }
+            } catch let error as LedgerReplica.LostCommit {
+                (lost, isSent, connection) = (error, true, nil)
+                // The client may ask again, under its key.
+                guard ContinuousClock.now < deadline else { throw error.cause.storeError }
+            } catch let error as PostgresError {
+                // The counts of a group with an unknown outcome stay in memory until the outcome is known.
+                if lost == nil { abandon() } else { connection = nil }
+                let isHopeful = error.isEndOfSession || lost != nil || error.isConflict && attempt < Self.attempts
+                guard isHopeful, ContinuousClock.now < deadline else {
+                    if isSent { throw error.storeError }
+                    throw error
+                }
+            }
+            usleep(UInt32.random(in: 1_000...10_000) * UInt32(min(attempt, 10)))
+            attempt += 1
+        }
+    }
+
+    func failure(_ error: any Error) -> GroupFailure {
+        guard let error = error as? PostgresError else { return .final(error) }
+        if error.isDataError { return .ofOneUnit }
+        return error.isPassing ? .transient(error.storeError) : .final(error)
+    }
+
+    // MARK: Purge
+
+    func isPurgeDue() -> Bool { purger.isDue(clock.now) }
+
+    func isPurgeLate(after group: [LedgerUnit]) -> Bool {
+        purger.isLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) })
+    }
+
+    func purge() -> Bool {
+        do {
+            return try purger.sweep(connected(), by: clock, longestWindow: replica.longestWindow)
+        } catch {
+            // A failed purge is retried by the next one; commits report the state of the server.
+            if let connection, (try? connection.execute("ROLLBACK")) == nil { self.connection = nil }
+            return false
+        }
+    }
+}
+
+extension PostgresError {
+    /// A value that the database cannot take.
+    fileprivate var isDataError: Bool { code.hasPrefix("22") }
+
+    /// A conflict with another replica: the same new key, a deadlock, or a dropped partition.
+    fileprivate var isConflict: Bool { isRepeatable || ["23505", "23514", "42P01"].contains(code) }
+
+    /// True for transient errors that may end before a unit times out: an unreachable server, and locks.
+    fileprivate var isPassing: Bool { isEndOfSession || ["55P03", "57014"].contains(code) }
+}

@@ -1,0 +1,219 @@
+import GRDB
+import GRDBSQLite
+import IntertwineFeed
+import IntertwinePrimitives
+import Synchronization
+
+/// The writer of a ledger's file. Besides groups, it writes everything else in the file, in order with them.
+final class SQLiteGroupWriter: LedgerGroupWriter {
+    static let commitProvesDisk = true
+
+    /// The connection pool.
+    private(set) var pool: DatabasePool
+    private var counter: WALChangeCounter
+    /// The file that is written to. Other threads read it.
+    private let opened: Mutex<FileIdentity>
+    private let maxQueueTime: Duration
+    private let now: @Sendable () -> Int64
+    private var writer: LedgerWriter
+    private var purger = LedgerExpiryPurger()
+    /// A Boolean value indicating whether the connection syncs its commits.
+    private var isSynced = true
+    private var logLimit = WriteAheadLogLimit()
+
+    /// The lock timeout of a test write.
+    private static let probeTimeout = Duration.milliseconds(500)
+
+    init(_ pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter, _ limits: GroupLimits, now: @escaping @Sendable () -> Int64)
+        throws
+    {
+        (self.pool, self.counter, self.now) = (pool, counter, now)
+        maxQueueTime = limits.maxQueueTime
+        opened = Mutex(file)
+        writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
+    }
+
+    /// The identity of the file that is written to.
+    var file: FileIdentity { opened.withLock { $0 } }
+
+    /// Switches all further writes to another file.
+    func reopen(with pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter) throws {
+        writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
+        (self.pool, self.counter) = (pool, counter)
+        opened.withLock { $0 = file }
+    }
+
+    private func checkFile() throws {
+        if let fault = file.error { throw StoreError.unavailable("\(file.path): \(fault)") }
+    }
+
+    // MARK: Groups
+
+    var hasWaitingCounts: Bool { writer.hasWaitingCounts }
+
+    func commit(
+        _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool
+    ) throws -> [Result<LedgerReceipt, any Error>] {
+        defer { logLimit.enforce(on: pool, counter) }
+        let now = now()
+        try checkFile()
+        let receipts = try pool.writeWithoutTransaction { database in
+            // The first unit has waited longest.
+            try prepare(database, isSynced: true, busyTimeout: deadline - .now)
+            let receipts = try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+            file.integrity.look(database, counter)
+            return receipts
+        }
+        // Data that was written to a missing or damaged file is lost.
+        try checkFile()
+        return receipts
+    }
+
+    func failure(_ error: any Error) -> GroupFailure {
+        switch (error as? DatabaseError)?.resultCode {
+        case .SQLITE_CONSTRAINT?: return .ofOneUnit
+        case .SQLITE_BUSY?: return .transient((error as? DatabaseError).map(StoreError.init) ?? .overloaded)
+        default:
+            file.integrity.note(error)
+            return .final(error)
+        }
+    }
+
+    /// Writes a value that does not change. The write reaches the disk like a click.
+    func probe() throws {
+        try checkFile()
+        try prepare(isSynced: true, busyTimeout: min(maxQueueTime, Self.probeTimeout))
+        try pool.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                try database.execute(sql: "PRAGMA user_version = \(LedgerSchema.version)")
+                return .commit
+            }
+        }
+    }
+
+    /// Returns the counts after the marker of a rollup, and forgets them; nil if the events must be read from the ledger.
+    func drainRecent(_ tally: ReportTables.RollupCheckpoint) -> EventTail? { writer.drainRecent(tally) }
+
+    // MARK: Other writes
+
+    /// Runs one transaction.
+    ///
+    /// - Parameter isSynced: false if the loss of the transaction in a power failure is harmless, because the work is repeated. It becomes
+    ///   durable with the next group.
+    func write<Value>(isSynced: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        do {
+            try checkFile()
+            try prepare(isSynced: isSynced, busyTimeout: maxQueueTime)
+            defer { logLimit.enforce(on: pool, counter) }
+            return try pool.write(body)
+        } catch {
+            file.integrity.note(error)
+            throw error
+        }
+    }
+
+    /// Runs `body`, which begins its own transactions, with durable commits. The wait for a lock is limited to 500 ms.
+    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try checkFile()
+        try prepare(isSynced: true, busyTimeout: Self.probeTimeout)
+        return try pool.writeWithoutTransaction(body)
+    }
+
+    /// Rewrites the whole file.
+    func vacuum() throws {
+        try prepare(isSynced: true, busyTimeout: maxQueueTime)
+        try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+    }
+
+    /// Prepares the connection for its next transaction.
+    ///
+    /// - Parameters:
+    ///   - isSynced: true if the commit waits for the disk. A commit that does not wait becomes durable with the next one that does.
+    ///   - busyTimeout: the limit of the wait for the lock. Zero or less: one attempt.
+    private func prepare(isSynced: Bool, busyTimeout: Duration) throws {
+        try pool.writeWithoutTransaction { try prepare($0, isSynced: isSynced, busyTimeout: busyTimeout) }
+    }
+
+    private func prepare(_ database: Database, isSynced: Bool, busyTimeout: Duration) throws {
+        if isSynced != self.isSynced {
+            try database.execute(sql: isSynced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+            self.isSynced = isSynced
+        }
+        // The timeout is rounded up, so that a unit has expired when the wait for it ends.
+        let milliseconds = busyTimeout > .zero ? Int32(clamping: busyTimeout.milliseconds + 1) : 0
+        sqlite3_busy_timeout(database.sqliteConnection, milliseconds)
+    }
+
+    // MARK: Purge
+
+    func isPurgeDue() -> Bool { purger.isDue(now()) }
+
+    func isPurgeLate(after group: [LedgerUnit]) -> Bool { purger.isLate(after: writer.perishable) }
+
+    func purge() -> Bool {
+        // A failed purge is retried by the next one; commits report the state of the disk.
+        (try? purgeOnce()) ?? false
+    }
+
+    private func purgeOnce() throws -> Bool {
+        // Removals that are lost in a power failure are repeated.
+        try prepare(isSynced: false, busyTimeout: .zero)
+        return try pool.write { try purger.sweep($0, now: now(), longestWindow: writer.longestWindow) }
+    }
+}
+
+extension GroupCommit<SQLiteGroupWriter> {
+    /// The identity of the file that is written to.
+    var file: FileIdentity { writer.file }
+
+    /// Runs another write transaction, and makes it durable.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await inTurn { try $0.write(isSynced: true, body) }
+    }
+
+    /// Runs another write transaction, which becomes durable with the next group.
+    func sweep<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await inTurn { try $0.write(isSynced: false, body) }
+    }
+}
+
+/// Reservations of slots for viewers. Those of concurrent callers share one transaction.
+final class ClaimQueue: Sendable {
+    private final class Unit: Sendable {
+        let claim: FrequencyCapReservation
+        let outcome = Mutex<Result<Bool, any Error>?>(nil)
+
+        init(_ claim: FrequencyCapReservation) {
+            self.claim = claim
+        }
+    }
+
+    private let waiting = Mutex<[Unit]>([])
+
+    /// Adds a reservation to ``ClaimTable``. Blocks the calling thread.
+    func claim(_ claim: FrequencyCapReservation, _ commits: GroupCommit<SQLiteGroupWriter>) throws -> Bool {
+        let unit = Unit(claim)
+        waiting.withLock { $0.append(unit) }
+        let outcome = try commits.inTurnBlocking { writer in
+            if let outcome = unit.outcome.withLock({ $0 }) { return outcome }
+            let units = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            Self.record(units, writer)
+            return unit.outcome.withLock { $0 } ?? .success(false)
+        }
+        return try outcome.get()
+    }
+
+    private static func record(_ units: [Unit], _ writer: SQLiteGroupWriter) {
+        do {
+            let areRecorded = try writer.write(isSynced: false) { database in
+                try units.map { try ClaimTable.add($0.claim, SQLiteSession(connection: database)) }
+            }
+            for (unit, isRecorded) in zip(units, areRecorded) { unit.outcome.withLock { $0 = .success(isRecorded) } }
+        } catch {
+            for unit in units { unit.outcome.withLock { $0 = .failure(error) } }
+        }
+    }
+}

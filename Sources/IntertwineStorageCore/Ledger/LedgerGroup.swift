@@ -1,0 +1,270 @@
+package import IntertwineFeed
+
+/// A group of units of work that share one transaction, from its questions to its statements. It does no I/O.
+///
+/// 1. ``ask(for:)`` collects the rows on which the units depend, and ``questions(_:)`` finds and locks them.
+/// 2. ``apply(_:of:)`` stores the answers.
+/// 3. ``decide(_:_:at:_:_:_:)`` decides each unit as if the units before it were already written.
+/// 4. ``statements(_:)`` writes the decisions. Each database writes ``events``, ``changes``, the rate counters and the rollups in its own way.
+package struct LedgerGroup {
+    private struct StoredKey: Hashable {
+        var scope: ByteString
+        var key: ByteString
+    }
+
+    private struct StoredResponse {
+        var fingerprint: ByteString
+        var response: [UInt8]
+        var expires: Int64
+        var owner: String?
+        var isStored = true
+        var isChanged = false
+    }
+
+    private struct StoredSelection {
+        var expires: Int64
+        var undoneAt: Int64?
+        var isChanged = false
+    }
+
+    private struct Exposure: Hashable {
+        var viewer: ByteString
+        var campaign: ByteString
+        var at: Int64
+    }
+
+    /// The idempotency keys and the selections to look up.
+    private var asked: (scopes: [String], keys: [String], selections: [String]) = ([], [], [])
+    private var responses: [StoredKey: StoredResponse] = [:]
+    private var selections: [ByteString: StoredSelection] = [:]
+    private var inserted: [CommandRecord] = []
+    private var exposures: [Exposure: (count: Int64, until: Int64)] = [:]
+    private var now: Int64 = .min
+    /// The events that have rows.
+    package private(set) var events: [(event: LedgerEvent, verdict: Verdict)] = []
+    /// The changes of viewers' lists, with the times after which they cannot be undone.
+    package private(set) var changes: [(mutation: ListMutation, until: Int64)] = []
+
+    package init() {}
+
+    // MARK: Questions
+
+    /// Adds the rows on which a unit depends to the questions.
+    package mutating func ask(for entry: LedgerEntry) {
+        if let key = entry.idempotency?.key {
+            for scope in [key.scope, key.formerScope].compactMap(\.self) {
+                asked.scopes.append(scope)
+                asked.keys.append(key.key)
+            }
+        }
+        if let id = entry.selection?.id { asked.selections.append(id) }
+        if let id = entry.undoes { asked.selections.append(id) }
+    }
+
+    package func questions(_ dialect: SQLDialect) -> [SQLCommand] {
+        let texts = LedgerStatements.of(dialect)
+        return (asked.keys.isEmpty ? [] : [SQLCommand(texts.findResponses, [.texts(asked.scopes), .texts(asked.keys)])])
+            + (asked.selections.isEmpty ? [] : [SQLCommand(texts.findSelections, [.texts(asked.selections)])])
+    }
+
+    /// Stores a row of the answer to a question.
+    package mutating func apply(_ row: some SQLRow, of question: Int) {
+        if question == 0, !asked.keys.isEmpty {
+            let key = StoredKey(scope: ByteString(row.text(0)), key: ByteString(row.text(1)))
+            responses[key] = StoredResponse(
+                fingerprint: ByteString(row.text(2)), response: row.bytes(3), expires: row.integer(4), owner: row.optionalText(5))
+        } else {
+            selections[ByteString(row.text(0))] = StoredSelection(expires: row.integer(1), undoneAt: row.optionalInteger(2))
+        }
+    }
+
+    // MARK: Decisions
+
+    /// Decides a unit. A unit that cannot be written fails alone, and nothing of it is stored.
+    ///
+    /// - Parameters:
+    ///   - keys: The rate counter keys of the events, if they are known.
+    ///   - now: The time of the commit.
+    package mutating func decide<Counters: RateCounterStore>(
+        _ entry: LedgerEntry, _ keys: [RateCounterKeys]? = nil, at now: Int64, _ counters: inout Counters, _ rollups: inout Rollups,
+        _ limiter: inout PendingRollup
+    ) throws -> Result<LedgerReceipt, any Error> {
+        self.now = now
+        if let key = entry.idempotency?.key, let receipt = receipt(of: key, delay: entry.delay(until: now)) { return .success(receipt) }
+        if let selection = entry.selection, selections[ByteString(selection.id)] != nil {
+            return .failure(StoreError.unavailable("a selection of the id is there"))
+        }
+        if let id = entry.undoes, let receipt = undo(id) { return .success(receipt) }
+        if let selection = entry.selection {
+            inserted.append(selection)
+            selections[ByteString(selection.id)] = StoredSelection(expires: selection.expires)
+        }
+        for change in entry.changes { changes.append((change, entry.selection?.expires ?? now)) }
+        var verdicts: [Verdict] = []
+        for (index, event) in entry.events.enumerated() {
+            let verdict =
+                event.verdict == .counted
+                ? try counters.verdict(on: event, keys?[index] ?? RateCounterKeys(event), committedAt: now) : event.verdict
+            rollups.count(event, as: verdict, mayDefer: PendingRollup.mayDefer(event, as: verdict))
+            verdicts.append(verdict)
+            guard verdict == .counted || limiter.accepts(event, as: verdict) else { continue }
+            events.append((event, verdict))
+            if verdict == .counted { remember(event) }
+        }
+        for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
+        if let (key, makeResponse) = entry.idempotency, let stored = makeResponse(verdicts) { store(stored, under: key) }
+        return .success(.committed(verdicts))
+    }
+
+    /// Returns the receipt of a response that is stored under a key, or nil if the key is new.
+    ///
+    /// - Parameter delay: milliseconds since the request.
+    private func receipt(of key: IdempotencyKey, delay: Int64) -> LedgerReceipt? {
+        for scope in [key.scope, key.formerScope].compactMap(\.self) {
+            guard let stored = responses[StoredKey(scope: ByteString(scope), key: ByteString(key.key))],
+                key.isValid(until: stored.expires, delay: delay, now: now)
+            else { continue }
+            return stored.fingerprint == ByteString(key.fingerprint) ? .replayed(stored.response) : .keyReused
+        }
+        return nil
+    }
+
+    private mutating func store(_ response: [UInt8], under key: IdempotencyKey) {
+        let storedKey = StoredKey(scope: ByteString(key.scope), key: ByteString(key.key))
+        responses[storedKey] = StoredResponse(
+            fingerprint: ByteString(key.fingerprint), response: response, expires: key.expires, owner: key.owner,
+            isStored: responses[storedKey]?.isStored ?? false, isChanged: true)
+    }
+
+    /// Marks a selection as undone, or returns the receipt that says why it cannot be. A selection that was removed has expired.
+    private mutating func undo(_ id: String) -> LedgerReceipt? {
+        guard var selection = selections[ByteString(id)] else { return .expired }
+        guard selection.undoneAt == nil else { return .alreadyUndone }
+        guard selection.expires > now else { return .expired }
+        (selection.undoneAt, selection.isChanged) = (now, true)
+        selections[ByteString(id)] = selection
+        return nil
+    }
+
+    /// Records that a viewer saw a campaign, for the longest window of its frequency caps.
+    private mutating func remember(_ event: LedgerEvent) {
+        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.frequencyCapTTL > 0,
+            let viewer = event.viewer
+        else { return }
+        let until = LedgerTime.latestEnd(
+            at: event.at, window: Int64(showing.frequencyCapTTL).multipliedReportingOverflow(by: 1_000).partialValue)
+        let exposure = Exposure(viewer: ByteString(viewer), campaign: ByteString(campaign), at: event.at)
+        let seen = exposures[exposure] ?? (0, until)
+        exposures[exposure] = (seen.count + 1, max(seen.until, until))
+    }
+
+    // MARK: Statements
+
+    /// The number of rows with an expiry time that the group writes, besides rate counters.
+    package var perishableRows: Int {
+        changes.count + inserted.count + exposures.count + responses.values.count(where: \.isChanged)
+    }
+
+    /// Writes responses, selections and exposures; empty if there are none.
+    package func statements(_ dialect: SQLDialect) -> [SQLCommand] {
+        if responses.isEmpty, selections.isEmpty, exposures.isEmpty { return [] }
+        let texts = LedgerStatements.of(dialect)
+        return responseStatements(texts) + selectionStatements(texts) + exposureStatements(texts)
+    }
+
+    private func responseStatements(_ texts: LedgerStatements) -> [SQLCommand] {
+        let changed = responses.filter(\.value.isChanged).sorted {
+            ($0.key.scope.text, $0.key.key.text) < ($1.key.scope.text, $1.key.key.text)
+        }
+        return [(texts.replaceResponses, changed.filter(\.value.isStored)), (texts.insertResponses, changed.filter { !$0.value.isStored })]
+            .compactMap { text, rows in
+                guard !rows.isEmpty else { return nil }
+                return SQLCommand(
+                    text,
+                    [
+                        .texts(rows.map(\.key.scope.text)), .texts(rows.map(\.key.key.text)), .texts(rows.map(\.value.fingerprint.text)),
+                        .blobs(rows.map(\.value.response)), .integers(rows.map(\.value.expires)), .texts(rows.map(\.value.owner)),
+                    ])
+            }
+    }
+
+    private func selectionStatements(_ texts: LedgerStatements) -> [SQLCommand] {
+        var statements: [SQLCommand] = []
+        if !inserted.isEmpty {
+            let sorted = inserted.sorted { $0.id < $1.id }
+            let steps = sorted.flatMap { record in record.steps.enumerated().map { (record.id, Int64($0.offset), $0.element) } }
+            statements = [
+                SQLCommand(
+                    texts.insertSelections,
+                    [
+                        .texts(sorted.map(\.id)), .texts(sorted.map(\.cell)), .texts(sorted.map(\.viewer)), .integers(sorted.map(\.expires)),
+                    ]),
+                SQLCommand(
+                    texts.insertSteps,
+                    [.texts(steps.map(\.0)), .integers(steps.map(\.1)), .texts(steps.map(\.2.command)), .blobs(steps.map(\.2.undo))]),
+            ]
+        }
+        let undone = selections.filter(\.value.isChanged)
+        if !undone.isEmpty {
+            statements.append(SQLCommand(texts.markUndone, [.texts(undone.map(\.key.text)), .integer(now)]))
+        }
+        return statements
+    }
+
+    private func exposureStatements(_ texts: LedgerStatements) -> [SQLCommand] {
+        guard !exposures.isEmpty else { return [] }
+        let sorted = exposures.sorted {
+            ($0.key.viewer.text, $0.key.campaign.text, $0.key.at) < ($1.key.viewer.text, $1.key.campaign.text, $1.key.at)
+        }
+        return [
+            SQLCommand(
+                texts.addExposures,
+                [
+                    .texts(sorted.map(\.key.viewer.text)), .texts(sorted.map(\.key.campaign.text)), .integers(sorted.map(\.key.at)),
+                    .integers(sorted.map(\.value.count)), .integers(sorted.map(\.value.until)),
+                ])
+        ]
+    }
+}
+
+/// The texts of a group's statements. They are made once for each database, because a click must not pay for it.
+private struct LedgerStatements: Sendable {
+    private static let sqlite = LedgerStatements(.sqlite)
+    private static let postgres = LedgerStatements(.postgres)
+
+    static func of(_ dialect: SQLDialect) -> LedgerStatements { dialect.isSetWise ? postgres : sqlite }
+
+    let findResponses: String
+    let findSelections: String
+    let replaceResponses: String
+    let insertResponses: String
+    let insertSelections: String
+    let insertSteps: String
+    let markUndone: String
+    let addExposures: String
+
+    private init(_ dialect: SQLDialect) {
+        findResponses = """
+            SELECT kept.scope, kept.key, fingerprint, answer, expires, owner FROM \(dialect.table("asked", ["scope", "key"]))
+            JOIN idempotency AS kept ON kept.scope = asked.scope AND kept.key = asked.key
+            ORDER BY kept.scope, kept.key\(dialect.locking("kept"))
+            """
+        findSelections =
+            "SELECT id, expires, undone_at FROM selection WHERE id \(dialect.isAny("?1")) ORDER BY id\(dialect.locking("selection"))"
+        let columns = "(scope, key, fingerprint, answer, expires, owner)"
+        // A new key that another process has written in the meantime is a conflict, so the group is repeated.
+        insertResponses = "INSERT INTO idempotency \(columns) \(dialect.values(6))"
+        replaceResponses = """
+            \(insertResponses) ON CONFLICT (scope, key) DO UPDATE SET
+                fingerprint = excluded.fingerprint, answer = excluded.answer, expires = excluded.expires, owner = excluded.owner
+            """
+        insertSelections = "INSERT INTO selection (id, cell, viewer, expires) \(dialect.values(4))"
+        insertSteps = "INSERT INTO selection_step (selection, number, command, undo) \(dialect.values(4))"
+        markUndone = "UPDATE selection SET undone_at = ?2 WHERE id \(dialect.isAny("?1"))"
+        addExposures = """
+            INSERT INTO exposure AS kept (viewer, campaign, at, count, until) \(dialect.values(5))
+            ON CONFLICT (viewer, campaign, at) DO UPDATE SET
+                count = kept.count + excluded.count, until = \(dialect.greatest)(kept.until, excluded.until)
+            """
+    }
+}
