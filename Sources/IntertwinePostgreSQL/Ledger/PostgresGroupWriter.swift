@@ -116,7 +116,7 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     func purge() -> Bool {
         do {
-            return try purger.sweep(connected(), by: clock, longestWindow: replica.longestWindow)
+            return try purger.sweep(connected(), now: clock.now, longestWindow: replica.longestWindow)
         } catch {
             // A failed purge is retried by the next one; commits report the state of the server.
             if let connection, (try? connection.execute("ROLLBACK")) == nil { self.connection = nil }

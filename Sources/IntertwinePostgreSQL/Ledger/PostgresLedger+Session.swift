@@ -36,7 +36,7 @@ extension PostgresLedger: SQLLedger {
     package func writing<Value: Sendable>(
         isDurable: Bool, _ lock: LedgerLock?, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.run(for: .background) { try Self.transaction(isDurable: isDurable, lock, $0, body) }
+        try await pool.run(for: isDurable ? .request : .background) { try Self.transaction(isDurable: isDurable, lock, $0, body) }
     }
 
     package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (PostgresConnection) throws -> Value) throws -> Value {
@@ -62,6 +62,7 @@ extension PostgresLedger: SQLLedger {
         try connection.transaction {
             let number: Int64? =
                 switch lock {
+                case .retention: nil
                 case .clients: PostgresLedgerSchema.Lock.clients
                 case .reservations: PostgresLedgerSchema.Lock.reservations
                 case .viewer(let viewer): PostgresLedgerSchema.Lock.of(viewer)
@@ -73,6 +74,7 @@ extension PostgresLedger: SQLLedger {
                     SQLCommand(
                         "SELECT pg_advisory_xact_lock($1::int, $2::int)", [.integer(PostgresLedgerSchema.lockClass), .integer(number)]))
             }
+            if case .retention = lock { commands.append(SQLCommand("LOCK TABLE passed_time IN SHARE ROW EXCLUSIVE MODE")) }
             if !commands.isEmpty { try connection.run(commands) }
             return try body(connection)
         }

@@ -23,7 +23,7 @@ final class LedgerWriter {
     /// The number of rows with an expiry time that the last group wrote.
     @exclusivity(unchecked) private(set) var perishable = 0
     /// The counts of events written after the marker of each rollup.
-    private var recent: [ReportTables.RollupCheckpoint: EventTail] = [.totals: EventTail(), .trackers: EventTail()]
+    private var recent: [ReportCheckpoint: EventTail] = [.totals: EventTail(), .trackers: EventTail()]
 
     /// Prepares statements and reads the state of the connection's file.
     ///
@@ -50,7 +50,7 @@ final class LedgerWriter {
     }
 
     /// Returns the counts after the marker of a rollup, and forgets them; nil if they are unknown or there are none.
-    func drainRecent(_ tally: ReportTables.RollupCheckpoint) -> EventTail? { recent[tally]?.drain() }
+    func drainRecent(_ tally: ReportCheckpoint) -> EventTail? { recent[tally]?.drain() }
 
     /// A Boolean value indicating whether counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }

@@ -92,7 +92,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     }
 
     /// Returns the counts after the marker of a rollup, and forgets them; nil if the events must be read from the ledger.
-    func drainRecent(_ tally: ReportTables.RollupCheckpoint) -> EventTail? { writer.drainRecent(tally) }
+    func drainRecent(_ tally: ReportCheckpoint) -> EventTail? { writer.drainRecent(tally) }
 
     // MARK: Other writes
 

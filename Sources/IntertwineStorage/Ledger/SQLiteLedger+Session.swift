@@ -36,6 +36,16 @@ extension SQLiteLedger: SQLLedger {
         try StoreError.wrappingBlocking { try commits.inTurnBlocking { writer in try writer.write(isSynced: false) { try body(SQLiteSession(connection: $0)) } } }
     }
 
+    package func settledEnd() async throws -> Int64 {
+        try await reading(for: .background) { try $0.integer("SELECT max(id) FROM event") ?? 0 }
+    }
+
+    package func drainRecent(_ checkpoint: ReportCheckpoint) async throws -> EventTail? {
+        try await commits.inTurn { $0.drainRecent(checkpoint) }
+    }
+
+    package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
+
     package func corrected(_ time: Int64) -> Int64 { time }
 
     package func claim(_ claim: FrequencyCapReservation) throws -> Bool {

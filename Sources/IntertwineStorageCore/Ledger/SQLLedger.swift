@@ -2,7 +2,7 @@ package import IntertwineFeed
 
 /// A lock that one writer at a time has, in all processes. SQLite needs none: one transaction writes at a time.
 package enum LedgerLock: Sendable {
-    case clients, reservations
+    case clients, reservations, retention
     case viewer(String)
 }
 
@@ -36,6 +36,18 @@ package protocol SQLLedger: PersistentLedger {
 
     /// Runs a write transaction that need not be durable, in order with the groups, and blocks the caller's thread.
     func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (Session) throws -> Value) throws -> Value
+
+    /// Returns the marker of the last event before which no event is still uncommitted.
+    func settledEnd() async throws -> Int64
+
+    /// Returns the counts of events that this process has written after a marker, and forgets them; nil if the events must be read.
+    func drainRecent(_ checkpoint: ReportCheckpoint) async throws -> EventTail?
+
+    /// Writes the waiting counts, so that readers find all of them.
+    func flushCounts() async throws
+
+    /// Removes events before a time that are in the totals. Returns their number.
+    func removeSettledEvents(before moment: Int64) async throws -> Int
 
     /// Returns a time of this machine's clock by the clock that decides what has expired.
     func corrected(_ time: Int64) -> Int64

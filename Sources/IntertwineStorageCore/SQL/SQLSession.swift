@@ -94,6 +94,16 @@ package struct SQLDialect: Sendable {
     /// Follows a query whose rows of a table are locked until the end of the transaction. SQLite's writers have locked the whole file.
     package func locking(_ table: String) -> String { isSetWise ? " FOR UPDATE OF \(table)" : "" }
 
+    /// As ``skipLocked``, for the rows of one of several tables.
+    package func skipLocked(of table: String) -> String { isSetWise ? "FOR UPDATE OF \(table) SKIP LOCKED" : "" }
+
+    /// Follows a table that SQLite must read through an index.
+    package func index(_ name: String) -> String { isSetWise ? "" : " INDEXED BY \(name)" }
+
+    /// Returns a condition on a flag, in the form of the conditions of SQLite's partial indices.
+    package func isTrue(_ column: String) -> String { isSetWise ? column : "\(column) = 1" }
+    package func isFalse(_ column: String) -> String { isSetWise ? "NOT \(column)" : "\(column) = 0" }
+
     /// Returns the rows of an `INSERT`: first columns, then values that are equal in all rows.
     package func values(_ columns: Int, and more: Int = 0) -> String {
         guard isSetWise else { return "VALUES (\(Self.list(1...columns + more)))" }

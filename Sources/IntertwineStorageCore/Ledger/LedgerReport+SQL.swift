@@ -1,0 +1,148 @@
+internal import IntertwineFeed
+
+/// Reports that are read from totals.
+extension LedgerReport {
+    /// Reads a report of the totals that events are aggregated to.
+    static func ofTotals(_ question: Query, _ session: some SQLSession) throws -> LedgerReport {
+        let combination = ReportTotals.Dimensions(of: question.groupings)
+        let length: Int64 = combination.isHourly ? 24 : 1
+        let columns = question.groupings.map { column($0, isHourly: combination.isHourly) }
+        let order = (1...columns.count + 1).map(String.init).joined(separator: ", ")
+        var rows = RowsInOrder()
+        try session.run([
+            SQLCommand(
+                """
+                SELECT \(columns.joined(separator: ", ")), kind, CAST(sum(count) AS bigint)
+                FROM report_total LEFT JOIN report_ad ON report_ad.id = ad LEFT JOIN report_place ON report_place.id = place
+                WHERE combination = ?1 AND time BETWEEN ?2 AND ?3 AND (ad <> 0 OR NOT ?4) GROUP BY \(order) ORDER BY \(order)
+                """,
+                [
+                    .integer(combination.rawValue), .integer(Int64(question.days.lowerBound) &* length),
+                    .integer((Int64(question.days.upperBound) &+ 1) &* length - 1),
+                    .flag(question.groupings.contains(where: \.isOfAdvertisements)),
+                ])
+        ]) { _, row in
+            let keys = question.groupings.enumerated().map { key($1, row, $0) }
+            try rows.add(Int(row.integer(columns.count + 1)), of: row.text(columns.count), to: keys)
+        }
+        return LedgerReport(rows: rows.rows)
+    }
+
+    /// Reads a report of the totals that are written with each click.
+    static func ofRollups<Session: SQLSession>(_ question: Query, _ session: Session) throws -> LedgerReport {
+        let days: [SQLValue] = [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))]
+        let command: SQLCommand
+        switch question.by {
+        case .day:
+            command = SQLCommand(
+                """
+                SELECT day, kind, CAST(sum(count) AS bigint) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
+                GROUP BY day, kind ORDER BY day, kind
+                """, days)
+        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position, .choice:
+            command = SQLCommand(
+                """
+                SELECT verdict, kind, CAST(sum(count) AS bigint) FROM rollup_day WHERE day BETWEEN ?1 AND ?2
+                GROUP BY verdict, kind ORDER BY verdict, kind
+                """, days)
+        case .ad:
+            // The query seeks by day and prefix, because the ads of each prefix are adjacent: it reads no cells of other kinds.
+            let prefixes = Set(question.prefixes).sorted()
+            command = SQLCommand(
+                """
+                SELECT cell, kind, CAST(sum(count) AS bigint)
+                FROM (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?3 AND ?4) AS days
+                CROSS JOIN \(Session.dialect.table("prefixes", ["first", "beyond"])) JOIN rollup_cell AS rollup
+                ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= prefixes.first AND rollup.cell < prefixes.beyond
+                GROUP BY cell, kind ORDER BY cell, kind
+                """, [.texts(prefixes.map { $0 + ":" }), .texts(prefixes.map { $0 + ";" })] + days)
+        }
+        var rows = RowsInOrder()
+        try session.run([command]) { _, row in
+            let key: Key =
+                switch question.by {
+                case .day: .day(Int(row.integer(0)))
+                case .ad: .ad(row.text(0))
+                default: .verdict(Verdict(rawValue: row.text(0)) ?? .unknown)
+                }
+            try rows.add(Int(row.integer(2)), of: row.text(1), to: [key])
+        }
+        return LedgerReport(rows: question.by.isOfVerdicts ? judged(rows.rows, by: question.by) : rows.rows)
+    }
+
+    /// Reads a report by choices, which are counted with their events.
+    static func ofChoices(_ question: Query, _ session: some SQLSession) throws -> LedgerReport {
+        let day = question.and == .day ? "day" : "CAST(NULL AS bigint)"
+        var report = LedgerReport(rows: [])
+        try session.run([
+            SQLCommand(
+                """
+                SELECT field, value, \(day), kind, CAST(sum(count) AS bigint) FROM rollup_choice WHERE day BETWEEN ?1 AND ?2
+                GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+                """, [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))])
+        ]) { _, row in
+            try report.add(
+                Int(row.integer(4)), of: Kind(rawValue: row.text(3)), with: EventInput.Choice(row.text(0), row.text(1)),
+                on: row.optionalInteger(2).map { Int($0) })
+        }
+        return report
+    }
+
+    private typealias Kind = LedgerEvent.Kind
+
+    /// Adds the estimated numbers of different viewers.
+    mutating func countViewers(_ question: Query, _ session: some SQLSession) throws {
+        let grouping = question.groupings.first { $0 != .day } ?? .day
+        for index in rows.indices {
+            let (key, days) = ReportViewers.subject(rows[index], of: question)
+            var all = UniqueViewersSketch()
+            try session.run([
+                SQLCommand(
+                    "SELECT sketch FROM report_viewers WHERE grouping = ?1 AND key = ?2 AND day BETWEEN ?3 AND ?4",
+                    [.text(grouping.rawValue), .text(key), .integer(days.lowerBound), .integer(days.upperBound)])
+            ]) { if let sketch = UniqueViewersSketch($1.bytes(0)) { all.merge(sketch) } }
+            rows[index].viewers = all.estimate
+        }
+    }
+
+    private static func column(_ grouping: Grouping, isHourly: Bool) -> String {
+        switch grouping {
+        case .day, .verdict, .reason, .choice: isHourly ? "time / 24" : "time"
+        case .hour: "time"
+        case .ad: "coalesce(cell, '')"
+        case .campaign: "coalesce(campaign, '')"
+        case .creative: "coalesce(creative, '')"
+        case .advertiser: "coalesce(advertiser, '')"
+        case .feed: "coalesce(feed, '')"
+        case .section: "coalesce(section, '')"
+        case .position: "coalesce(position, -1)"
+        }
+    }
+
+    private static func key(_ grouping: Grouping, _ row: some SQLRow, _ column: Int) -> Key {
+        switch grouping {
+        case .day, .verdict, .reason, .choice: .day(Int(row.integer(column)))
+        case .hour: .hour(Int(row.integer(column)))
+        case .ad: .ad(row.text(column))
+        case .campaign, .creative, .advertiser, .feed, .section: .name(row.text(column))
+        case .position: .position(row.integer(column) < 0 ? nil : Int(row.integer(column)))
+        }
+    }
+}
+
+/// Rows of a report whose counts come in the order of their keys.
+private struct RowsInOrder {
+    private(set) var rows: [LedgerReport.Row] = []
+    /// The texts of the last row's keys. Strings that are equal in Swift can be two groups in the database, so bytes are compared.
+    private var last: [ByteString] = []
+
+    mutating func add(_ count: Int, of kind: String, to keys: [LedgerReport.Key]) throws {
+        let texts = keys.map { ByteString($0.text) }
+        if texts != last || rows.isEmpty {
+            guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooManyRowsError() }
+            rows.append(LedgerReport.Row(key: keys[0], second: keys.count > 1 ? keys[1] : nil, counts: [:]))
+            last = texts
+        }
+        rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: kind), default: 0] += count
+    }
+}

@@ -1,0 +1,111 @@
+internal import IntertwineFeed
+
+/// A table of reports that is made of the events after a marker.
+package enum ReportCheckpoint: String, Sendable {
+    case totals, viewers, trackers
+}
+
+/// The tables of totals and sketches, which are aggregated from the events after a marker.
+///
+/// The marker advances in the transaction that adds the events. Each event is therefore counted once, whichever process aggregates it,
+/// and clicks have no additional cost.
+enum ReportTables {
+    /// - Parameter locks: true if the marker stays locked until the end of the transaction.
+    static func marker<Session: SQLSession>(of checkpoint: ReportCheckpoint, locks: Bool = false, _ session: Session) throws -> Int64 {
+        let lock = locks ? Session.dialect.locking("report_marker") : ""
+        return try session.integer("SELECT marker FROM report_marker WHERE tally = ?1\(lock)", .text(checkpoint.rawValue)) ?? 0
+    }
+
+    static func setMarker<Session: SQLSession>(of checkpoint: ReportCheckpoint, to marker: Int64, _ session: Session) throws {
+        try session.write(
+            """
+            INSERT INTO report_marker AS kept (tally, marker) VALUES (?1, ?2)
+            ON CONFLICT (tally) DO UPDATE SET marker = \(Session.dialect.greatest)(kept.marker, excluded.marker)
+            """, .text(checkpoint.rawValue), .integer(marker))
+    }
+
+    // MARK: Totals
+
+    static func add<Session: SQLSession>(_ totals: ReportTotals, _ session: Session) throws {
+        let (ads, placements) = (totals.ads.values, totals.placements.values)
+        let adIDs = try ids(
+            in: "report_ad", ["cell", "campaign", "creative", "advertiser"],
+            [ads.map(\.cell), ads.map(\.campaign), ads.map(\.creative), ads.map(\.advertiser)].map { .texts($0.map(\.text)) }, ads.count,
+            session)
+        let placementIDs = try ids(
+            in: "report_place", ["feed", "section", "position"],
+            [
+                .texts(placements.map(\.feed.text)), .texts(placements.map(\.section.text)), .integers(placements.map(\.position)),
+            ], placements.count, session)
+        let counts = totals.counts.map { (total: $0.key, count: $0.value) }
+        try session.write(
+            """
+            INSERT INTO report_total AS kept (combination, time, ad, place, kind, count) \(Session.dialect.values(6))
+            ON CONFLICT (combination, time, ad, place, kind) DO UPDATE SET count = kept.count + excluded.count
+            """, .integers(counts.map(\.total.combination.rawValue)), .integers(counts.map(\.total.time)),
+            .integers(counts.map { $0.total.ad > 0 ? adIDs[$0.total.ad - 1] : 0 }),
+            .integers(counts.map { $0.total.placement > 0 ? placementIDs[$0.total.placement - 1] : 0 }),
+            .texts(counts.map { totals.kinds.values[$0.total.kind - 1].rawValue }), .integers(counts.map(\.count)))
+    }
+
+    /// Returns the ids of rows by their other columns, and adds rows that are missing.
+    private static func ids<Session: SQLSession>(
+        in table: String, _ columns: [String], _ values: [SQLValue], _ count: Int, _ session: Session
+    ) throws -> [Int64] {
+        let names = columns.joined(separator: ", ")
+        var ids: [Int64] = []
+        try session.run([
+            SQLCommand("INSERT INTO \(table) (\(names)) \(Session.dialect.values(columns.count)) ON CONFLICT DO NOTHING", values),
+            SQLCommand(
+                """
+                SELECT id FROM \(Session.dialect.table("asked", columns + ["number"])) JOIN \(table) USING (\(names)) ORDER BY number
+                """, values + [.integers((0..<count).map(Int64.init))]),
+        ]) { ids.append($1.integer(0)) }
+        guard ids.count == count else { throw StoreError.unavailable("\(table): a row that was added is missing") }
+        return ids
+    }
+
+    // MARK: Sketches
+
+    static func merge<Session: SQLSession>(
+        _ sketches: ArraySlice<(key: ReportViewers.Subject, value: UniqueViewersSketch)>, _ session: Session
+    ) throws {
+        var merged = Array(sketches)
+        let subjects: [SQLValue] = [
+            .texts(merged.map(\.key.grouping)), .texts(merged.map(\.key.key.text)), .integers(merged.map(\.key.day)),
+        ]
+        try session.run([
+            SQLCommand(
+                """
+                SELECT number, sketch FROM \(Session.dialect.table("asked", ["grouping", "key", "day", "number"]))
+                JOIN report_viewers USING (grouping, key, day)
+                """, subjects + [.integers(merged.indices.map(Int64.init))])
+        ]) { _, row in
+            if let before = UniqueViewersSketch(row.bytes(1)) { merged[Int(row.integer(0))].value.merge(before) }
+        }
+        try session.run([
+            SQLCommand(
+                """
+                INSERT INTO report_viewers AS kept (grouping, key, day, sketch) \(Session.dialect.values(4))
+                ON CONFLICT (grouping, key, day) DO UPDATE SET sketch = excluded.sketch WHERE kept.sketch <> excluded.sketch
+                """, subjects + [.blobs(merged.map(\.value.bytes))])
+        ]) { _, _ in }
+    }
+
+    /// Removes a batch of hours and sketches before a time; false if there was nothing to remove.
+    static func removeSome(before moment: Int64, _ session: some SQLSession) throws -> Bool {
+        var removed = 0
+        for combination in ReportTotals.Dimensions.allCases where combination.isHourly {
+            let first = try session.integer("SELECT min(time) FROM report_total WHERE combination = ?1", .integer(combination.rawValue))
+            guard let first, first < moment / 3_600_000 else { continue }
+            removed += try session.write(
+                "DELETE FROM report_total WHERE combination = ?1 AND time <= ?2", .integer(combination.rawValue), .integer(first))
+        }
+        removed += try session.write(
+            """
+            DELETE FROM report_viewers WHERE (grouping, key, day) IN (
+                SELECT grouping, key, day FROM report_viewers WHERE day < ?1 ORDER BY day LIMIT 200)
+            """, .integer(moment / 86_400_000))
+        return removed > 0
+    }
+}

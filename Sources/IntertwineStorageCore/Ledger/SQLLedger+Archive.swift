@@ -1,0 +1,104 @@
+package import IntertwineFeed
+
+/// Queries of operators, and the retention of events.
+extension SQLLedger {
+    /// The counts of repetitions by other processes may arrive a second later.
+    package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
+        if question.by == .choice { return try await reading(for: .background) { try LedgerReport.ofChoices(question, $0) } }
+        // Some groupings have totals that are written with each click.
+        let isOfTotals = question.and != nil || !question.by.hasOwnTotals
+        if isOfTotals { try await gatherCounts() } else { try await flushCounts() }
+        if question.countsViewers { try await gatherViewers() }
+        return try await reading(for: .background) { session in
+            var report = try isOfTotals ? LedgerReport.ofTotals(question, session) : LedgerReport.ofRollups(question, session)
+            if question.countsViewers { try report.countViewers(question, session) }
+            return report
+        }
+    }
+
+    package func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
+        try await events(after: marker, through: settledEnd(), limit: limit)
+    }
+
+    /// - Parameters:
+    ///   - end: at most ``settledEnd()``.
+    ///   - isTracked: true to read only events for which trackers may be called.
+    func events(after marker: Int64, through end: Int64, limit: Int, isTracked: Bool = false) async throws -> [RecordedEvent] {
+        let condition = isTracked ? " AND verdict = 'counted' AND creative IS NOT NULL AND kind IN ('impression', 'click')" : ""
+        return try await reading(for: .background) { session in
+            try session.rows(
+                """
+                SELECT
+                    id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative,
+                    advertiser, input
+                FROM event WHERE id > ?1 AND id <= ?2\(condition) ORDER BY id LIMIT ?3
+                """, .integer(marker), .integer(end), .integer(Int64(max(limit, 0)))
+            ) { row in
+                var event = LedgerEvent(
+                    at: row.integer(1), kind: LedgerEvent.Kind(rawValue: row.text(2)), cell: row.text(3), viewer: row.optionalText(4),
+                    address: row.optionalText(5), userAgent: row.optionalText(6), verdict: Verdict(rawValue: row.text(7)) ?? .unknown)
+                event.readPlacement(from: row, 8)
+                event.input = row.optionalText(15).map { EventInput(json: $0) }
+                return RecordedEvent(marker: row.integer(0), event: event)
+            }
+        }
+    }
+
+    package func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {
+        let clock = corrected(clock)
+        return try await writing(isDurable: true, .retention) { session in
+            let stored = try session.first("SELECT reached, clock, doubted FROM passed_time") {
+                RetentionClock(now: $0.integer(0), clock: $0.integer(1), unconfirmed: $0.optionalInteger(2))
+            }
+            let last = try session.integer("SELECT at FROM event WHERE id = (SELECT max(id) FROM event)")
+            var time = stored ?? RetentionClock(now: last ?? clock, clock: clock)
+            time.advance(to: clock, after: elapsed)
+            let key = Session.dialect.isSetWise ? "one" : "only"
+            try session.write(
+                """
+                INSERT INTO passed_time (\(key), reached, clock, doubted) VALUES (1, ?1, ?2, ?3)
+                ON CONFLICT (\(key)) DO UPDATE SET reached = excluded.reached, clock = excluded.clock, doubted = excluded.doubted
+                """, .integer(time.now), .integer(time.clock), .integer(time.unconfirmed))
+            return time
+        }
+    }
+
+    package func removeEvents(before moment: Int64) async throws -> Int {
+        // Events are added to the totals before they are removed.
+        try await gatherCounts()
+        try await gatherViewers()
+        try await removeReports(before: moment)
+        return try await removeSettledEvents(before: moment)
+    }
+
+    /// Erases a viewer's rows, and then the viewer in the events, which remain counted.
+    package func eraseRows(of viewer: String, owners: [String]) async throws -> ErasedViewer {
+        var erased = try await writing(isDurable: true, .viewer(viewer)) { session in
+            let removals = ["listing", "selection", "exposure", "claim", "given_page"].map { table in
+                SQLCommand("DELETE FROM \(table) WHERE viewer = ?1", [.text(viewer)])
+            }
+            let keys = SQLCommand("DELETE FROM idempotency WHERE owner \(Session.dialect.isAny("?1"))", [.texts(owners)])
+            let counts = try session.run(removals + [keys]) { _, _ in }
+            var erased = ErasedViewer()
+            (erased.listed, erased.selections, erased.exposures) = (counts[0], counts[1], counts[2])
+            erased.idempotencyKeys = counts[removals.count]
+            return erased
+        }
+        var marker: Int64 = 0
+        let last = try await settledEnd()
+        // A transaction in SQLite delays clicks.
+        let window: Int64 = Session.dialect.isSetWise ? 10_000 : 1_000
+        while marker < last {
+            let (start, end) = (marker, min(last, marker + window))
+            erased.events += try await writing(isDurable: true, nil) { session in
+                try session.write(
+                    """
+                    UPDATE event SET viewer = NULL, address = NULL, user_agent = NULL, input = NULL
+                    WHERE id > ?1 AND id <= ?2 AND viewer = ?3
+                    """, .integer(start), .integer(end), .text(viewer))
+            }
+            marker = end
+        }
+        return erased
+    }
+}
