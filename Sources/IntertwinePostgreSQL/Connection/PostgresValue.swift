@@ -12,6 +12,7 @@ extension SQLValue {
         case .bytes: 17
         case .integers: 1_016
         case .texts: 1_009
+        case .flags: 1_000
         case .blobs: 1_001
         }
     }
@@ -28,6 +29,7 @@ extension SQLValue {
         case .text(let value?): PostgresText.append(value, to: &bytes)
         case .utf8(let value), .bytes(let value?): bytes.append(contentsOf: value)
         case .integers(let values): Self.append(values, of: 20, to: &bytes) { Self.append($0, to: &$1) }
+        case .flags(let values): Self.append(values, of: 16, to: &bytes) { $1.append($0 ? 1 : 0) }
         case .texts(let values): Self.append(values, of: 25, to: &bytes) { PostgresText.append($0, to: &$1) }
         case .blobs(let values): Self.append(values, of: 17, to: &bytes) { $1.append(contentsOf: $0) }
         }

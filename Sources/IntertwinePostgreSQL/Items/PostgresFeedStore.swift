@@ -96,12 +96,12 @@ package final class PostgresFeedStore: ItemStore {
     ) async throws -> ItemChange {
         try await write { connection in
             try refuse(PostgresSnapshot(inside: connection).item(kind: item.kind, id: item.id))
-            return try ItemWriter(connection).put(item)
+            return try StoredItemTable(connection).put(item).change
         }
     }
 
     package func remove(kind: String, id: String) async throws -> Bool {
-        try await write { try ItemWriter($0).remove(ItemKey(kind: kind, id: id)) }
+        try await write { try StoredItemTable($0).delete(ItemKey(kind: kind, id: id)) }
     }
 
     package func apply(
@@ -114,7 +114,7 @@ package final class PostgresFeedStore: ItemStore {
         guard !operations.isEmpty else { return StoreOperationSummary() }
         let orders = orders.withLock { $0 }
         return try await write { connection in
-            var writer = OperationWriter(OperationItems(connection), orders: orders, reason: reason, at: moment)
+            var writer = OperationWriter(try StoredItemTable(connection), orders: orders, reason: reason, at: moment)
             return try writer.apply(operations, in: PostgresSnapshot(inside: connection), unless: refuse)
         }
     }
@@ -126,37 +126,38 @@ package final class PostgresFeedStore: ItemStore {
     ) async throws -> Bool {
         try await write { connection in
             try refuse(PostgresSnapshot(inside: connection).item(kind: key.kind, id: key.id))
-            try TakedownTable(connection).add(Takedown(item: key, at: moment, reason: reason))
-            return try ItemWriter(connection).remove(key)
+            let items = try StoredItemTable(connection)
+            try items.takeDown(Takedown(item: key, at: moment, reason: reason))
+            return try items.delete(key)
         }
     }
 
     package func release(_ keys: [ItemKey]) async throws -> Int {
-        try await write { try MembershipTable.release(keys, $0) }
+        try await write { try TakedownTable($0).release(keys) }
     }
 
     package func remember(_ memberships: [CampaignMembership]) async throws {
-        try await write { try MembershipTable.add(memberships, $0) }
+        try await write { try TakedownTable($0).remember(memberships) }
     }
 
     package func isReleasable(_ key: ItemKey) async throws -> Bool {
-        try await reading(for: .background) { try MembershipTable.isReleasable(key, $0) }
+        try await reading(for: .background) { try TakedownTable($0).isReleasable(key) }
     }
 
     package func takedown(of key: ItemKey) async throws -> Takedown? {
-        try await reading(for: .background) { try TakedownTable.takedown(of: key, $0) }
+        try await reading(for: .background) { try TakedownTable($0).takedown(of: key) }
     }
 
     package func takenDownURLs() async throws -> [String] {
-        try await reading(for: .background) { try TakedownTable.urls($0, limit: Self.takenDownLimit) }
+        try await reading(for: .background) { try TakedownTable($0).urls(limit: ItemLinks.takedownLimit) }
     }
 
     package func takedownVersion() async throws -> TakedownVersion {
-        try await reading(for: .background) { try TakedownTable.version($0) }
+        try await reading(for: .background) { try TakedownTable($0).version() }
     }
 
     package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
-        try await reading(for: .background) { try TakedownTable.list($0, after: key, limit: limit) }
+        try await reading(for: .background) { try TakedownTable($0).list(after: key, limit: limit) }
     }
 
     // MARK: Sections

@@ -5,7 +5,9 @@ import IntertwineStorageCore
 ///
 /// If the announced reads are complete, the server ends the transaction after their results, so a page takes one round trip. If more is
 /// requested, the whole read is repeated in a transaction that remains open.
-final class PostgresSnapshot: FeedSnapshot {
+final class PostgresSnapshot: FeedSnapshot, SQLSession {
+    static var dialect: SQLDialect { .postgres }
+
     private static let columns = "kind, id, variant, position, body"
     private static let begin = SQLCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     private static let end = SQLCommand("COMMIT")
@@ -65,6 +67,12 @@ final class PostgresSnapshot: FeedSnapshot {
     }
 
     func rows(_ text: String, _ values: SQLValue...) throws -> PostgresRows { try rows(SQLCommand(text, values)) }
+
+    @discardableResult
+    func run(_ commands: [SQLCommand], _ read: (_ command: Int, _ row: PostgresRow) throws -> Void) throws -> [Int] {
+        for (index, command) in commands.enumerated() { try rows(command).forEach { try read(index, $0) } }
+        return commands.map { _ in 0 }
+    }
 
     private func rows(_ command: SQLCommand) throws -> PostgresRows {
         var answers: [PostgresRows]
@@ -193,10 +201,10 @@ final class PostgresSnapshot: FeedSnapshot {
     }
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
-        let rows = try rows(
-            "SELECT id, urls FROM takedown WHERE kind = $1 ORDER BY id LIMIT $2", .kind(kind), .integer(Int64(max(limit, 0))))
-        return MembershipTable.blocked(rows)
+        try TakedownTable(self).blockedItems(kind: kind, limit: limit)
     }
+
+    func memberships() throws -> [CampaignMembership] { try TakedownTable(self).memberships() }
 
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         let rows = try rows(

@@ -5,9 +5,6 @@ import IntertwineStorageCore
 ///
 /// Like `SourceSnapshot` for a file, it shows readers nothing before the end, and all changes from then on.
 final class PostgresSourceSnapshot: SourceCollection {
-    /// Rows that are looked at together, which bounds memory.
-    private static let batch: Int64 = 1_000
-
     private let source: String
     private let kind: any ItemKind
     private let address: PostgresAddress
@@ -71,7 +68,7 @@ final class PostgresSourceSnapshot: SourceCollection {
             do {
                 try connection.query("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))")
                 var merge = try SourceMerge(connection, source: source, kind: kind)
-                let made = try merge.run(removing: share, batch: Self.batch, step: step)
+                let made = try merge.run(removing: share, step: step)
                 guard merge.hasWritten else {
                     // A run without changes must not invalidate cached pages.
                     try connection.execute("ROLLBACK")
@@ -87,29 +84,7 @@ final class PostgresSourceSnapshot: SourceCollection {
     }
 
     func isInStep() throws -> Bool {
-        try speaking { connection in
-            var last = (kind: "", id: "")
-            while true {
-                let rows = try connection.query(
-                    """
-                    SELECT s.kind, s.id, s.digest, i.variant, i.body, (
-                        SELECT string_agg(o.digest::text, ',') FROM source_item AS o
-                        WHERE o.source <> s.source AND o.kind = s.kind AND o.id = s.id)
-                    FROM source_item AS s LEFT JOIN item AS i ON i.kind = s.kind AND i.id = s.id
-                    WHERE s.source = (SELECT number FROM source WHERE name = $1) AND (s.kind, s.id) > ($2, $3)
-                    AND NOT EXISTS (SELECT 1 FROM takedown AS t WHERE t.kind = s.kind AND t.id = s.id)
-                    ORDER BY s.kind, s.id LIMIT $4
-                    """, .text(source), .text(last.kind), .text(last.id), .integer(Self.batch))
-                guard !rows.isEmpty else { return true }
-                for row in 0..<rows.count {
-                    guard !rows.isNull(row, 3) else { return false }
-                    let digest = ItemDigest(variant: rows.text(row, 3), body: rows.bytes(row, 4)).stored
-                    let isAnothers = rows.text(row, 5).split(separator: ",").contains { Int64($0) == digest }
-                    guard digest == rows.integer(row, 2) || isAnothers else { return false }
-                }
-                last = (rows.text(rows.count - 1, 0), rows.text(rows.count - 1, 1))
-            }
-        }
+        try speaking { try SourceItems.areInStep(of: source, $0) }
     }
 
     func discard() {

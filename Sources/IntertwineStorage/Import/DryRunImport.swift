@@ -48,9 +48,9 @@ struct DryRunImport: ImportDestination {
         return try store.read { database in
             let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
             // A store of an earlier version has no such table; an import would create it.
-            let takedowns = try database.tableExists("takedown") ? TakedownTable(database) : nil
+            let withheld = try database.tableExists("takedown") ? WithheldItems(database) : nil
             for (item, isFresh) in zip(batch, fresh) {
-                if try takedowns?.withholds(kind: item.kind, id: item.id) == true {
+                if try withheld?.contains(kind: item.kind, id: item.id) == true {
                     counts.count(.withheld, of: item)
                     continue
                 }
@@ -76,7 +76,7 @@ struct DryRunImport: ImportDestination {
         }
         guard let store else { return FoundItems(missing: Set(unseen)) }
         return try store.read { database in
-            try ItemSchema.find(unseen, in: database, try database.tableExists("takedown") ? TakedownTable(database) : nil)
+            try ItemSchema.find(unseen, in: database, try database.tableExists("takedown") ? WithheldItems(database) : nil)
         }
     }
 

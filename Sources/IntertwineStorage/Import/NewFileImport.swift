@@ -12,7 +12,7 @@ import IntertwineFeed
 struct NewFileImport: ImportDestination {
     private let finalPath: String
     private let sections: [SectionConfiguration]
-    private let kinds: SectionKinds
+    private let layout: SectionLayout
     private let draft: DraftFile
     private let queue: DatabaseQueue
     /// The insert statement; nil after the end, like ``listings``, because both keep the file open.
@@ -31,11 +31,11 @@ struct NewFileImport: ImportDestination {
         do {
             queue = try DatabaseQueue(path: draft.path, configuration: Self.configuration)
             try file.migrate(queue)
-            (kinds, insert, listings) = try queue.writeWithoutTransaction { database in
+            (layout, insert, listings) = try queue.writeWithoutTransaction { database in
                 try database.execute(sql: "BEGIN")
-                _ = try SectionLayout.lay(sections, in: database)
+                let layout = try SectionLayout.arrange(by: sections, in: database)
                 try database.execute(sql: "DROP INDEX item_identity")
-                return (try SectionKinds(database), try SQLStatement(database, ItemSchema.insertion), try PinnedAdTable(database))
+                return (layout, try SQLStatement(database, ItemSchema.insertion), try PinnedAdTable(database))
             }
         } catch {
             throw file.failure(error)
@@ -63,7 +63,7 @@ struct NewFileImport: ImportDestination {
         guard let insert, let listings else { throw StoreError.unavailable("the import is over") }
         try queue.writeWithoutTransaction { _ in
             for item in batch {
-                let stream = kinds.stream(of: item)
+                let stream = layout.stream(of: item)
                 let position = try ItemPosition.next(after: lastPositions[stream] ?? 0)
                 lastPositions[stream] = position
                 try insert.bind(item, in: stream, at: position)

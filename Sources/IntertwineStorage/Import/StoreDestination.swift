@@ -62,7 +62,7 @@ struct StoreDestination: ImportDestination {
     }
 
     func find(_ keys: [ItemKey]) throws -> FoundItems {
-        try pool.writeWithoutTransaction { try ItemSchema.find(keys, in: $0, TakedownTable($0)) }
+        try pool.writeWithoutTransaction { try ItemSchema.find(keys, in: $0, WithheldItems($0)) }
     }
 
     mutating func commit() throws -> ImportCounts {
@@ -80,15 +80,15 @@ struct StoreDestination: ImportDestination {
 
     private func begin(_ database: Database) throws -> ItemWriter {
         try database.execute(sql: "BEGIN IMMEDIATE")
-        if !sections.isEmpty, try !SectionLayout(database).isLaid(sections, in: database) {
-            _ = try SectionLayout.lay(sections, in: database)
+        if !sections.isEmpty, try !SectionLayout(database.session).isArranged(by: sections, in: database) {
+            _ = try SectionLayout.arrange(by: sections, in: database)
         }
-        return try ItemWriter(database, maintainsPinnedAds: true)
+        return try ItemWriter(database)
     }
 }
 
 extension ItemSchema {
-    static func find(_ keys: [ItemKey], in database: Database, _ takedowns: TakedownTable?) throws -> FoundItems {
+    static func find(_ keys: [ItemKey], in database: Database, _ withheld: WithheldItems?) throws -> FoundItems {
         let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
         var missing: Set<ItemKey> = []
         for key in keys {
@@ -96,7 +96,7 @@ extension ItemSchema {
             try find.bind(2, key.id)
             let isThere = try find.step()
             find.reset()
-            if !isThere, try takedowns?.withholds(kind: key.kind, id: key.id) != true { missing.insert(key) }
+            if !isThere, try withheld?.contains(kind: key.kind, id: key.id) != true { missing.insert(key) }
         }
         let campaigns = try SQLStatement.integer(database, "SELECT count(*) FROM item WHERE kind = ?", .text(Campaign.kind))
         return FoundItems(missing: missing, campaigns: Int(campaigns ?? 0))

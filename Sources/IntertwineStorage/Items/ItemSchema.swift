@@ -56,14 +56,35 @@ enum ItemSchema {
                     """)
         }
         SourceSchema.register(in: &migrator)
-        TakedownTable.register(in: &migrator)
+        migrator.registerMigration("4: takedowns") { try $0.execute(sql: takedowns) }
         PinnedAdSchema.register(in: &migrator)
-        TakedownTable.registerURLs(in: &migrator)
-        MembershipTable.register(in: &migrator)
+        // A JSON array of the URLs in the item's fields, which include its images. NULL if the item was not stored.
+        migrator.registerMigration("6: URLs of what is taken down") { try $0.execute(sql: "ALTER TABLE takedown ADD COLUMN urls TEXT") }
+        migrator.registerMigration("7: advertisements of campaigns") { try $0.execute(sql: memberships) }
         migrator.registerMigration("8: identity", migrate: StoreIdentity.migrate)
         migrator.registerMigration("9: digests of items", migrate: addDigests)
         return migrator
     }
+
+    private static let takedowns = """
+        CREATE TABLE takedown (
+            kind TEXT NOT NULL,
+            id TEXT NOT NULL,
+            at INTEGER NOT NULL, -- milliseconds since 1970-01-01 UTC
+            reason TEXT,
+            PRIMARY KEY (kind, id)
+        ) WITHOUT ROWID;
+        """
+
+    private static let memberships = """
+        CREATE TABLE campaign_creative (
+            kind TEXT NOT NULL,     -- of the ad
+            id TEXT NOT NULL,
+            campaign TEXT NOT NULL, -- it may have been removed
+            PRIMARY KEY (kind, id, campaign)
+        ) WITHOUT ROWID;
+        CREATE INDEX campaign_creative_campaign ON campaign_creative (campaign);
+        """
 
     /// Adds digests, and a trigger that removes the digest of an item that is changed without a new one, for example by hand.
     private static func addDigests(_ database: Database) throws {

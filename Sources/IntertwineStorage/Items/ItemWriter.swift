@@ -1,71 +1,40 @@
 import GRDB
 public import IntertwineFeed
+import IntertwineStorageCore
 
-/// A writer that stores items one after another, inside a transaction of its caller.
+/// A writer that stores the items of an import one after another, inside a transaction of its caller.
 struct ItemWriter {
     private let database: Database
     private let insert: SQLStatement
     private let update: SQLStatement
-    private let delete: SQLStatement
-    private let sections: SectionKinds
-    private let takedowns: TakedownTable
+    private let layout: SectionLayout
+    private let withheld: WithheldItems
     private var listings: PinnedAdTable
-    private let maintainsPinnedAds: Bool
     /// The last position of each stream, read on first use.
     private var lastPositions: [StreamID: Int64] = [:]
 
     /// Prepares statements.
-    ///
-    /// - Parameter maintainsPinnedAds: true if the items are in the order of a list with ads among content, which is recorded.
-    init(_ database: Database, maintainsPinnedAds: Bool = false) throws {
+    init(_ database: Database) throws {
         self.database = database
-        self.maintainsPinnedAds = maintainsPinnedAds
         listings = try PinnedAdTable(database)
         insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(
             database, "UPDATE item SET variant = ?4, body = ?5, digest = ?6 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
-        delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
-        sections = try SectionKinds(database)
-        takedowns = try TakedownTable(database)
+        layout = try SectionLayout(database.session)
+        withheld = try WithheldItems(database)
     }
 
-    /// Stores an item as ``put(_:)`` does, unless it is taken down.
+    /// Appends an item to its section, or replaces the item with its kind and id in place, unless it is taken down.
     mutating func upsert(_ item: ValidatedItem) throws -> ItemChange {
-        if try takedowns.withholds(kind: item.kind, id: item.id) { return .withheld }
-        let change = try move(item).change
-        if maintainsPinnedAds { try listings.update(item) } else { try listings.append(item) }
+        if try withheld.contains(kind: item.kind, id: item.id) { return .withheld }
+        let change = try write(item)
+        try listings.update(item)
         return change
     }
 
-    /// Appends an item to its section, or replaces the item with its kind and id in place. As an operator's order, it ends the item's takedown.
-    mutating func put(_ item: ValidatedItem) throws -> ItemChange {
-        var note = ChangeLogEntry()
-        return try put(item, over: nil, &note)
-    }
-
-    /// Stores an item as ``put(_:)`` does, and records the change.
-    ///
-    /// - Parameters:
-    ///   - old: the stored item of that kind and id.
-    ///   - note: records if more was done than a replacement in place.
-    mutating func put(_ item: ValidatedItem, over old: FeedItem?, _ note: inout ChangeLogEntry) throws -> ItemChange {
-        let wasTakenDown = try takedowns.remove(ItemKey(item))
-        let (change, stream) = try move(item)
-        try listings.append(item)
-        if let stream, let old, old.variant == item.variant, stream != .advertisements, !wasTakenDown {
-            note.replace(InPlaceUpdate(kind: item.kind, stream: stream, position: old.position))
-        } else {
-            note.doOther()
-        }
-        return change
-    }
-
-    /// Stores an item.
-    ///
-    /// - Returns: the change, and the stream if the item was replaced in place.
-    private mutating func move(_ item: ValidatedItem) throws -> (change: ItemChange, stream: StreamID?) {
-        let stream = sections.stream(of: item)
-        if try append(item, to: stream) { return (.added, nil) }
+    private mutating func write(_ item: ValidatedItem) throws -> ItemChange {
+        let stream = layout.stream(of: item)
+        if try append(item, to: stream) { return .added }
         try update.bind(1, stream.rawValue)
         try update.bind(2, kind: item.kind)
         try update.bind(3, item.id)
@@ -73,19 +42,11 @@ struct ItemWriter {
         try update.bind(5, text: item.body)
         try update.bind(6, RowDigest.of(item))
         try update.run()
-        if database.changesCount > 0 { return (.replaced, stream) }
+        if database.changesCount > 0 { return .replaced }
         // The kind belongs to another stream now, in which the item has no position yet.
-        _ = try remove(kind: item.kind, id: item.id)
+        try SQLStatement.run(database, "DELETE FROM item WHERE kind = ? AND id = ?", .kind(item.kind), .text(item.id))
         _ = try append(item, to: stream)
-        return (.replaced, nil)
-    }
-
-    /// Removes an item, and returns true if it existed.
-    func remove(kind: String, id: String) throws -> Bool {
-        try delete.bind(1, kind: kind)
-        try delete.bind(2, id)
-        try delete.run()
-        return database.changesCount > 0
+        return .replaced
     }
 
     private mutating func append(_ item: ValidatedItem, to stream: StreamID) throws -> Bool {
@@ -102,6 +63,26 @@ struct ItemWriter {
         let position = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(stream.rawValue)) ?? 0
         lastPositions[stream] = position
         return position
+    }
+}
+
+/// A look-up of items that are taken down, for an import. It is valid only in the current transaction.
+struct WithheldItems {
+    private let find: SQLStatement
+    /// A Boolean value indicating whether no item is taken down. Imports then skip the query for each item.
+    private let isEmpty: Bool
+
+    init(_ database: any SQLConnection) throws {
+        find = try SQLStatement(database, "SELECT 1 FROM takedown WHERE kind = ? AND id = ?")
+        isEmpty = try SQLStatement.integer(database, "SELECT 1 FROM takedown WHERE kind >= '' LIMIT 1") == nil
+    }
+
+    func contains(kind: String, id: String) throws -> Bool {
+        guard !isEmpty else { return false }
+        defer { find.reset() }
+        try find.bind(1, kind: kind)
+        try find.bind(2, id)
+        return try find.step()
     }
 }
 
@@ -124,17 +105,14 @@ extension SQLiteStore {
     ///
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
     public func put(_ item: ValidatedItem) async throws -> ItemChange {
-        try await write { database in
-            var writer = try ItemWriter(database)
-            return try writer.put(item)
-        }
+        try await put(item) { _ in }
     }
 
     /// Removes an item; false if there is no such item.
     ///
     /// - Throws: `StoreError.unavailable`
     public func remove(kind: String, id: String) async throws -> Bool {
-        try await write { try ItemWriter($0).remove(kind: kind, id: id) }
+        try await write { try StoredItemTable($0.session).delete(ItemKey(kind: kind, id: id)) }
     }
 }
 
@@ -148,8 +126,13 @@ extension SQLiteStore {
         try await write { database, note in
             let old = try SQLiteSnapshot(database: database).item(kind: item.kind, id: item.id)
             try refuse(old)
-            var writer = try ItemWriter(database)
-            return try writer.put(item, over: old, &note)
+            let (change, stream) = try StoredItemTable(database.session).put(item)
+            if let stream, let old, old.variant == item.variant {
+                note.replace(InPlaceUpdate(kind: item.kind, stream: stream, position: old.position))
+            } else {
+                note.doOther()
+            }
+            return change
         }
     }
 }

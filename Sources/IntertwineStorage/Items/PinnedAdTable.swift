@@ -39,18 +39,6 @@ struct PinnedAdTable {
         try add(ItemKey(item), stream: anchor.0, position: anchor.1)
     }
 
-    /// Adds an ad without a position after all content.
-    func append(_ item: ValidatedItem) throws {
-        guard item.stream == .advertisements else { return }
-        let known = try SQLStatement(database, "SELECT 1 FROM ad_listing WHERE kind = ? AND id = ? LIMIT 1")
-        defer { known.reset() }
-        try known.bind(1, kind: item.kind)
-        try known.bind(2, item.id)
-        guard try !known.step() else { return }
-        let end = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(StreamID.content.rawValue))
-        try add(ItemKey(item), stream: .content, position: end ?? Self.top)
-    }
-
     /// Adds an ad after a known content position.
     func add(_ key: ItemKey, stream: StreamID, position: Int64?) throws {
         try insert.bind(1, stream.rawValue)
@@ -68,35 +56,14 @@ struct PinnedAdTable {
         try find.bind(2, key.id)
         return try find.step() ? (StreamID(rawValue: find.integer(0)), find.integer(1)) : nil
     }
-
-    /// Returns true if an ad is listed after a position of a stream.
-    static func hasAny(in stream: StreamID, after position: Int64, of database: Database) throws -> Bool {
-        try SQLStatement.integer(
-            database, "SELECT 1 FROM ad_listing WHERE lane = ? AND position > ? LIMIT 1", .integer(stream.rawValue), .integer(position))
-            != nil
-    }
-
-    /// Moves the ads listed after an item together with the item: those from its position up to the next item.
-    static func move(from old: Int64, before end: Int64, to new: Int64, in stream: StreamID, of database: Database) throws {
-        try SQLStatement.run(
-            database, "UPDATE ad_listing SET position = ? WHERE lane = ? AND position >= ? AND position < ?", .integer(new),
-            .integer(stream.rawValue), .integer(old), .integer(end))
-    }
-
-    /// Moves the ads listed after the items of a kind, which are about to move to another stream by a step.
-    static func move(_ kind: String, from old: StreamID, to new: StreamID, by step: Int64, in database: Database) throws {
-        try SQLStatement.run(
-            database,
-            """
-            UPDATE ad_listing SET lane = ?, position = position + ? WHERE lane = ? AND EXISTS (
-                SELECT 1 FROM item WHERE item.lane = ad_listing.lane AND item.position = ad_listing.position AND item.kind = ?
-            )
-            """, .integer(new.rawValue), .integer(step), .integer(old.rawValue), .kind(kind))
-    }
 }
 
 extension SQLiteSnapshot {
-    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try TakedownTable.items(of: kind, limit: limit, database) }
+    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
+        try TakedownTable(database.session).blockedItems(kind: kind, limit: limit)
+    }
+
+    func memberships() throws -> [CampaignMembership] { try TakedownTable(database.session).memberships() }
 
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         let statement = try SQLStatement(

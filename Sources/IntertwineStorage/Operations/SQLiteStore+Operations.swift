@@ -28,7 +28,7 @@ extension SQLiteStore {
         let orders = orders.withLock { $0 }
         return try await StoreError.wrapping {
             try await pool.write { database in
-                var writer = try OperationWriter(OperationItems(database), orders: orders, reason: reason, at: moment)
+                var writer = try OperationWriter(StoredItemTable(database.session), orders: orders, reason: reason, at: moment)
                 return try writer.apply(operations, in: SQLiteSnapshot(database: database), unless: refuse)
             }
         }

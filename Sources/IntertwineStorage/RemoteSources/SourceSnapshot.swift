@@ -42,8 +42,7 @@ package final class SourceSnapshot {
                             body TEXT NOT NULL, digest INTEGER NOT NULL, UNIQUE (id)
                         );
                         CREATE TABLE staging.gone (
-                            place INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, digest INTEGER NOT NULL,
-                            adopted INTEGER NOT NULL
+                            kind TEXT NOT NULL, id TEXT NOT NULL, adopted INTEGER NOT NULL, leaves INTEGER NOT NULL
                         );
                         BEGIN
                         """)
@@ -111,7 +110,7 @@ package final class SourceSnapshot {
         return try writing { database in
             try database.execute(sql: "COMMIT; BEGIN IMMEDIATE")
             do {
-                var merge = try SnapshotMerge(database, source: source, kind: kind)
+                var merge = try SourceMerge(database.session, source: source, kind: kind)
                 let changes = try merge.run(removing: share, step: step)
                 // A commit without changes would make cached pages stale.
                 try database.execute(sql: merge.hasWritten ? "COMMIT" : "ROLLBACK")
@@ -172,29 +171,7 @@ extension SourceSnapshot {
     ///
     /// - Throws: `StoreError`
     package func isInStep() throws -> Bool {
-        try reading { database in
-            let number = try SQLStatement.integer(database, "SELECT number FROM source WHERE name = ?", .text(source))
-            // No list was applied before, or only empty lists.
-            guard let number else { return true }
-            let rows = try SQLStatement(
-                database,
-                """
-                SELECT s.digest, s.kind, s.id, i.variant, i.body
-                FROM source_item AS s LEFT JOIN item AS i ON i.kind = s.kind AND i.id = s.id WHERE s.source = ?
-                AND NOT EXISTS (SELECT 1 FROM takedown AS t WHERE t.kind = s.kind AND t.id = s.id)
-                """)
-            let origins = try ItemOwnership(database, besides: number)
-            defer { rows.reset() }
-            try rows.bind(1, number)
-            while try rows.step() {
-                guard !rows.isNull(3) else { return false }
-                let digest = ItemDigest(variant: rows.text(3), body: rows.bytes(4)).stored
-                guard try digest == rows.integer(0) || origins.hasBrought(kind: rows.kind(1), id: rows.text(2), digest: digest) else {
-                    return false
-                }
-            }
-            return true
-        }
+        try reading { try SourceItems.areInStep(of: source, $0.session) }
     }
 }
 

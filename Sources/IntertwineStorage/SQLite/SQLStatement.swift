@@ -54,6 +54,7 @@ package struct SQLStatement: SQLRow {
             case .bytes(let bytes): try bind(index, blob: bytes)
             case .integers(let column): try bind(index, column[row])
             case .texts(let column): try bind(index, column[row])
+            case .flags(let column): try bind(index, Int64(column[row] ? 1 : 0))
             case .blobs(let column): try bind(index, blob: column[row])
             }
         }
@@ -202,6 +203,11 @@ package struct SQLStatement: SQLRow {
     package func flag(_ column: Int) -> Bool { integer(column) != 0 }
 }
 
+extension SQLConnection {
+    /// The connection for the logic that both databases share.
+    var session: SQLiteSession { SQLiteSession(connection: self) }
+}
+
 /// A connection for the logic that both databases share.
 package struct SQLiteSession: SQLSession {
     package static var dialect: SQLDialect { .sqlite }
@@ -222,5 +228,17 @@ package struct SQLiteSession: SQLSession {
             }
         }
         return written
+    }
+}
+
+extension RowDigest {
+    /// Adds the values of a row's columns. A NULL or empty value adds nothing, so that a column can be added to the table.
+    mutating func add(row statement: SQLStatement) {
+        for column in 0..<statement.columns {
+            let bytes = statement.view(column)
+            guard !bytes.isEmpty else { continue }
+            add(Int64(column))
+            add(bytes)
+        }
     }
 }

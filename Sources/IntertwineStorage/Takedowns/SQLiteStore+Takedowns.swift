@@ -16,8 +16,9 @@ extension SQLiteStore {
     ) async throws -> Bool {
         try await write { database in
             try refuse(SQLiteSnapshot(database: database).item(kind: key.kind, id: key.id))
-            try TakedownTable(database).add(Takedown(item: key, at: moment, reason: reason))
-            return try ItemWriter(database).remove(kind: key.kind, id: key.id)
+            let items = try StoredItemTable(database.session)
+            try items.takeDown(Takedown(item: key, at: moment, reason: reason))
+            return try items.delete(key)
         }
     }
 
@@ -29,65 +30,37 @@ extension SQLiteStore {
     /// - Returns: the number of items that were taken down, or belonged to a campaign.
     /// - Throws: `StoreError.unavailable`
     public func release(_ keys: [ItemKey]) async throws -> Int {
-        try await write { database in
-            let takedowns = try TakedownTable(database)
-            let memberships = try MembershipTable(database)
-            return try keys.count { key in
-                let hadMemberships = try memberships.remove(key)
-                let hadCampaigns = try takedowns.release(key)
-                return try takedowns.remove(key) || hadMemberships || hadCampaigns
-            }
-        }
+        try await write { try TakedownTable($0.session).release(keys) }
     }
 
     /// Returns the takedown of an item, or nil.
     ///
     /// - Throws: `StoreError.unavailable`
     public func takedown(of key: ItemKey) async throws -> Takedown? {
-        try await reading(for: .background) { try TakedownTable($0).takedown(of: key) }
+        try await reading(for: .background) { try TakedownTable($0.session).takedown(of: key) }
     }
 
     /// Returns the URLs that were in the fields of items that are taken down.
     package func takenDownURLs() async throws -> [String] {
-        try await reading(for: .background) { database in
-            let statement = try SQLStatement(database, "SELECT urls FROM takedown WHERE kind >= '' AND urls IS NOT NULL LIMIT ?1")
-            defer { statement.reset() }
-            try statement.bind(1, Int64(Self.takenDownLimit))
-            var urls: [String] = []
-            while try statement.step() { urls += Self.urls(ofTakedown: statement.text(0)) }
-            return urls
-        }
+        try await reading(for: .background) { try TakedownTable($0.session).urls(limit: ItemLinks.takedownLimit) }
     }
 
     package func takedownVersion() async throws -> TakedownVersion {
-        try await reading(for: .background) { database in
-            let statement = try SQLStatement(database, "SELECT count(*), max(at) FROM takedown WHERE kind >= ''")
-            defer { statement.reset() }
-            return try statement.step()
-                ? TakedownVersion(count: statement.integer(0), last: statement.integer(1)) : TakedownVersion(count: 0, last: 0)
-        }
+        try await reading(for: .background) { try TakedownTable($0.session).version() }
     }
 
     /// Returns at most `limit` takedowns in order of kind and id, after a key.
     ///
     /// - Throws: `StoreError.unavailable`
     public func takedowns(after key: ItemKey? = nil, limit: Int) async throws -> [Takedown] {
-        try await reading(for: .background) { database in
-            let statement = try SQLStatement(
-                database,
-                "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3")
-            defer { statement.reset() }
-            try statement.bind(1, kind: key?.kind ?? "")
-            try statement.bind(2, key?.id ?? "")
-            try statement.bind(3, Int64(max(limit, 0)))
-            var takedowns: [Takedown] = []
-            while try statement.step() {
-                takedowns.append(
-                    Takedown(
-                        item: ItemKey(kind: statement.kind(0), id: statement.text(1)), at: statement.integer(2),
-                        reason: statement.optionalText(3)))
-            }
-            return takedowns
-        }
+        try await reading(for: .background) { try TakedownTable($0.session).list(after: key, limit: limit) }
+    }
+
+    package func remember(_ memberships: [CampaignMembership]) async throws {
+        try await write { try TakedownTable($0.session).remember(memberships) }
+    }
+
+    package func isReleasable(_ key: ItemKey) async throws -> Bool {
+        try await reading(for: .background) { try TakedownTable($0.session).isReleasable(key) }
     }
 }

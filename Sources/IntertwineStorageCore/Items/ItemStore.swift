@@ -1,4 +1,3 @@
-internal import Foundation
 package import IntertwineFeed
 internal import IntertwinePrimitives
 
@@ -52,26 +51,6 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 }
 
 extension ItemStore {
-    /// The limit of takedowns whose URLs are read.
-    package static var takenDownLimit: Int { 100_000 }
-
-    /// Returns the links of an item that is taken down, from the JSON array that its takedown stores.
-    package static func targets(ofTakedown list: String) -> [String] {
-        (try? JSONDecoder().decode([String].self, from: Data(list.utf8))) ?? []
-    }
-
-    /// Returns the URLs among the links of an item that is taken down.
-    package static func urls(ofTakedown list: String) -> [String] {
-        targets(ofTakedown: list).filter(BlockedItem.isURL)
-    }
-
-    /// Returns the JSON array of the links of an item that is taken down.
-    package static func list(_ targets: [String]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        return String(decoding: try encoder.encode(targets), as: UTF8.self)
-    }
-
     package func put(_ item: ValidatedItem) async throws -> ItemChange {
         try await put(item) { _ in }
     }

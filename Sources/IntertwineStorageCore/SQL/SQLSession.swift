@@ -94,6 +94,12 @@ package struct SQLDialect: Sendable {
     /// Follows a query whose rows of a table are locked until the end of the transaction. SQLite's writers have locked the whole file.
     package func locking(_ table: String) -> String { isSetWise ? " FOR UPDATE OF \(table)" : "" }
 
+    /// The aggregate function that joins texts.
+    package var joined: String { isSetWise ? "string_agg" : "group_concat" }
+
+    /// A Boolean value indicating whether rows of items have digests, which detect damage of a file.
+    package var storesDigests: Bool { !isSetWise }
+
     /// As ``skipLocked``, for the rows of one of several tables.
     package func skipLocked(of table: String) -> String { isSetWise ? "FOR UPDATE OF \(table) SKIP LOCKED" : "" }
 

@@ -15,6 +15,8 @@ package enum SQLValue: Sendable, Hashable {
     case integers([Int64?])
     /// A column of texts.
     case texts([String?])
+    /// A column of flags.
+    case flags([Bool])
     /// A column of byte strings.
     case blobs([[UInt8]?])
 
@@ -27,6 +29,7 @@ package enum SQLValue: Sendable, Hashable {
         switch self {
         case .integers(let values): values.count
         case .texts(let values): values.count
+        case .flags(let values): values.count
         case .blobs(let values): values.count
         case .integer, .number, .flag, .text, .utf8, .bytes: nil
         }

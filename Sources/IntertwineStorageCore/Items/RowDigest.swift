@@ -1,21 +1,23 @@
-import IntertwineFeed
+package import IntertwineFeed
 
 /// A digest of the values of rows, which changes with any bit of one value. It protects against damage, not against intent.
-struct RowDigest {
+package struct RowDigest {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
+    package init() {}
+
     /// The digest as an integer column stores it.
-    var value: Int64 { Int64(bitPattern: state) }
+    package var value: Int64 { Int64(bitPattern: state) }
 
-    mutating func add(_ number: Int64) { mix(UInt64(bitPattern: number)) }
+    package mutating func add(_ number: Int64) { mix(UInt64(bitPattern: number)) }
 
-    mutating func add(_ text: String) {
+    package mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
     /// Adds bytes and their count.
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         mix(UInt64(bytes.count))
         var offset = 0
         while offset + 8 <= bytes.count {
@@ -26,16 +28,6 @@ struct RowDigest {
         mix(bytes[offset...].reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// Adds the values of a row's columns. A NULL or empty value adds nothing, so that a column can be added to the table.
-    mutating func add(row statement: SQLStatement) {
-        for column in 0..<statement.columns {
-            let bytes = statement.view(column)
-            guard !bytes.isEmpty else { continue }
-            mix(UInt64(column))
-            add(bytes)
-        }
-    }
-
     /// Mixes a word in reversible steps, so that a difference in one word is never lost.
     private mutating func mix(_ word: UInt64) {
         state = (state ^ word) &* 0xD6E8_FEB8_6659_FD93
@@ -43,7 +35,7 @@ struct RowDigest {
     }
 
     /// Returns the digest of an item, independent of its position.
-    static func of(_ item: ValidatedItem) -> Int64 {
+    package static func of(_ item: ValidatedItem) -> Int64 {
         var digest = RowDigest()
         for text in [StoredKind.name(of: item.kind), item.id, item.variant] { digest.add(text) }
         item.body.withUnsafeBytes { digest.add($0) }

@@ -1,0 +1,58 @@
+package import IntertwineFeed
+
+/// The tables `section` and `section_kind`.
+extension SectionLayout {
+    /// Reads the layout of a database.
+    package init(_ session: some SQLSession) throws {
+        let streams = try session.rows("SELECT name, number FROM section") { ($0.text(0), StreamID(rawValue: $0.integer(1))) }
+        let kinds = try session.rows("SELECT kind, section FROM section_kind") { ($0.kind(0), StreamID(rawValue: $0.integer(1))) }
+        self.init(streams: Dictionary(uniqueKeysWithValues: streams), kinds: Dictionary(uniqueKeysWithValues: kinds))
+    }
+
+    /// Returns the stream of an item. Ads are never in a section.
+    package func stream(of item: ValidatedItem) -> StreamID {
+        kinds.isEmpty || item.stream != .content ? item.stream : kinds[item.kind] ?? .content
+    }
+
+    /// Arranges the items by the configured sections, inside a write transaction of the caller.
+    ///
+    /// - Returns: the new layout.
+    package func arrange<Session: SQLSession>(by sections: [SectionConfiguration], _ session: Session) throws -> SectionLayout {
+        let new = arranged(by: sections)
+        for (name, stream) in new.names(besides: self) {
+            try session.write("INSERT INTO section (number, name) VALUES (?1, ?2)", .integer(stream.rawValue), .text(name))
+        }
+        for (kind, stream, next) in moves(to: new) {
+            try Self.move(kind, from: stream, to: next ?? .content, session)
+            if let next {
+                try session.write(
+                    "INSERT INTO section_kind (kind, section) VALUES (?1, ?2) ON CONFLICT (kind) DO UPDATE SET section = excluded.section",
+                    .kind(kind), .integer(next.rawValue))
+            } else {
+                try session.write("DELETE FROM section_kind WHERE kind = ?1", .kind(kind))
+            }
+        }
+        return new
+    }
+
+    /// Moves the items of a kind after those of another stream, in their order: each position moves by an equal step.
+    private static func move<Session: SQLSession>(_ kind: String, from old: StreamID, to new: StreamID, _ session: Session) throws {
+        func outermost(_ end: String, of stream: StreamID) throws -> Int64? {
+            try session.integer("SELECT \(end)(position) FROM item WHERE lane = ?1", .integer(stream.rawValue))
+        }
+        let step = try step(of: kind, (outermost("min", of: old), outermost("max", of: old)), after: outermost("max", of: new))
+        let values: [SQLValue] = [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .kind(kind)]
+        try session.run([
+            SQLCommand(
+                """
+                UPDATE ad_listing SET lane = ?2, position = position + ?3 WHERE lane = ?1 AND EXISTS (
+                    SELECT 1 FROM item WHERE item.lane = ad_listing.lane AND item.position = ad_listing.position AND item.kind = ?4)
+                """, values),
+            SQLCommand(
+                """
+                UPDATE item\(Session.dialect.index("item_identity")) SET lane = ?2, position = position + ?3
+                WHERE kind = ?4 AND lane = ?1
+                """, values),
+        ]) { _, _ in }
+    }
+}

@@ -1,0 +1,172 @@
+package import IntertwineFeed
+
+/// The tables of items that are taken down, and of ads that belong to campaigns.
+///
+/// An item that is taken down is not in the store. An operator who stores it again ends the takedown. A membership remains after its
+/// campaign is removed; a release deletes it.
+package struct TakedownTable<Session: SQLSession> {
+    private let session: Session
+
+    package init(_ session: Session) {
+        self.session = session
+    }
+
+    // MARK: Takedowns
+
+    /// Takes an item down. Call it before the item is removed.
+    package func add(_ takedown: Takedown) throws {
+        try session.write(
+            """
+            INSERT INTO takedown (kind, id, at, reason, urls)
+                VALUES (?1, ?2, ?3, ?4, (SELECT \(Session.dialect.itemLinks) FROM item WHERE kind = ?1 AND id = ?2))
+            ON CONFLICT (kind, id) DO UPDATE
+                SET at = excluded.at, reason = excluded.reason, urls = coalesce(excluded.urls, takedown.urls)
+            """, .kind(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
+    }
+
+    /// Takes down all items of a stream.
+    package func addAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
+        try session.write(
+            """
+            INSERT INTO takedown (kind, id, at, reason, urls)
+                SELECT kind, id, ?2, ?3, \(Session.dialect.itemLinks) FROM item WHERE lane = ?1
+            ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason, urls = excluded.urls
+            """, .integer(stream.rawValue), .integer(moment), .text(reason))
+    }
+
+    /// Removes a takedown, and returns true if it existed.
+    package func remove(_ key: ItemKey) throws -> Bool {
+        try session.write("DELETE FROM takedown WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id)) > 0
+    }
+
+    package func takedown(of key: ItemKey) throws -> Takedown? {
+        try session.first("SELECT at, reason FROM takedown WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id)) {
+            Takedown(item: key, at: $0.integer(0), reason: $0.optionalText(1))
+        }
+    }
+
+    /// Returns at most `limit` takedowns after one, in the order of kind and id.
+    package func list(after key: ItemKey?, limit: Int) throws -> [Takedown] {
+        try session.rows(
+            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3", .kind(key?.kind ?? ""),
+            .text(key?.id ?? ""), .integer(Int64(max(limit, 0)))
+        ) { Takedown(item: ItemKey(kind: $0.kind(0), id: $0.text(1)), at: $0.integer(2), reason: $0.optionalText(3)) }
+    }
+
+    /// Returns the URLs that were in the fields of items that are taken down.
+    package func urls(limit: Int) throws -> [String] {
+        try session.rows(
+            "SELECT urls FROM takedown WHERE kind >= '' AND urls IS NOT NULL LIMIT ?1", .integer(Int64(limit))
+        ) { ItemLinks.urls($0.text(0)) }.flatMap(\.self)
+    }
+
+    package func version() throws -> TakedownVersion {
+        try session.first("SELECT count(*), max(at) FROM takedown WHERE kind >= ''") {
+            TakedownVersion(count: $0.integer(0), last: $0.integer(1))
+        } ?? TakedownVersion(count: 0, last: 0)
+    }
+
+    /// Returns items of a kind that are taken down, with their links.
+    package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
+        try session.rows("SELECT id, urls FROM takedown WHERE kind = ?1 ORDER BY id LIMIT ?2", .kind(kind), .integer(Int64(max(limit, 0)))) {
+            BlockedItem(id: $0.text(0), targets: $0.optionalText(1).map(ItemLinks.targets) ?? [])
+        }
+    }
+
+    // MARK: Memberships
+
+    package func memberships() throws -> [CampaignMembership] {
+        try session.rows("SELECT kind, id, campaign FROM campaign_creative") {
+            CampaignMembership(kind: $0.kind(0), id: $0.text(1), campaign: $0.text(2))
+        }
+    }
+
+    package func remember(_ memberships: [CampaignMembership]) throws {
+        try session.write(
+            "INSERT INTO campaign_creative (kind, id, campaign) \(Session.dialect.values(3)) ON CONFLICT DO NOTHING",
+            .kinds(memberships.map(\.kind)), .texts(memberships.map(\.id)), .texts(memberships.map(\.campaign)))
+    }
+
+    // MARK: Releases
+
+    /// Ends takedowns, and releases ads from the campaigns that they belong to, also from campaigns that are taken down.
+    ///
+    /// - Returns: the number of items that were taken down, or belonged to a campaign.
+    package func release(_ keys: [ItemKey]) throws -> Int {
+        var released = try releaseFromBlockedCampaigns(keys.filter { $0.kind != Campaign.kind })
+        let campaigns = keys.filter { $0.kind == Campaign.kind }.map(\.id)
+        let (kinds, ids) = (SQLValue.kinds(keys.map(\.kind)), SQLValue.texts(keys.map(\.id)))
+        let isListed = "(kind, id) IN (SELECT kind, id FROM \(Session.dialect.table("keys", ["kind", "id"])))"
+        try session.run([
+            SQLCommand("DELETE FROM takedown WHERE \(isListed) RETURNING kind, id", [kinds, ids]),
+            SQLCommand("DELETE FROM campaign_creative WHERE \(isListed) RETURNING kind, id", [kinds, ids]),
+            SQLCommand(
+                "DELETE FROM campaign_creative WHERE campaign \(Session.dialect.isAny("?1")) RETURNING campaign", [.texts(campaigns)]),
+        ]) { command, row in
+            released.insert(
+                command == 2 ? ItemKey(kind: Campaign.kind, id: row.text(0)) : ItemKey(kind: row.kind(0), id: row.text(1)))
+        }
+        return released.count
+    }
+
+    /// Returns the ads that a campaign which is taken down names, and removes them from its links.
+    private func releaseFromBlockedCampaigns(_ keys: [ItemKey]) throws -> Set<ItemKey> {
+        var released: Set<ItemKey> = []
+        guard !keys.isEmpty else { return released }
+        for var campaign in try blockedItems(kind: Campaign.kind, limit: .max) {
+            var isChanged = false
+            for key in keys {
+                guard let targets = campaign.releasing(CreativeID(kind: key.kind, id: key.id)) else { continue }
+                campaign = BlockedItem(id: campaign.id, targets: targets)
+                isChanged = true
+                released.insert(key)
+            }
+            guard isChanged else { continue }
+            try session.write(
+                "UPDATE takedown SET urls = ?3 WHERE kind = ?1 AND id = ?2", .kind(Campaign.kind), .text(campaign.id),
+                .text(ItemLinks.list(campaign.targets)))
+        }
+        return released
+    }
+
+    /// Returns true if an item is taken down, belongs to a campaign, or is a campaign with ads.
+    package func isReleasable(_ key: ItemKey) throws -> Bool {
+        let found = try session.integer(
+            """
+            SELECT 1 FROM takedown WHERE kind = ?1 AND id = ?2
+            UNION ALL SELECT 1 FROM campaign_creative WHERE kind = ?1 AND id = ?2
+            UNION ALL SELECT 1 FROM campaign_creative WHERE ?1 = '\(Campaign.kind)' AND campaign = ?2 LIMIT 1
+            """, .kind(key.kind), .text(key.id))
+        guard found == nil, key.kind != Campaign.kind else { return found != nil }
+        return try blockedItems(kind: Campaign.kind, limit: ItemLinks.takedownLimit).contains {
+            $0.releasing(CreativeID(kind: key.kind, id: key.id)) != nil
+        }
+    }
+}
+
+extension SQLDialect {
+    /// A JSON array of the URLs in an item's fields at any depth, followed by the creatives of a campaign with the prefix
+    /// `BlockedItem.creative`.
+    ///
+    /// PostgreSQL finds URLs in the text of the body, with their escapes, because its JSON has no NUL. The creatives of a campaign are valid.
+    fileprivate var itemLinks: String { isSetWise ? Self.postgresLinks : Self.sqliteLinks }
+
+    private static let sqliteLinks = """
+        (SELECT json_group_array(DISTINCT value) FROM
+            (SELECT value FROM (SELECT value FROM json_tree(item.body)
+                WHERE type = 'text' AND (value LIKE 'http://%' OR value LIKE 'https://%') AND length(value) <= 4096 LIMIT 64)
+            UNION ALL SELECT '\(BlockedItem.creative)' || value FROM json_each(item.body, '$.creatives')
+                WHERE item.kind = '\(Campaign.kind)'))
+        """
+
+    private static let postgresLinks = #"""
+        (SELECT coalesce('[' || string_agg(url, ',') || ']', '[]') FROM (
+            (SELECT (regexp_matches(item.body, '"https?:(?:[^"\\]|\\.)*"', 'g'))[1] AS url LIMIT 64)
+            UNION ALL SELECT to_json('\#(BlockedItem.creative)' || creative)::text FROM (
+                SELECT json_array_elements_text(
+                    CASE json_typeof(list) WHEN 'array' THEN list ELSE json_build_array(list) END) AS creative
+                FROM (SELECT (item.body::json)->'creatives' AS list WHERE item.kind = '\#(Campaign.kind)') AS lists
+            ) AS creatives
+        ) AS found)
+        """#
+}
