@@ -1,3 +1,4 @@
+import IntertwineStorage
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import IntertwineFeed
 import IntertwinePostgreSQL
+import IntertwineStorage
 import TestSupport
 import Testing
 

@@ -104,8 +104,8 @@ struct StoreCopyTests {
         _ = try StoreCopy(from: PostgresCopyEndpoint(address), to: files("two")).run()
         let items = try TableFile("\(folder)/two.sqlite", .items)
         try items.write {
-            try $0.run("CREATE TABLE intertwine_copy (only INTEGER PRIMARY KEY, progress TEXT NOT NULL)")
-            try $0.run("INSERT INTO intertwine_copy VALUES (1, ?)", [.text(#"{"source":"\#(address.shown)","last":{}}"#)])
+            try $0.write("CREATE TABLE intertwine_copy (only INTEGER PRIMARY KEY, progress TEXT NOT NULL)")
+            try $0.write("INSERT INTO intertwine_copy VALUES (1, ?1)", .text(#"{"source":"\#(address.shown)","last":{}}"#))
         }
         items.close()
         let unfinished = #expect(throws: StoreError.self) { try SQLiteStore(path: "\(folder)/two.sqlite") }

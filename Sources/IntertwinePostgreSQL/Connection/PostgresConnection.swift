@@ -235,7 +235,9 @@ package final class PostgresConnection: @unchecked Sendable {
             } else {
                 lastName += 1
                 statement = Prepared(name: "s\(lastName)", types: types)
-                guard PQsendPrepare(handle, statement.name, Self.translated(command.text), Int32(types.count), types) == 1 else { throw failure(nil) }
+                guard PQsendPrepare(handle, statement.name, Self.translated(command.text), Int32(types.count), types) == 1 else {
+                    throw failure(nil)
+                }
                 new[command.text] = statement
                 awaited.append(.preparation(of: command.text, statement))
             }

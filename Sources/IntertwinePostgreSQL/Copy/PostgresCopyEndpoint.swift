@@ -23,33 +23,8 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    package func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
-        let names = table.key.map(\.name).joined(separator: ", ")
-        let placeholders = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        var columns = table.columns.map { column in
-            if case .flag(let name) = column { "\(name)::int" } else { column.name }
-        }
-        if table.isPartial, let count = columns.popLast() { columns.append("sum(\(count))::bigint") }
-        let rows = try speaking {
-            try connection.run([
-                SQLCommand(
-                    """
-                    SELECT \(columns.joined(separator: ", ")) FROM \(table.name)
-                    \(key == nil ? "" : "WHERE (\(names)) > (\(placeholders))") \(table.isPartial ? "GROUP BY \(names)" : "")
-                    ORDER BY \(names) LIMIT \(limit)
-                    """, zip(key ?? [], table.key).map(Self.single))
-            ])[0]
-        }
-        return (0..<rows.count).map { row in
-            table.columns.enumerated().map { index, column in
-                guard !rows.isNull(row, index) else { return .null }
-                return switch column {
-                case .integer, .flag: .integer(rows.integer(row, index))
-                case .text: .text(rows.text(row, index))
-                case .bytes: .bytes(rows.bytes(row, index))
-                }
-            }
-        }
+    package func rows(of table: TableSchema, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
+        try speaking { try table.rows(after: key, limit: limit, connection) }
     }
 
     package func progress() throws -> CopyProgress? {
@@ -70,36 +45,22 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    package func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
+    package func append(_ rows: [[TableValue]], to table: TableSchema, _ progress: CopyProgress) throws {
         if table.name == "event" {
             // The second column is the time.
             let times = rows.compactMap { $0[1].integer }
             try speaking { try days.make(Set(times.map { LedgerTime.day(of: $0) }), today: .min, connection) }
         }
-        let names = table.columns.map(\.name) + (table.isPartial ? ["slot"] : [])
-        let values = table.columns.map { column in
-            if case .flag(let name) = column { "new.\(name) = 1" } else { "new.\(column.name)" }
-        }
-        let key = table.key.map(\.name).joined(separator: ", ")
-        let rest = table.columns.dropFirst(table.keyLength).map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
-        let placeholders = table.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         _ = try speaking {
             try connection.transaction {
                 try connection.run([
-                    SQLCommand(
-                        """
-                        INSERT INTO \(table.name) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE
-                        SELECT \((values + (table.isPartial ? ["0"] : [])).joined(separator: ", "))
-                        FROM unnest(\(placeholders)) AS new (\(table.columns.map(\.name).joined(separator: ", ")))
-                        \(table.isFilled ? "ON CONFLICT (\(key)) DO UPDATE SET \(rest)" : "")
-                        """, table.columns.enumerated().map { index, column in Self.list(rows.map { $0[index] }, column) }),
-                    SQLCommand("UPDATE intertwine_copy SET progress = $1", [.text(progress.text)]),
+                    table.insertion(of: rows, .postgres), SQLCommand("UPDATE intertwine_copy SET progress = $1", [.text(progress.text)]),
                 ])
             }
         }
     }
 
-    package func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
+    package func clear(_ tables: [TableSchema], _ progress: CopyProgress) throws {
         try speaking {
             try connection.transaction(isLong: true) {
                 for table in tables.reversed() { try connection.execute("DELETE FROM \(table.name)") }
@@ -120,8 +81,8 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         try speaking {
             try connection.transaction {
                 try connection.query("SELECT setval('event_number', $1, false)", .integer(lastMarker + 1))
-                for table in CopiedTable.all {
-                    guard let number = table.numbers else { continue }
+                for table in TableSchema.copied {
+                    guard let number = table.numberColumn else { continue }
                     try connection.execute(
                         """
                         SELECT setval(
@@ -140,45 +101,11 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         }
     }
 
-    private static func single(_ value: TableValue, _ column: CopiedTable.Column) -> SQLValue {
-        switch value {
-        case .integer(let number): .integer(number)
-        case .text(let text): .text(text)
-        case .bytes(let bytes): .bytes(bytes)
-        case .null: .integer(nil)
-        }
-    }
-
-    private static func list(_ values: [TableValue], _ column: CopiedTable.Column) -> SQLValue {
-        switch column {
-        case .integer, .flag: .integers(values.map(\.integer))
-        case .text: .texts(values.map(\.text))
-        case .bytes: .blobs(values.map(\.bytes))
-        }
-    }
-
     private func speaking<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as PostgresError {
             throw StoreError.unavailable("\(shown): \(error)")
         }
-    }
-}
-
-extension TableValue {
-    fileprivate var integer: Int64? {
-        guard case .integer(let number) = self else { return nil }
-        return number
-    }
-
-    fileprivate var text: String? {
-        guard case .text(let text) = self else { return nil }
-        return text
-    }
-
-    fileprivate var bytes: [UInt8]? {
-        guard case .bytes(let bytes) = self else { return nil }
-        return bytes
     }
 }

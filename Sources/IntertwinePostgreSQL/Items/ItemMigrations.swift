@@ -11,59 +11,16 @@ enum ItemMigrations {
     /// As an advisory lock: writers of items come one after another, on whichever replica they are, as their positions follow one another.
     static let writers: Int64 = 0x494E_5457_0001
 
+    private static func creation(of tables: TableSchema...) -> String { tables.map { $0.creation(.postgres) }.joined() }
+
     static let all = [
         PostgresMigration(
             "1: items",
-            """
-            CREATE TABLE item (
-                lane bigint NOT NULL,                 -- 0 content, 1 advertisements, then the sections by their number
-                position bigint NOT NULL,             -- order in the lane, sparse
-                kind text COLLATE "C" NOT NULL,       -- by StoredKind
-                id text COLLATE "C" NOT NULL,         -- unique in its kind
-                variant text COLLATE "C" NOT NULL,    -- type of the import format
-                body text COLLATE "C" NOT NULL,       -- the other fields, one JSON object
-                PRIMARY KEY (lane, position)
-            );
-            CREATE UNIQUE INDEX item_identity ON item (kind, id);
-            CREATE INDEX item_form ON item (kind, variant, position) WHERE lane = 1;
-            CREATE TABLE section (
-                number bigint PRIMARY KEY,            -- the lane of its items, 2 and up
-                name text COLLATE "C" NOT NULL UNIQUE
-            );
-            CREATE TABLE section_kind (
-                kind text COLLATE "C" PRIMARY KEY,    -- a kind of the section; other kinds are in the lane of their kind
-                section bigint NOT NULL REFERENCES section
-            );
-            CREATE TABLE source (
-                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-                name text COLLATE "C" NOT NULL UNIQUE
-            );
-            CREATE TABLE source_item (
-                source bigint NOT NULL REFERENCES source (number),
-                kind text COLLATE "C" NOT NULL,
-                id text COLLATE "C" NOT NULL,
-                digest bigint NOT NULL,               -- of the item in the source
-                adopted boolean NOT NULL,             -- true if the item existed before the source
-                PRIMARY KEY (source, kind, id)
-            );
-            CREATE TABLE takedown (
-                kind text COLLATE "C" NOT NULL,
-                id text COLLATE "C" NOT NULL,
-                at bigint NOT NULL,                   -- milliseconds since 1970-01-01 UTC
-                reason text,
-                PRIMARY KEY (kind, id)
-            );
-            CREATE TABLE ad_listing (
-                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- order among the ads pinned to one position
-                lane bigint NOT NULL,                 -- of the content
-                position bigint NOT NULL,             -- of the last content item before it
-                kind text COLLATE "C" NOT NULL,
-                id text COLLATE "C" NOT NULL,
-                session bigint NOT NULL               -- the number of the import
-            );
-            CREATE INDEX ad_listing_place ON ad_listing (lane, position, number);
-            CREATE INDEX ad_listing_ad ON ad_listing (kind, id);
-            """),
+            creation(of: .item, .section, .sectionKind, .source, .sourceItem, .takedown, .adListing)
+                + """
+                CREATE UNIQUE INDEX item_identity ON item (kind, id);
+                CREATE INDEX ad_listing_place ON ad_listing (lane, position, number);
+                """),
         PostgresMigration("2: what orders sections", SectionKey.functions),
         PostgresMigration(
             "3: notifications",
@@ -90,16 +47,9 @@ enum ItemMigrations {
             """),
         PostgresMigration(
             "5: advertisements of campaigns",
-            """
-            CREATE TABLE campaign_creative (
-                kind text COLLATE "C" NOT NULL,       -- of the ad
-                id text COLLATE "C" NOT NULL,
-                campaign text COLLATE "C" NOT NULL,   -- it may have been removed
-                PRIMARY KEY (kind, id, campaign)
-            );
-            CREATE INDEX campaign_creative_campaign ON campaign_creative (campaign);
-            CREATE TRIGGER campaign_creative_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON campaign_creative
-                FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();
-            """),
+            creation(of: .campaignCreative) + """
+                CREATE TRIGGER campaign_creative_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON campaign_creative
+                    FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();
+                """),
     ]
 }

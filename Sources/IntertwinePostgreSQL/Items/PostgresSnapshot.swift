@@ -158,7 +158,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
             if let anchor {
                 try rows(
                     "\(selection) AND (\(key.expression), position) \(comparison) ($2, $3) \(arrangement)", limit,
-                    SectionKey.value(anchor.key ?? key.least), .integer(anchor.position))
+                    SectionKey.value(anchor.key ?? field.leastKey), .integer(anchor.position))
             } else {
                 try rows("\(selection) \(arrangement)", limit)
             }

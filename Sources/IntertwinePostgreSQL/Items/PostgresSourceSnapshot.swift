@@ -84,7 +84,7 @@ final class PostgresSourceSnapshot: SourceCollection {
     }
 
     func isInStep() throws -> Bool {
-        try speaking { try SourceItems.areInStep(of: source, $0) }
+        try speaking { try SourceMerge.isInStep(source, $0) }
     }
 
     func discard() {

@@ -39,15 +39,6 @@ struct SectionKey: Hashable {
         }
     }
 
-    /// The key of an item without the field.
-    var least: SortKey {
-        switch field.comparison {
-        case .text: .text([])
-        case .number: .number(0)
-        case .date: .text(Array("000000000000.000000000".utf8))
-        }
-    }
-
     /// The value of ``expression``.
     func key(_ rows: PostgresRows, _ row: Int, _ column: Int) -> SortKey {
         switch field.comparison {

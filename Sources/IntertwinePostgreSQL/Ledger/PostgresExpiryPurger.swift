@@ -15,11 +15,7 @@ struct PostgresExpiryPurger {
     private static let rowsPerPage: Int64 = 40
     /// The minimum number of pages at once. Pages without rows are cheap.
     private static let leastPages: Int64 = 64
-    private(set) var schedule = PurgeSchedule(limit: leastBatch / rowsPerEvent)
-
-    func isDue(_ now: Int64) -> Bool { schedule.isDue(now) }
-
-    mutating func isLate(after events: Int) -> Bool { schedule.isLate(after: events) }
+    var schedule = PurgeSchedule(limit: Self.leastBatch / Self.rowsPerEvent)
 
     /// Purges a range of pages. Why: the time has no index, and a full scan takes too long. A scan in page order costs a tenth of one in
     /// key order, and rows that were written together expire together.

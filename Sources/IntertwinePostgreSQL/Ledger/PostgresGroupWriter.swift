@@ -108,10 +108,10 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     // MARK: Purge
 
-    func isPurgeDue() -> Bool { purger.isDue(clock.now) }
+    func isPurgeDue() -> Bool { purger.schedule.isDue(clock.now) }
 
     func isPurgeLate(after group: [LedgerUnit]) -> Bool {
-        purger.isLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) })
+        purger.schedule.isLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) })
     }
 
     func purge() -> Bool {

@@ -52,7 +52,7 @@ extension PostgresLedger: SQLLedger {
         var claim = claim
         (claim.now, claim.until) = (corrected(claim.now), corrected(claim.until))
         return try reading { connection in
-            try Self.transaction(isDurable: false, .viewer(claim.viewer), connection) { try ClaimTable.add(claim, $0) }
+            try Self.transaction(isDurable: false, .viewer(claim.viewer), connection) { try claim.record(in: $0) }
         }
     }
 

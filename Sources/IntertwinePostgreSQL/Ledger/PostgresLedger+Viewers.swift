@@ -4,26 +4,11 @@ internal import IntertwineStorageCore
 /// Viewers' lists.
 extension PostgresLedger {
     package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
-        try await cells(
-            "SELECT cell, mark FROM listing WHERE viewer = $1 AND list = $2 AND leads AND mark < $3 ORDER BY mark DESC LIMIT $4", list,
-            viewer, mark ?? .max, limit)
+        try await storedCells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
     }
 
     package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
-        try await cells(
-            "SELECT cell, mark FROM listing WHERE viewer = $1 AND list = $2 AND leads AND mark > $3 ORDER BY mark LIMIT $4", list, viewer,
-            mark, limit)
-    }
-
-    /// The cost is that of the page, however long the list, and however often a cell was put on it.
-    private func cells(
-        _ sql: String, _ list: ViewerList, _ viewer: String, _ mark: Int64, _ limit: Int
-    ) async throws -> [ListEntry] {
-        try await pool.run(for: .request) { connection in
-            let rows = try connection.query(
-                sql, .text(viewer), .text(list.rawValue), .integer(mark), .integer(Int64(max(limit, 0))))
-            return (0..<rows.count).map { ListEntry(cell: rows.text($0, 0), entryID: rows.integer($0, 1)) }
-        }
+        try await storedCells(on: list, of: viewer, .backward, of: mark, limit: limit)
     }
 
     package func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
@@ -37,14 +22,10 @@ extension PostgresLedger {
 
     /// Reads on the caller's thread.
     package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
-        do {
-            return try pool.use { connection in
-                let listRanges = try ListRanges(lists, of: viewer, connection)
-                defer { listRanges.end() }
-                return try body(lists.map { ListRange($0, listRanges) })
-            }
-        } catch let error as PostgresError {
-            throw error.storeError
+        try reading { connection in
+            let listRanges = try ListRanges(lists, of: viewer, connection)
+            defer { listRanges.end() }
+            return try body(lists.map { ListRange($0, listRanges) })
         }
     }
 }

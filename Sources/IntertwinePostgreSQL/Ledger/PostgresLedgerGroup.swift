@@ -113,7 +113,8 @@ struct PostgresLedgerGroup {
 
     /// All writes except rollups and log; empty if the group has no other write.
     func commands(at now: Int64) -> [SQLCommand] {
-        counters.commands + group.statements(.postgres) + group.changes.flatMap { $0.mutation.commands(until: $0.until, now: now) }
+        counters.commands + group.statements(.postgres)
+            + group.changes.flatMap { $0.mutation.statements(until: $0.until, now: now, .postgres) }
             + eventCommands
     }
 

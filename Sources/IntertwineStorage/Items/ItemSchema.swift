@@ -26,65 +26,22 @@ enum ItemSchema {
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: items") { database in
+        migrator.registerMigration("1: items") { try $0.execute(sql: creation(of: .item) + identityIndex) }
+        migrator.registerMigration("2: sections") { try $0.execute(sql: creation(of: .section, .sectionKind)) }
+        migrator.registerMigration("3: sources") { try $0.execute(sql: creation(of: .source, .sourceItem)) }
+        migrator.registerMigration("4: takedowns") { try $0.execute(sql: creation(of: .takedown)) }
+        migrator.registerMigration("5: listed advertisements") { database in
             try database.execute(
-                sql: """
-                    CREATE TABLE item (
-                        lane INTEGER NOT NULL,     -- 0 content, 1 advertisements, then the sections by their number
-                        position INTEGER NOT NULL, -- order in the lane, sparse
-                        kind TEXT NOT NULL,        -- by StoredKind
-                        id TEXT NOT NULL,          -- unique in its kind
-                        variant TEXT NOT NULL,     -- type of the import format
-                        body TEXT NOT NULL,        -- the other fields, one JSON object
-                        PRIMARY KEY (lane, position)
-                    ) WITHOUT ROWID;
-                    \(identityIndex);
-                    CREATE INDEX item_form ON item (kind, variant, position) WHERE lane = 1;
-                    """)
+                sql: creation(of: .adListing) + "CREATE INDEX ad_listing_place ON ad_listing (lane, position)")
         }
-        migrator.registerMigration("2: sections") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE section (
-                        number INTEGER PRIMARY KEY, -- the lane of its items, 2 and up
-                        name TEXT NOT NULL UNIQUE
-                    );
-                    CREATE TABLE section_kind (
-                        kind TEXT PRIMARY KEY,      -- a kind of the section; other kinds are in the lane of their kind
-                        section INTEGER NOT NULL REFERENCES section
-                    ) WITHOUT ROWID;
-                    """)
-        }
-        SourceSchema.register(in: &migrator)
-        migrator.registerMigration("4: takedowns") { try $0.execute(sql: takedowns) }
-        PinnedAdSchema.register(in: &migrator)
-        // A JSON array of the URLs in the item's fields, which include its images. NULL if the item was not stored.
         migrator.registerMigration("6: URLs of what is taken down") { try $0.execute(sql: "ALTER TABLE takedown ADD COLUMN urls TEXT") }
-        migrator.registerMigration("7: advertisements of campaigns") { try $0.execute(sql: memberships) }
+        migrator.registerMigration("7: advertisements of campaigns") { try $0.execute(sql: creation(of: .campaignCreative)) }
         migrator.registerMigration("8: identity", migrate: StoreIdentity.migrate)
         migrator.registerMigration("9: digests of items", migrate: addDigests)
         return migrator
     }
 
-    private static let takedowns = """
-        CREATE TABLE takedown (
-            kind TEXT NOT NULL,
-            id TEXT NOT NULL,
-            at INTEGER NOT NULL, -- milliseconds since 1970-01-01 UTC
-            reason TEXT,
-            PRIMARY KEY (kind, id)
-        ) WITHOUT ROWID;
-        """
-
-    private static let memberships = """
-        CREATE TABLE campaign_creative (
-            kind TEXT NOT NULL,     -- of the ad
-            id TEXT NOT NULL,
-            campaign TEXT NOT NULL, -- it may have been removed
-            PRIMARY KEY (kind, id, campaign)
-        ) WITHOUT ROWID;
-        CREATE INDEX campaign_creative_campaign ON campaign_creative (campaign);
-        """
+    private static func creation(of tables: TableSchema...) -> String { tables.map { $0.creation(.sqlite) }.joined() }
 
     /// Adds digests, and a trigger that removes the digest of an item that is changed without a new one, for example by hand.
     private static func addDigests(_ database: Database) throws {
@@ -104,51 +61,5 @@ enum ItemSchema {
 
     static func file(_ path: String) -> DatabaseFile {
         DatabaseFile(path: path, content: "a store of items", applicationID: applicationID, version: version, migrator: migrator)
-    }
-}
-
-/// The schema of remote sources: the source that stored each item.
-///
-/// It shows which items a source no longer lists, and that items of other origin are not changed by the source.
-private enum SourceSchema {
-    static func register(in migrator: inout DatabaseMigrator) {
-        migrator.registerMigration("3: sources") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE source (
-                        number INTEGER PRIMARY KEY,
-                        name TEXT NOT NULL UNIQUE
-                    );
-                    CREATE TABLE source_item (
-                        source INTEGER NOT NULL REFERENCES source (number),
-                        kind TEXT NOT NULL,
-                        id TEXT NOT NULL,
-                        digest INTEGER NOT NULL,  -- of the item in the source
-                        adopted INTEGER NOT NULL, -- 1 if the item existed before the source
-                        PRIMARY KEY (source, kind, id)
-                    ) WITHOUT ROWID;
-                    """)
-        }
-    }
-}
-
-/// The schema of the positions of ads among content, see ``PinnedAdTable``.
-private enum PinnedAdSchema {
-    static func register(in migrator: inout DatabaseMigrator) {
-        migrator.registerMigration("5: listed advertisements") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE ad_listing (
-                        number INTEGER PRIMARY KEY, -- order among the ads pinned to one position
-                        lane INTEGER NOT NULL,      -- of the content
-                        position INTEGER NOT NULL,  -- of the last content item before it
-                        kind TEXT NOT NULL,
-                        id TEXT NOT NULL,
-                        session INTEGER NOT NULL    -- the number of the import
-                    );
-                    CREATE INDEX ad_listing_place ON ad_listing (lane, position);
-                    CREATE INDEX ad_listing_ad ON ad_listing (kind, id);
-                    """)
-        }
     }
 }

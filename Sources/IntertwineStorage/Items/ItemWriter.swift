@@ -1,6 +1,5 @@
 import GRDB
 public import IntertwineFeed
-import IntertwineStorageCore
 
 /// A writer that stores the items of an import one after another, inside a transaction of its caller.
 struct ItemWriter {

@@ -55,17 +55,6 @@ struct SectionIndex: Hashable {
     }
 }
 
-extension SortField {
-    /// The key of an item without the field.
-    var leastKey: SortKey {
-        switch comparison {
-        case .text: .text([])
-        case .number: .number(0)
-        case .date: .text(Array("000000000000.000000000".utf8))
-        }
-    }
-}
-
 extension SQLStatement {
     func bind(_ index: Int32, _ key: SortKey) throws {
         switch key {

@@ -9,12 +9,7 @@ struct LedgerExpiryPurger {
     private static let lookupsPerRow = 2
     /// The key up to which rate counters were examined. The sweep continues after it, and restarts after the last key.
     private var sweptAllowances: [UInt8] = []
-    private(set) var schedule = PurgeSchedule(limit: leastBatch / lookupsPerRow)
-
-    func isDue(_ now: Int64) -> Bool { schedule.isDue(now) }
-
-    /// - Parameter rows: the number of rows with an expiry time that were written.
-    mutating func isLate(after rows: Int) -> Bool { schedule.isLate(after: rows) }
+    var schedule = PurgeSchedule(limit: Self.leastBatch / Self.lookupsPerRow)
 
     /// Removes a batch of expired rows of each table.
     ///

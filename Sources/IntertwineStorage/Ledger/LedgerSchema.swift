@@ -27,9 +27,11 @@ enum LedgerSchema {
         migrator.registerMigration("8: clients, and what is a viewer's") { try $0.execute(sql: clients) }
         migrator.registerMigration("9: reports and trackers") { try $0.execute(sql: reports) }
         migrator.registerMigration("10: parts of goals") { try $0.execute(sql: parts) }
-        migrator.registerMigration("11: places that others saw") { try $0.execute(sql: remoteImpressions) }
-        migrator.registerMigration("12: what viewers were given") { try $0.execute(sql: claims) }
-        migrator.registerMigration("13: advertisements of declared campaigns, pages of viewers") { try $0.execute(sql: creatives) }
+        migrator.registerMigration("11: places that others saw") { try $0.execute(sql: creation(of: .seenPlace)) }
+        migrator.registerMigration("12: what viewers were given") { try $0.execute(sql: creation(of: .claim)) }
+        migrator.registerMigration("13: advertisements of declared campaigns, pages of viewers") {
+            try $0.execute(sql: creation(of: .knownCreative, .givenPage))
+        }
         migrator.registerMigration("14: what was taken off lists is counted") { try $0.execute(sql: withdrawals) }
         migrator.registerMigration("15: allowances by digests, recent ones apart") { try makeRecentAllowances($0) }
         migrator.registerMigration("16: input of slots") { try $0.execute(sql: input) }
@@ -49,44 +51,27 @@ enum LedgerSchema {
             user_agent TEXT,
             verdict TEXT NOT NULL       -- counted, duplicate, expired, bot, prefetch, limited, unknown
         );
-        CREATE TABLE rollup_cell (
-            day INTEGER NOT NULL, verdict TEXT NOT NULL, cell TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
-            PRIMARY KEY (day, verdict, cell, kind) -- clusters the counted ads of a day, which reports read
-        ) WITHOUT ROWID;
-        CREATE TABLE rollup_day (
-            day INTEGER NOT NULL, kind TEXT NOT NULL, verdict TEXT NOT NULL, count INTEGER NOT NULL,
-            PRIMARY KEY (day, kind, verdict)
-        ) WITHOUT ROWID;
-        -- Rate counters: the number of counted events per key until a time. A limit of one detects duplicates.
-        CREATE TABLE allowance (
-            key TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        CREATE INDEX allowance_until ON allowance (until);
         """
+        + creation(of: .rollupCell, .rollupDay) + """
+            -- Rate counters: the number of counted events per key until a time. A limit of one detects duplicates.
+            CREATE TABLE allowance (
+                key TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL
+            ) WITHOUT ROWID;
+            CREATE INDEX allowance_until ON allowance (until);
+            """
 
-    private static let viewers = """
-        CREATE TABLE idempotency (
-            scope TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, answer BLOB NOT NULL, expires INTEGER NOT NULL,
-            PRIMARY KEY (scope, key)
-        ) WITHOUT ROWID;
-        CREATE INDEX idempotency_expires ON idempotency (expires);
-        CREATE TABLE selection (
-            id TEXT NOT NULL PRIMARY KEY, cell TEXT NOT NULL, viewer TEXT, expires INTEGER NOT NULL, undone_at INTEGER
-        ) WITHOUT ROWID;
-        CREATE INDEX selection_expires ON selection (expires);
-        CREATE TABLE selection_step (
-            selection TEXT NOT NULL REFERENCES selection (id) ON DELETE CASCADE,
-            number INTEGER NOT NULL, command TEXT NOT NULL, undo BLOB,
-            PRIMARY KEY (selection, number)
-        ) WITHOUT ROWID;
-        -- Entries of viewers' lists, one row per performance. A cell is on the list if it has a row.
-        CREATE TABLE listing (
-            mark INTEGER PRIMARY KEY, viewer TEXT NOT NULL, list TEXT NOT NULL, cell TEXT NOT NULL, performance TEXT NOT NULL,
-            at INTEGER NOT NULL
-        );
-        CREATE INDEX listing_order ON listing (viewer, list);
-        CREATE UNIQUE INDEX listing_performance ON listing (viewer, list, cell, performance);
-        """
+    private static func creation(of tables: TableSchema...) -> String { tables.map { $0.creation(.sqlite) }.joined() }
+
+    private static let viewers =
+        creation(of: .idempotency, .selection, .selectionStep) + """
+            -- Entries of viewers' lists, one row per performance. A cell is on the list if it has a row.
+            CREATE TABLE listing (
+                mark INTEGER PRIMARY KEY, viewer TEXT NOT NULL, list TEXT NOT NULL, cell TEXT NOT NULL, performance TEXT NOT NULL,
+                at INTEGER NOT NULL
+            );
+            CREATE INDEX listing_order ON listing (viewer, list);
+            CREATE UNIQUE INDEX listing_performance ON listing (viewer, list, cell, performance);
+            """
 
     private static let markers = """
         -- The highest event id at the last removal of events. New ids continue from it, even if no event remains.
@@ -132,113 +117,41 @@ enum LedgerSchema {
         ALTER TABLE event ADD COLUMN section TEXT;
         ALTER TABLE event ADD COLUMN position INTEGER;  -- the index among the page's cells
         ALTER TABLE event ADD COLUMN layout TEXT;       -- collection, table
-        -- Counted deliveries of campaigns.
-        CREATE TABLE delivery (
-            campaign TEXT NOT NULL, kind TEXT NOT NULL,
-            span INTEGER NOT NULL,      -- quarters of an hour since 1970-01-01 UTC, which add up to days of any zone; -1 for the total
-            count INTEGER NOT NULL,
-            PRIMARY KEY (campaign, kind, span)
-        ) WITHOUT ROWID;
-        -- Impressions of viewers, for campaigns with frequency caps.
-        CREATE TABLE exposure (
-            viewer TEXT NOT NULL, campaign TEXT NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
-            PRIMARY KEY (viewer, campaign, at)
-        ) WITHOUT ROWID;
-        CREATE INDEX exposure_until ON exposure (until);
-        -- Reservations of a process for campaigns, without an impression so far. Each process writes its own rows.
-        CREATE TABLE reservation (
-            process TEXT NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
-            PRIMARY KEY (process, campaign)
-        ) WITHOUT ROWID;
         """
+        + creation(of: .delivery, .exposure, .reservation)
 
-    private static let clients = """
-        -- Capabilities of registered clients, by digest.
-        CREATE TABLE client (
-            name TEXT NOT NULL, digest TEXT NOT NULL, capabilities TEXT NOT NULL, at INTEGER NOT NULL,
-            PRIMARY KEY (name, digest)
-        ) WITHOUT ROWID;
-        CREATE INDEX client_digest ON client (digest, capabilities);
-        -- Rows of a viewer are found by the viewer, for erasure.
-        ALTER TABLE idempotency ADD COLUMN owner TEXT;
-        CREATE INDEX idempotency_owner ON idempotency (owner) WHERE owner IS NOT NULL;
-        CREATE INDEX selection_viewer ON selection (viewer) WHERE viewer IS NOT NULL;
-        """
+    private static let clients =
+        creation(of: .client) + """
+            CREATE INDEX client_digest ON client (digest, capabilities);
+            -- Rows of a viewer are found by the viewer, for erasure.
+            ALTER TABLE idempotency ADD COLUMN owner TEXT;
+            CREATE INDEX idempotency_owner ON idempotency (owner) WHERE owner IS NOT NULL;
+            CREATE INDEX selection_viewer ON selection (viewer) WHERE viewer IS NOT NULL;
+            """
 
     private static let reports = """
         -- Columns for ads.
         ALTER TABLE event ADD COLUMN creative TEXT;     -- image, video, …
         ALTER TABLE event ADD COLUMN advertiser TEXT;
-        -- The last event that totals, viewers and trackers include. They do not include older events.
-        CREATE TABLE report_marker (tally TEXT NOT NULL PRIMARY KEY, marker INTEGER NOT NULL) WITHOUT ROWID;
-        INSERT INTO report_marker (tally, marker)
-            SELECT column1, max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))
-            FROM (VALUES ('totals'), ('viewers'), ('trackers'));
-        CREATE TABLE report_ad (
-            id INTEGER PRIMARY KEY, cell TEXT NOT NULL, campaign TEXT NOT NULL, creative TEXT NOT NULL, advertiser TEXT NOT NULL,
-            UNIQUE (cell, campaign, creative, advertiser)
-        );
-        CREATE TABLE report_place (
-            id INTEGER PRIMARY KEY, feed TEXT NOT NULL, section TEXT NOT NULL, position INTEGER NOT NULL, UNIQUE (feed, section, position)
-        );
-        -- Totals of counted events, by the combinations of ReportTotals.
-        CREATE TABLE report_total (
-            combination INTEGER NOT NULL,
-            time INTEGER NOT NULL,      -- days or hours since 1970-01-01 UTC
-            ad INTEGER NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
-            PRIMARY KEY (combination, time, ad, place, kind)
-        ) WITHOUT ROWID;
-        -- Unique viewers of a day, as sketches without names.
-        CREATE TABLE report_viewers (
-            id INTEGER PRIMARY KEY, grouping TEXT NOT NULL, key TEXT NOT NULL, day INTEGER NOT NULL, sketch BLOB NOT NULL,
-            UNIQUE (grouping, key, day)
-        );
-        CREATE INDEX report_viewers_day ON report_viewers (day);
-        -- Pending and abandoned tracker calls.
-        CREATE TABLE tracker_call (
-            id INTEGER PRIMARY KEY, event INTEGER NOT NULL, campaign TEXT NOT NULL, kind TEXT NOT NULL, url TEXT NOT NULL,
-            at INTEGER NOT NULL,        -- the time of the event
-            due INTEGER NOT NULL,       -- the time of the next attempt; a process that leases the call moves it
-            attempts INTEGER NOT NULL DEFAULT 0, failure TEXT, given_up INTEGER,
-            UNIQUE (event, url)
-        );
-        CREATE INDEX tracker_call_due ON tracker_call (due) WHERE given_up IS NULL;
-        CREATE INDEX tracker_call_given_up ON tracker_call (given_up) WHERE given_up IS NOT NULL;
         """
+        + creation(of: .reportMarker) + """
+            INSERT INTO report_marker (tally, marker)
+                SELECT column1, max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))
+                FROM (VALUES ('totals'), ('viewers'), ('trackers'));
+            """
+        + creation(of: .reportAd, .reportPlace, .reportTotal) + """
+            -- Unique viewers of a day, as sketches without names.
+            CREATE TABLE report_viewers (
+                id INTEGER PRIMARY KEY, grouping TEXT NOT NULL, key TEXT NOT NULL, day INTEGER NOT NULL, sketch BLOB NOT NULL,
+                UNIQUE (grouping, key, day)
+            );
+            CREATE INDEX report_viewers_day ON report_viewers (day);
+            """
+        + creation(of: .trackerCall)
 
     private static let parts = """
         -- The remaining budget lease of a process. It is void after the process has ended.
         ALTER TABLE reservation ADD COLUMN allowed INTEGER NOT NULL DEFAULT 0;
-        """
-
-    private static let remoteImpressions = """
-        -- Impressions that another process than the reserving one received, until that process reads them.
-        CREATE TABLE seen_place (
-            giver INTEGER NOT NULL, slot INTEGER NOT NULL, address INTEGER NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL,
-            until INTEGER NOT NULL,
-            PRIMARY KEY (giver, slot, address, campaign)
-        ) WITHOUT ROWID;
-        """
-
-    private static let claims = """
-        -- Served ads of a process per viewer, for campaigns with frequency caps.
-        CREATE TABLE claim (
-            viewer TEXT NOT NULL, process TEXT NOT NULL, campaign TEXT NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL,
-            until INTEGER NOT NULL,
-            PRIMARY KEY (viewer, process, campaign, at)
-        ) WITHOUT ROWID;
-        CREATE INDEX claim_until ON claim (until);
-        """
-
-    private static let creatives = """
-        -- Ads that campaigns of a file have named and that existed then.
-        CREATE TABLE known_creative (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
-        -- The ads of pages with reservations, for other processes that serve the same page.
-        CREATE TABLE given_page (
-            viewer TEXT NOT NULL, page INTEGER NOT NULL, given BLOB NOT NULL, until INTEGER NOT NULL,
-            PRIMARY KEY (viewer, page)
-        ) WITHOUT ROWID;
-        CREATE INDEX given_page_until ON given_page (until);
         """
 
     /// Counts cells that leave the list of dismissed cells. A reader that has cached a cell of the list compares the count to detect a removal.
@@ -283,12 +196,8 @@ enum LedgerSchema {
 
     private static let input = """
         ALTER TABLE event ADD COLUMN input TEXT;        -- the input of a slot: a JSON object
-        -- Totals of counted events, by choice fields of input.
-        CREATE TABLE rollup_choice (
-            day INTEGER NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
-            PRIMARY KEY (day, field, value, kind)
-        ) WITHOUT ROWID;
         """
+        + creation(of: .rollupChoice)
 
     /// Saves the highest marker. Run it before events are removed, in the same transaction.
     static let saveSequence = """

@@ -13,7 +13,6 @@ final class LedgerWriter {
     private let insertEvent: SQLStatement
     private let eventTexts: BoundTextCache
     private let advanceSequence: SQLStatement
-    private let listings: ListEntryTable
     private let rollupTables: RollupTables
     // The exclusivity of accesses is not checked at run time, which would happen several times per click. No two accesses overlap: the
     // writer is confined to its connection, and no member calls the writer.
@@ -44,7 +43,6 @@ final class LedgerWriter {
             """)
         eventTexts = BoundTextCache(insertEvent, parameters: 15)
         advanceSequence = try SQLStatement(database, LedgerSchema.advanceSequence)
-        listings = try ListEntryTable(database)
         counters = try RateCounterTable(database, recentSlots: recentSlots)
         rollupTables = try RollupTables(database)
     }
@@ -103,7 +101,9 @@ final class LedgerWriter {
     private func write(_ group: LedgerGroup, now: Int64) throws -> ClosedRange<Int64>? {
         perishable += group.perishableRows
         try session.run(group.statements(.sqlite)) { _, _ in }
-        for (mutation, until) in group.changes { try listings.apply(mutation, until: until, now: now) }
+        for (mutation, until) in group.changes {
+            try session.run(mutation.statements(until: until, now: now, .sqlite)) { _, _ in }
+        }
         var markers: ClosedRange<Int64>?
         for (event, verdict) in group.events {
             let marker = try append(event, as: verdict)

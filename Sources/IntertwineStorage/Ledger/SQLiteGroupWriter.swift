@@ -24,7 +24,9 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     /// The lock timeout of a test write.
     private static let probeTimeout = Duration.milliseconds(500)
 
-    init(_ pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter, _ limits: GroupLimits, now: @escaping @Sendable () -> Int64)
+    init(
+        _ pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter, _ limits: GroupLimits, now: @escaping @Sendable () -> Int64
+    )
         throws
     {
         (self.pool, self.counter, self.now) = (pool, counter, now)
@@ -146,9 +148,9 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
 
     // MARK: Purge
 
-    func isPurgeDue() -> Bool { purger.isDue(now()) }
+    func isPurgeDue() -> Bool { purger.schedule.isDue(now()) }
 
-    func isPurgeLate(after group: [LedgerUnit]) -> Bool { purger.isLate(after: writer.perishable) }
+    func isPurgeLate(after group: [LedgerUnit]) -> Bool { purger.schedule.isLate(after: writer.perishable) }
 
     func purge() -> Bool {
         // A failed purge is retried by the next one; commits report the state of the disk.
@@ -190,7 +192,7 @@ final class ClaimQueue: Sendable {
 
     private let waiting = Mutex<[Unit]>([])
 
-    /// Adds a reservation to ``ClaimTable``. Blocks the calling thread.
+    /// Adds a reservation to the table `claim`. Blocks the calling thread.
     func claim(_ claim: FrequencyCapReservation, _ commits: GroupCommit<SQLiteGroupWriter>) throws -> Bool {
         let unit = Unit(claim)
         waiting.withLock { $0.append(unit) }
@@ -209,7 +211,7 @@ final class ClaimQueue: Sendable {
     private static func record(_ units: [Unit], _ writer: SQLiteGroupWriter) {
         do {
             let areRecorded = try writer.write(isSynced: false) { database in
-                try units.map { try ClaimTable.add($0.claim, SQLiteSession(connection: database)) }
+                try units.map { try $0.claim.record(in: database.session) }
             }
             for (unit, isRecorded) in zip(units, areRecorded) { unit.outcome.withLock { $0 = .success(isRecorded) } }
         } catch {

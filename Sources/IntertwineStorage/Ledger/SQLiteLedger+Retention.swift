@@ -1,6 +1,5 @@
 import GRDB
-package import IntertwineFeed
-package import IntertwineStorageCore
+import IntertwineFeed
 
 /// The removal of events and of viewers.
 extension SQLiteLedger {

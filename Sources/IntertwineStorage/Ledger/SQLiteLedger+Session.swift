@@ -33,7 +33,9 @@ extension SQLiteLedger: SQLLedger {
     }
 
     package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (SQLiteSession) throws -> Value) throws -> Value {
-        try StoreError.wrappingBlocking { try commits.inTurnBlocking { writer in try writer.write(isSynced: false) { try body(SQLiteSession(connection: $0)) } } }
+        try StoreError.wrappingBlocking {
+            try commits.inTurnBlocking { writer in try writer.write(isSynced: false) { try body(SQLiteSession(connection: $0)) } }
+        }
     }
 
     package func settledEnd() async throws -> Int64 {
@@ -55,7 +57,8 @@ extension SQLiteLedger: SQLLedger {
     /// Frees the unserved leases of processes of this machine that have ended, and exchanges leases. Slots that they have served remain.
     package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
         try writingInTurn(.reservations) { session in
-            let others = try session.rows("SELECT process FROM reservation WHERE campaign = '' AND process <> ?1", .text(exchange.process)) {
+            let others = try session.rows("SELECT process FROM reservation WHERE campaign = '' AND process <> ?1", .text(exchange.process))
+            {
                 $0.text(0)
             }
             let ended = others.filter { ProcessName.hasEnded($0) }

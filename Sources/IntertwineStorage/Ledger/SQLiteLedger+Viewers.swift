@@ -8,38 +8,13 @@ extension SQLiteLedger {
     }
 
     public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
-        try await cells(on: list, of: viewer, "mark < ?3", mark ?? .max, order: "mark DESC", limit: limit)
+        try await storedCells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
     }
 
     public func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
-        try await cells(on: list, of: viewer, "mark > ?3", mark, order: "mark", limit: limit)
+        try await storedCells(on: list, of: viewer, .backward, of: mark, limit: limit)
     }
 
-    /// Reads a page of a list. The cost is proportional to the page, independent of the length of the list and of repeated additions.
-    private func cells(
-        on list: ViewerList, of viewer: String, _ side: String, _ mark: Int64, order: String, limit: Int
-    ) async throws -> [ListEntry] {
-        try await read { database in
-            let statement = try SQLStatement(
-                database,
-                """
-                SELECT cell, mark FROM listing INDEXED BY listing_place
-                WHERE viewer = ?1 AND list = ?2 AND leads = 1 AND \(side)
-                ORDER BY \(order) LIMIT ?4
-                """)
-            defer { statement.reset() }
-            try statement.bind(1, viewer)
-            try statement.bind(2, list.rawValue)
-            try statement.bind(3, mark)
-            try statement.bind(4, Int64(max(limit, 0)))
-            var cells: [ListEntry] = []
-            while try statement.step() { cells.append(ListEntry(cell: statement.text(0), entryID: statement.integer(1))) }
-            return cells
-        }
-    }
-}
-
-extension SQLiteLedger {
     public func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         try await read { try ListCursor.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
     }

@@ -171,7 +171,7 @@ extension SourceSnapshot {
     ///
     /// - Throws: `StoreError`
     package func isInStep() throws -> Bool {
-        try reading { try SourceItems.areInStep(of: source, $0.session) }
+        try reading { try SourceMerge.isInStep(source, $0.session) }
     }
 }
 

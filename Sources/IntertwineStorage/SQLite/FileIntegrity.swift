@@ -92,18 +92,19 @@ final class FileIntegrity: Sendable {
             return false
         }
         if isCut { return "it is truncated" }
-        guard let position = commits.log, position.frames > 0, !holds(position, pageSize: header.pageSize) else { return nil }
+        guard let position = commits.log, position.frames > 0, !holds(position) else { return nil }
         // The position is compared again, because another connection may have committed in between.
         return commits.log == position ? "its write-ahead log is overwritten or truncated" : nil
     }
 
-    /// Returns true if the log has the header and the frame that SQLite wrote at a position (<https://www.sqlite.org/walformat.html>).
-    private func holds(_ position: WALChangeCounter.LogPosition, pageSize: Int) -> Bool {
-        let offset = 32 + Int64(position.frames - 1) * Int64(24 + pageSize)
-        guard log >= 0, let header = read(32, at: 0), let frame = read(24, at: offset) else { return log < 0 }
-        let magic = header[0..<4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
-        return [0x377F_0682, 0x377F_0683].contains(magic) && header[16..<24].elementsEqual(position.salt)
-            && frame[8..<16].elementsEqual(position.salt) && frame[16..<24].elementsEqual(position.checksum)
+    /// Returns true if the log has the header and the frame that SQLite wrote at a position, or if there is no log.
+    private func holds(_ position: WALChangeCounter.LogPosition) -> Bool {
+        guard log >= 0 else { return true }
+        guard let bytes = read(WriteAheadLogCheck.Header.size, at: 0) else { return false }
+        guard let header = WriteAheadLogCheck.Header(bytes), header.salt.elementsEqual(position.salt) else { return false }
+        let offset = header.offset(ofFrame: Int(position.frames) - 1)
+        guard let frame = read(WriteAheadLogCheck.frameHeaderSize, at: Int64(offset)) else { return false }
+        return header.owns(frame: frame) && frame[16..<24].elementsEqual(position.checksum)
     }
 
     private func read(_ count: Int, at offset: Int64) -> [UInt8]? {

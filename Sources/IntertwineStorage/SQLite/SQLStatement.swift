@@ -188,13 +188,17 @@ package struct SQLStatement: SQLRow {
 
     /// Returns the bytes of a column without a copy; valid until the next ``step()`` or ``reset()``.
     package func view(_ column: Int) -> UnsafeRawBufferPointer {
-        guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
         return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column))))
     }
 
     package func text(_ column: Int) -> String {
         guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else { return "" }
-        return String(decoding: UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column)))), as: UTF8.self)
+        return String(
+            decoding: UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column)))),
+            as: UTF8.self)
     }
 
     /// Returns the kind of an item, which columns store by ``StoredKind``.

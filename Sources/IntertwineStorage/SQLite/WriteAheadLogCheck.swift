@@ -6,9 +6,32 @@ import Glibc
 /// `-shm` file, has the number of committed frames: a log with fewer valid frames was cut or overwritten.
 /// Formats: <https://www.sqlite.org/walformat.html>.
 enum WriteAheadLogCheck {
-    private static let headerSize = 32
-    private static let frameHeaderSize = 24
+    static let frameHeaderSize = 24
     private static let indexHeaderSize = 48
+
+    /// The header of the log.
+    struct Header {
+        static let size = 32
+
+        /// The byte order of checksums.
+        let isBigEndian: Bool
+        let pageSize: Int
+        /// The salts, which change each time that the log restarts. The header of each frame repeats them.
+        let salt: ArraySlice<UInt8>
+
+        /// Returns nil if the bytes are not the beginning of a log.
+        init?(_ bytes: [UInt8]) {
+            let word = { (offset: Int) in bytes[offset..<offset + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) } }
+            guard bytes.count >= Self.size, [0x377F_0682, 0x377F_0683].contains(word(0)) else { return nil }
+            (isBigEndian, pageSize, salt) = (word(0) == 0x377F_0683, Int(word(8)), bytes[16..<24])
+        }
+
+        /// Returns the offset of a frame, counted from 0.
+        func offset(ofFrame number: Int) -> Int { Self.size + number * (WriteAheadLogCheck.frameHeaderSize + pageSize) }
+
+        /// Returns true if the frame belongs to the log, and not to an earlier one in the same file.
+        func owns(frame: [UInt8]) -> Bool { frame[8..<16].elementsEqual(salt) }
+    }
 
     /// The header of the shared memory. Only the parts that the check needs.
     private struct Index: Equatable {
@@ -73,22 +96,18 @@ enum WriteAheadLogCheck {
     }
 
     private static func lacks(_ index: Index, _ path: String) -> Bool {
-        guard let file = File(path), let header = file.read(headerSize, at: 0) else { return true }
-        let magic = header[..<4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
-        guard [0x377F_0682, 0x377F_0683].contains(magic) else { return true }
-        let isBigEndian = magic == 0x377F_0683
+        guard let file = File(path), let bytes = file.read(Header.size, at: 0), let header = Header(bytes) else { return true }
         var checksum = Checksum()
-        checksum.add(header[..<24], isBigEndian: isBigEndian)
-        guard checksum.isEqual(to: header[24...]) else { return true }
+        checksum.add(bytes[..<24], isBigEndian: header.isBigEndian)
+        guard checksum.isEqual(to: bytes[24...]) else { return true }
         // A log with another salt was restarted after the shared memory was written: its own checksums are its only measure.
-        guard header[16..<24].elementsEqual(index.salt) else { return false }
-        let pageSize = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
-        guard (512...65_536).contains(pageSize) else { return true }
+        guard header.salt.elementsEqual(index.salt) else { return false }
+        guard (512...65_536).contains(header.pageSize) else { return true }
         for number in 0..<Int(index.frames) {
-            let size = frameHeaderSize + pageSize
-            guard let frame = file.read(size, at: headerSize + number * size), frame[8..<16].elementsEqual(index.salt) else { return true }
-            checksum.add(frame[..<8], isBigEndian: isBigEndian)
-            checksum.add(frame[frameHeaderSize...], isBigEndian: isBigEndian)
+            let frame = file.read(frameHeaderSize + header.pageSize, at: header.offset(ofFrame: number))
+            guard let frame, header.owns(frame: frame) else { return true }
+            checksum.add(frame[..<8], isBigEndian: header.isBigEndian)
+            checksum.add(frame[frameHeaderSize...], isBigEndian: header.isBigEndian)
             guard checksum.isEqual(to: frame[16..<24]) else { return true }
         }
         return false

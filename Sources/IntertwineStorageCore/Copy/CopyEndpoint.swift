@@ -10,7 +10,7 @@ package protocol CopyEndpoint: AnyObject {
     var identity: String { get }
 
     /// Returns the rows after a key, in key order.
-    func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
+    func rows(of table: TableSchema, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
 
     /// Returns the progress of a copy into this database; nil if no copy was begun.
     func progress() throws -> CopyProgress?
@@ -19,10 +19,10 @@ package protocol CopyEndpoint: AnyObject {
     func begin(_ progress: CopyProgress) throws
 
     /// Puts rows there, and notes how far the copy has come: both, or nothing.
-    func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws
+    func append(_ rows: [[TableValue]], to table: TableSchema, _ progress: CopyProgress) throws
 
     /// Removes the rows of tables, and notes how far the copy has come then.
-    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws
+    func clear(_ tables: [TableSchema], _ progress: CopyProgress) throws
 
     /// The marker of the last event that there has ever been.
     func lastMarker() throws -> Int64
@@ -37,7 +37,7 @@ package protocol CopyEndpoint: AnyObject {
 extension CopyEndpoint {
     /// Returns true if the database is empty.
     func isEmpty() throws -> Bool {
-        try CopiedTable.all.allSatisfy { try $0.isFilled || rows(of: $0, after: nil, limit: 1).isEmpty }
+        try TableSchema.copied.allSatisfy { try $0.isFilled || rows(of: $0, after: nil, limit: 1).isEmpty }
     }
 }
 
@@ -61,4 +61,12 @@ package struct CopyProgress: Codable {
     }
 
     package var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+}
+
+/// A value of a column in a row.
+package enum TableValue: Sendable, Hashable, Codable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case bytes([UInt8])
 }

@@ -32,7 +32,7 @@ package struct StoreCopy {
         if isResumed, !comparison.different.isEmpty {
             let names = Set(comparison.different.flatMap { [$0.name] + $0.dependents })
             for name in names { progress.last[name] = nil }
-            try destination.clear(CopiedTable.all.filter { names.contains($0.name) }, progress)
+            try destination.clear(TableSchema.copied.filter { names.contains($0.name) }, progress)
             try copy(&progress, onProgress)
             comparison = try compare()
         }
@@ -42,7 +42,7 @@ package struct StoreCopy {
     }
 
     private func copy(_ progress: inout CopyProgress, _ onProgress: (_ table: String, _ rows: Int) -> Void) throws {
-        for table in CopiedTable.all {
+        for table in TableSchema.copied {
             var count = 0
             while true {
                 let rows = try source.rows(of: table, after: progress.last[table.name], limit: Self.batch)
@@ -76,14 +76,14 @@ package struct StoreCopy {
 
     private struct Comparison {
         var counts: [(table: String, rows: Int)] = []
-        var different: [CopiedTable] = []
+        var different: [TableSchema] = []
         /// The first difference.
         var fault: String?
     }
 
     private func compare() throws -> Comparison {
         var comparison = Comparison()
-        for table in CopiedTable.all {
+        for table in TableSchema.copied {
             let (one, other) = (try sum(of: table, in: source), try sum(of: table, in: destination))
             comparison.counts.append((table.name, one.count))
             guard one != other else { continue }
@@ -119,7 +119,7 @@ package struct StoreCopy {
         }
     }
 
-    private func sum(of table: CopiedTable, in side: any CopyEndpoint) throws -> Sum {
+    private func sum(of table: TableSchema, in side: any CopyEndpoint) throws -> Sum {
         var sum = Sum()
         var last: [TableValue]?
         while true {

@@ -4,9 +4,15 @@ package import IntertwineFeed
 extension SectionLayout {
     /// Reads the layout of a database.
     package init(_ session: some SQLSession) throws {
-        let streams = try session.rows("SELECT name, number FROM section") { ($0.text(0), StreamID(rawValue: $0.integer(1))) }
-        let kinds = try session.rows("SELECT kind, section FROM section_kind") { ($0.kind(0), StreamID(rawValue: $0.integer(1))) }
-        self.init(streams: Dictionary(uniqueKeysWithValues: streams), kinds: Dictionary(uniqueKeysWithValues: kinds))
+        var (streams, kinds) = ([String: StreamID](), [String: StreamID]())
+        try session.run([SQLCommand("SELECT name, number FROM section"), SQLCommand("SELECT kind, section FROM section_kind")]) {
+            if $0 == 0 {
+                streams[$1.text(0)] = StreamID(rawValue: $1.integer(1))
+            } else {
+                kinds[$1.kind(0)] = StreamID(rawValue: $1.integer(1))
+            }
+        }
+        self.init(streams: streams, kinds: kinds)
     }
 
     /// Returns the stream of an item. Ads are never in a section.

@@ -70,3 +70,14 @@ package struct SectionLayout: Sendable, Equatable {
         return wanted
     }
 }
+
+extension SortField {
+    /// The key of an item without the field.
+    package var leastKey: SortKey {
+        switch comparison {
+        case .text: .text([])
+        case .number: .number(0)
+        case .date: .text(Array("000000000000.000000000".utf8))
+        }
+    }
+}

@@ -1,7 +1,7 @@
 package import IntertwineFeed
 
 /// The stored items, inside a write transaction of the caller.
-package struct StoredItemTable<Session: SQLSession>: StoredItems {
+package struct StoredItemTable<Session: SQLSession> {
     private let session: Session
     private let takedowns: TakedownTable<Session>
     private let layout: SectionLayout
@@ -20,6 +20,7 @@ package struct StoredItemTable<Session: SQLSession>: StoredItems {
         }
     }
 
+    /// Returns the stream of an item.
     package func stream(of item: ValidatedItem) -> StreamID { layout.stream(of: item) }
 
     package func stream(ofSection name: String) -> StreamID? { layout.streams[name] }
@@ -30,7 +31,7 @@ package struct StoredItemTable<Session: SQLSession>: StoredItems {
     package func put(_ item: ValidatedItem) throws -> (change: ItemChange, inPlace: StreamID?) {
         let wasTakenDown = try takedowns.remove(ItemKey(item))
         let stream = stream(of: item)
-        if try replace(item, in: stream) {
+        if try update(item, in: stream) {
             try list(item)
             return (.replaced, wasTakenDown || stream == .advertisements ? nil : stream)
         }
@@ -40,12 +41,10 @@ package struct StoredItemTable<Session: SQLSession>: StoredItems {
         return (isKnown ? .replaced : .added, nil)
     }
 
-    /// Replaces an item in place, and returns true if it is in the stream.
-    package func replace(_ item: ValidatedItem, in stream: StreamID) throws -> Bool { try update(item, in: stream) }
-
-    package func update(_ item: ValidatedItem) throws -> Bool { try update(item, in: nil) }
-
-    private func update(_ item: ValidatedItem, in stream: StreamID?) throws -> Bool {
+    /// Replaces an item in place, and returns true if it exists.
+    ///
+    /// - Parameter stream: The stream in which the item must be; nil for any.
+    package func update(_ item: ValidatedItem, in stream: StreamID? = nil) throws -> Bool {
         var text = "UPDATE item SET variant = ?3, body = ?4"
         var values: [SQLValue] = [.kind(item.kind), .text(item.id), .text(item.variant), .utf8(item.body)]
         if Session.dialect.storesDigests {
@@ -60,6 +59,7 @@ package struct StoredItemTable<Session: SQLSession>: StoredItems {
         return try session.run([SQLCommand(text, values)]) { _, _ in }[0] > 0
     }
 
+    /// Stores an unknown item at a free position, and ends its takedown.
     package func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         _ = try takedowns.remove(ItemKey(item))
         try insert([item], in: stream, at: [position])
@@ -108,10 +108,14 @@ package struct StoredItemTable<Session: SQLSession>: StoredItems {
             "UPDATE item SET position = ?3 WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id), .integer(position))
     }
 
+    /// Removes an item, and returns true if it existed.
     package func delete(_ key: ItemKey) throws -> Bool {
         try session.write("DELETE FROM item WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id)) > 0
     }
 
+    /// Removes all items of a stream.
+    ///
+    /// - Returns: the number of removed items, and the first of them, at most `limit`.
     package func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let first = try session.rows(
             "SELECT kind, id FROM item WHERE lane = ?1 ORDER BY position LIMIT ?2", .integer(stream.rawValue), .integer(Int64(limit))
@@ -119,6 +123,7 @@ package struct StoredItemTable<Session: SQLSession>: StoredItems {
         return (try session.write("DELETE FROM item WHERE lane = ?1", .integer(stream.rawValue)), first)
     }
 
+    /// Takes an item down. Call it before the item is removed.
     package func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
     package func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
@@ -127,10 +132,11 @@ package struct StoredItemTable<Session: SQLSession>: StoredItems {
 }
 
 /// The rows of a stream, inside a write transaction of the caller.
-package struct StoredStream<Session: SQLSession>: StreamRows {
+package struct StoredStream<Session: SQLSession> {
     let session: Session
     let stream: StreamID
 
+    /// Returns the position of the item next to a position; nil if there is no such item.
     package func nearest(_ direction: PageDirection, of position: Int64) throws -> Int64? {
         let text =
             switch direction {
@@ -140,6 +146,7 @@ package struct StoredStream<Session: SQLSession>: StreamRows {
         return try session.integer(text, .integer(stream.rawValue), .integer(position))
     }
 
+    /// Returns the first positions after a position.
     package func positions(after position: Int64, limit: Int) throws -> [Int64] {
         try session.rows(
             "SELECT position FROM item WHERE lane = ?1 AND position > ?2 ORDER BY position LIMIT ?3", .integer(stream.rawValue),
@@ -147,7 +154,11 @@ package struct StoredStream<Session: SQLSession>: StreamRows {
         ) { $0.integer(0) }
     }
 
-    /// Moves rows by way of an unused stream number, so that no row takes a position that another row still has.
+    /// Moves items, and the ads listed after them, towards the end of the stream.
+    ///
+    /// Rows move by way of an unused stream number, so that no row takes a position that another row still has.
+    ///
+    /// - Parameter moves: in the order of the items. The target of an item may be the old position of the next one.
     package func move(_ moves: [StreamMove]) throws {
         // The last is moved first, so that its ads are not among those of the item before it.
         let moves = moves.reversed()

@@ -311,7 +311,8 @@ package struct GroupLimits: Sendable {
     /// True if units that wait behind a slow group fail at their timeouts. Why: a network that swallows everything holds the queue up.
     package var isWatched = false
 
-    package init(waiting: Int = 4_096, group: Int = 512, maxQueueTime: Duration = .seconds(2), events: Int = .max, isWatched: Bool = false) {
+    package init(waiting: Int = 4_096, group: Int = 512, maxQueueTime: Duration = .seconds(2), events: Int = .max, isWatched: Bool = false)
+    {
         (self.waiting, self.group, self.maxQueueTime) = (waiting, group, maxQueueTime)
         (self.events, self.isWatched) = (events, isWatched)
     }

@@ -197,7 +197,8 @@ package struct LedgerGroup {
                 SQLCommand(
                     texts.insertSelections,
                     [
-                        .texts(sorted.map(\.id)), .texts(sorted.map(\.cell)), .texts(sorted.map(\.viewer)), .integers(sorted.map(\.expires)),
+                        .texts(sorted.map(\.id)), .texts(sorted.map(\.cell)), .texts(sorted.map(\.viewer)),
+                        .integers(sorted.map(\.expires)),
                     ]),
                 SQLCommand(
                     texts.insertSteps,

@@ -8,7 +8,7 @@ extension LedgerReport {
         let length: Int64 = combination.isHourly ? 24 : 1
         let columns = question.groupings.map { column($0, isHourly: combination.isHourly) }
         let order = (1...columns.count + 1).map(String.init).joined(separator: ", ")
-        var rows = RowsInOrder()
+        var report = LedgerReport(rows: [])
         try session.run([
             SQLCommand(
                 """
@@ -23,9 +23,9 @@ extension LedgerReport {
                 ])
         ]) { _, row in
             let keys = question.groupings.enumerated().map { key($1, row, $0) }
-            try rows.add(Int(row.integer(columns.count + 1)), of: row.text(columns.count), to: keys)
+            try report.add(Int(row.integer(columns.count + 1)), of: row.text(columns.count), to: keys)
         }
-        return LedgerReport(rows: rows.rows)
+        return report
     }
 
     /// Reads a report of the totals that are written with each click.
@@ -57,7 +57,7 @@ extension LedgerReport {
                 GROUP BY cell, kind ORDER BY cell, kind
                 """, [.texts(prefixes.map { $0 + ":" }), .texts(prefixes.map { $0 + ";" })] + days)
         }
-        var rows = RowsInOrder()
+        var report = LedgerReport(rows: [])
         try session.run([command]) { _, row in
             let key: Key =
                 switch question.by {
@@ -65,9 +65,9 @@ extension LedgerReport {
                 case .ad: .ad(row.text(0))
                 default: .verdict(Verdict(rawValue: row.text(0)) ?? .unknown)
                 }
-            try rows.add(Int(row.integer(2)), of: row.text(1), to: [key])
+            try report.add(Int(row.integer(2)), of: row.text(1), to: [key])
         }
-        return LedgerReport(rows: question.by.isOfVerdicts ? judged(rows.rows, by: question.by) : rows.rows)
+        return question.by.isOfVerdicts ? LedgerReport(rows: judged(report.rows, by: question.by)) : report
     }
 
     /// Reads a report by choices, which are counted with their events.
@@ -128,21 +128,15 @@ extension LedgerReport {
         case .position: .position(row.integer(column) < 0 ? nil : Int(row.integer(column)))
         }
     }
-}
 
-/// Rows of a report whose counts come in the order of their keys.
-private struct RowsInOrder {
-    private(set) var rows: [LedgerReport.Row] = []
-    /// The texts of the last row's keys. Strings that are equal in Swift can be two groups in the database, so bytes are compared.
-    private var last: [ByteString] = []
-
-    mutating func add(_ count: Int, of kind: String, to keys: [LedgerReport.Key]) throws {
-        let texts = keys.map { ByteString($0.text) }
-        if texts != last || rows.isEmpty {
-            guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooManyRowsError() }
-            rows.append(LedgerReport.Row(key: keys[0], second: keys.count > 1 ? keys[1] : nil, counts: [:]))
-            last = texts
+    /// Adds a count, in the order of the keys.
+    private mutating func add(_ count: Int, of kind: String, to keys: [Key]) throws {
+        // Strings that are equal in Swift can be two groups in the database, so bytes are compared.
+        let isSame = rows.last.map { last in zip(last.keys, keys).allSatisfy { ByteString($0.text) == ByteString($1.text) } } ?? false
+        if !isSame {
+            guard rows.count < Self.rowLimit else { throw TooManyRowsError() }
+            rows.append(Row(key: keys[0], second: keys.count > 1 ? keys[1] : nil, counts: [:]))
         }
-        rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: kind), default: 0] += count
+        rows[rows.count - 1].counts[Kind(rawValue: kind), default: 0] += count
     }
 }

@@ -23,15 +23,6 @@ package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, Tracke
     func complete() async throws
 }
 
-/// Limits of registered clients.
-package enum ClientRows {
-    package static let names: Int64 = 1_000
-    /// The limit of digests for each name; the oldest ones are removed.
-    package static let perName: Int64 = 8
-    /// The time in milliseconds within which an equal registration writes nothing.
-    package static let freshness: Int64 = 86_400_000
-}
-
 /// Counters of a ledger's writes since it was opened, and of waiting units.
 package struct LedgerStatistics: Sendable, Hashable {
     /// The number of transactions.

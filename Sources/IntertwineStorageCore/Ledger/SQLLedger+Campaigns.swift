@@ -12,7 +12,7 @@ extension SQLLedger {
     }
 
     package func served(to viewer: String, besides process: String, now: Int64) throws -> [FrequencyCount] {
-        try reading { try ClaimTable.served(to: viewer, besides: process, now: corrected(now), $0) }
+        try reading { try FrequencyCapReservation.served(to: viewer, besides: process, now: corrected(now), $0) }
     }
 
     package func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]? {

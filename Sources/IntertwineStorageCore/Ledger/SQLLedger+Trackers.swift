@@ -83,7 +83,8 @@ extension SQLLedger {
                 SQLCommand(
                     "UPDATE tracker_call SET due = ?2, failure = ?3 WHERE id = ?1", [.integer(id), .integer(corrected(again)), .text(failure)])
             case .abandoned(let failure):
-                SQLCommand("UPDATE tracker_call SET given_up = ?2, failure = ?3 WHERE id = ?1", [.integer(id), .integer(now), .text(failure)])
+                SQLCommand(
+                    "UPDATE tracker_call SET given_up = ?2, failure = ?3 WHERE id = ?1", [.integer(id), .integer(now), .text(failure)])
             case .untried(let again):
                 SQLCommand(
                     "UPDATE tracker_call SET due = ?2, attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END WHERE id = ?1",

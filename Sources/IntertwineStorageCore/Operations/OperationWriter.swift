@@ -1,37 +1,8 @@
 package import IntertwineFeed
 
-/// The items of a database that operations change, inside a transaction of the caller.
-package protocol StoredItems {
-    associatedtype Rows: StreamRows
-
-    func rows(of stream: StreamID) -> Rows
-    func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)?
-
-    /// Returns the stream of an item.
-    func stream(of item: ValidatedItem) throws -> StreamID
-    func stream(ofSection name: String) throws -> StreamID?
-
-    /// Stores an unknown item at a free position, and ends its takedown.
-    func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws
-    func move(_ key: ItemKey, to position: Int64) throws
-
-    /// Replaces an item in place, and returns true if it exists.
-    func update(_ item: ValidatedItem) throws -> Bool
-    /// Removes an item, and returns true if it existed.
-    func delete(_ key: ItemKey) throws -> Bool
-    /// Removes all items of a stream.
-    ///
-    /// - Returns: the number of removed items, and the first of them, at most `limit`.
-    func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey])
-
-    /// Takes an item down. Call it before the item is removed.
-    func takeDown(_ takedown: Takedown) throws
-    func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws
-}
-
 /// A writer that performs operations one after another.
-package struct OperationWriter<Items: StoredItems> {
-    private let items: Items
+package struct OperationWriter<Session: SQLSession> {
+    private let items: StoredItemTable<Session>
     private let orders: [StreamID: SectionSort]
     private let reason: String?
     private let moment: Int64
@@ -42,7 +13,7 @@ package struct OperationWriter<Items: StoredItems> {
     /// - Parameters:
     ///   - orders: the order of each stream; a stream without an entry is in order of positions.
     ///   - reason: the reason of removals, which their takedowns store.
-    package init(_ items: Items, orders: [StreamID: SectionSort], reason: String?, at moment: Int64) {
+    package init(_ items: StoredItemTable<Session>, orders: [StreamID: SectionSort], reason: String?, at moment: Int64) {
         (self.items, self.orders, self.reason, self.moment) = (items, orders, reason, moment)
     }
 
@@ -68,12 +39,12 @@ package struct OperationWriter<Items: StoredItems> {
         switch operation {
         case .append(let item):
             try requireUnknown(ItemKey(item))
-            let stream = try items.stream(of: item)
+            let stream = items.stream(of: item)
             try insert(item, in: stream, at: positions(stream).atEnd())
         case .insert(let item, let target):
             try requireUnknown(ItemKey(item))
             let neighbour = try location(of: target.neighbour)
-            guard try neighbour.stream == items.stream(of: item) else {
+            guard neighbour.stream == items.stream(of: item) else {
                 throw StoreOperationError.Reason.elsewhere(ItemKey(item), than: target.neighbour)
             }
             let side = side(target, in: neighbour.stream)
@@ -111,7 +82,7 @@ package struct OperationWriter<Items: StoredItems> {
     }
 
     private mutating func clear(_ section: String) throws {
-        let stream = try items.stream(ofSection: section) ?? (section == StoreOperation.advertisements ? .advertisements : nil)
+        let stream = items.stream(ofSection: section) ?? (section == StoreOperation.advertisements ? .advertisements : nil)
         guard let stream else { throw StoreOperationError.Reason.unknownSection(section) }
         try items.takeDownAll(in: stream, at: moment, reason: reason)
         let cleared = try items.deleteAll(in: stream, naming: StoreOperationSummary.clearedLimit - summary.cleared.count)
@@ -128,7 +99,7 @@ package struct OperationWriter<Items: StoredItems> {
         }
     }
 
-    private func positions(_ stream: StreamID) -> OrderMaintenance<Items.Rows> {
+    private func positions(_ stream: StreamID) -> OrderMaintenance<Session> {
         OrderMaintenance(items.rows(of: stream))
     }
 

@@ -1,19 +1,5 @@
 package import IntertwineFeed
 
-/// The rows of one stream in a database.
-package protocol StreamRows {
-    /// Returns the position of the item next to a position; nil if there is no such item.
-    func nearest(_ direction: PageDirection, of position: Int64) throws -> Int64?
-
-    /// Returns the first positions after a position.
-    func positions(after position: Int64, limit: Int) throws -> [Int64]
-
-    /// Moves items, and the ads listed after them, towards the end of the stream.
-    ///
-    /// - Parameter moves: in the order of the items. The target of an item may be the old position of the next one.
-    func move(_ moves: [StreamMove]) throws
-}
-
 package struct StreamMove: Sendable {
     package var old: Int64
     /// The position of the next item. Ads that are listed before it move with this item.
@@ -24,7 +10,7 @@ package struct StreamMove: Sendable {
 /// Finds positions for items between others, and moves items to free positions if none is left.
 ///
 /// Items move only towards the end of the stream. Pagination that continues after an earlier position therefore misses no item after it.
-package struct OrderMaintenance<Rows: StreamRows> {
+package struct OrderMaintenance<Session: SQLSession> {
     /// The least number of items that are moved at once, if so many follow.
     private static var smallestPush: Int { 32 }
     /// The limit of items that are moved at once.
@@ -32,9 +18,9 @@ package struct OrderMaintenance<Rows: StreamRows> {
     /// The least distance of items after a move. It allows ten more insertions between two of them on one side.
     private static var spacing: Int64 { 1 << 10 }
 
-    private let rows: Rows
+    private let rows: StoredStream<Session>
 
-    package init(_ rows: Rows) { self.rows = rows }
+    package init(_ rows: StoredStream<Session>) { self.rows = rows }
 
     /// Returns a position after all items.
     package func atEnd() throws -> Int64 {

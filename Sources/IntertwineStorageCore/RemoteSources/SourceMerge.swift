@@ -67,7 +67,7 @@ package struct SourceMerge<Session: SQLSession> {
         while true {
             let gone = try session.rows(
                 """
-                SELECT s.kind, s.id, s.digest, s.adopted, i.variant, i.body, \(SourceItems.areListedElsewhere)
+                SELECT s.kind, s.id, s.digest, s.adopted, i.variant, i.body, \(Self.areListedElsewhere)
                 FROM source_item AS s LEFT JOIN item AS i ON i.kind = s.kind AND i.id = s.id
                 WHERE s.source = ?1 AND (s.kind, s.id) > (?2, ?3)
                 AND NOT (s.kind = ?4 AND EXISTS (SELECT 1 FROM staged WHERE staged.id = s.id)) ORDER BY s.kind, s.id LIMIT ?5
@@ -114,7 +114,7 @@ package struct SourceMerge<Session: SQLSession> {
             let listed = try session.rows(
                 """
                 SELECT t.place, t.id, t.variant, t.body, t.digest, s.digest, i.id IS NOT NULL, i.variant = t.variant AND i.body = t.body,
-                    i.variant, i.body, w.kind IS NOT NULL, \(SourceItems.digestsElsewhere(of: "?1", "t.id", besides: "?2", Session.dialect))
+                    i.variant, i.body, w.kind IS NOT NULL, \(Self.digestsElsewhere(of: "?1", "t.id", besides: "?2", Session.dialect))
                 FROM staged AS t LEFT JOIN source_item AS s ON s.source = ?2 AND s.kind = ?1 AND s.id = t.id
                 LEFT JOIN item AS i ON i.kind = ?1 AND i.id = t.id LEFT JOIN takedown AS w ON w.kind = ?1 AND w.id = t.id
                 WHERE t.place > ?3 ORDER BY t.place LIMIT ?4
@@ -134,7 +134,7 @@ package struct SourceMerge<Session: SQLSession> {
             place: row.integer(0),
             item: ValidatedItem(kind: kind.name, stream: kind.stream, id: row.text(1), variant: row.text(2), body: row.bytes(3)),
             digest: row.integer(4), isKnown: isKnown, isStored: isStored,
-            isAsListed: isStored && (row.flag(7) || SourceItems.contains(row.text(11), variant: row.text(8), body: row.bytes(9))),
+            isAsListed: isStored && (row.flag(7) || Self.contains(row.text(11), variant: row.text(8), body: row.bytes(9))),
             isTakenDown: row.flag(10))
     }
 
@@ -173,24 +173,25 @@ package struct SourceMerge<Session: SQLSession> {
 
     private func replace(_ item: ValidatedItem) throws {
         let stream = items.stream(of: item)
-        if try !items.replace(item, in: stream) {
+        if try !items.update(item, in: stream) {
             // The kind may belong to another stream now, in which the item has no position yet.
             _ = try items.delete(ItemKey(item))
             try items.append([item], to: stream)
         }
     }
-}
 
-/// The items that sources have stored.
-package enum SourceItems {
+    // MARK: Other sources
+
     /// True if another source than `?1` lists the item of the row `s`.
-    fileprivate static let areListedElsewhere = """
+    private static var areListedElsewhere: String {
+        """
         EXISTS (SELECT 1 FROM source_item AS o
             WHERE o.source IN (SELECT number FROM source WHERE number <> ?1) AND o.kind = s.kind AND o.id = s.id)
         """
+    }
 
     /// The digests of an item in other sources, as a list with commas.
-    fileprivate static func digestsElsewhere(of kind: String, _ id: String, besides source: String, _ dialect: SQLDialect) -> String {
+    private static func digestsElsewhere(of kind: String, _ id: String, besides source: String, _ dialect: SQLDialect) -> String {
         """
         (SELECT \(dialect.joined)(CAST(o.digest AS text), ',') FROM source_item AS o
             WHERE o.source IN (SELECT number FROM source WHERE number <> \(source)) AND o.kind = \(kind) AND o.id = \(id))
@@ -198,7 +199,7 @@ package enum SourceItems {
     }
 
     /// Returns true if a list of digests contains that of a content.
-    fileprivate static func contains(_ digests: String, variant: String, body: [UInt8]) -> Bool {
+    private static func contains(_ digests: String, variant: String, body: [UInt8]) -> Bool {
         guard !digests.isEmpty else { return false }
         let digest = ItemDigest(variant: variant, body: body).stored
         return digests.split(separator: ",").contains { Int64($0) == digest }
@@ -208,7 +209,7 @@ package enum SourceItems {
     ///
     /// An item counts as unchanged if its content is from this source or another one. Items that are taken down are skipped.
     /// Committed data is read, up to the first changed item.
-    package static func areInStep<Session: SQLSession>(of name: String, _ session: Session) throws -> Bool {
+    package static func isInStep(_ name: String, _ session: Session) throws -> Bool {
         // Without a number no list was applied before, or only empty lists.
         guard let source = try session.integer("SELECT number FROM source WHERE name = ?1", .text(name)) else { return true }
         var last = (kind: "", id: "")

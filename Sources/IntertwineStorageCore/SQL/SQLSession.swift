@@ -17,7 +17,7 @@ package struct SQLCommand: Sendable {
 }
 
 /// A row of a result. Columns count from 0.
-package protocol SQLRow {
+package protocol SQLRow: SendableMetatype {
     func isNull(_ column: Int) -> Bool
     func integer(_ column: Int) -> Int64
     func flag(_ column: Int) -> Bool
@@ -35,7 +35,7 @@ extension SQLRow {
 }
 
 /// A connection to a database. Its calls block.
-package protocol SQLSession {
+package protocol SQLSession: SendableMetatype {
     associatedtype Row: SQLRow
 
     static var dialect: SQLDialect { get }

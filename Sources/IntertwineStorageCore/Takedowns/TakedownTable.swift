@@ -68,7 +68,8 @@ package struct TakedownTable<Session: SQLSession> {
 
     /// Returns items of a kind that are taken down, with their links.
     package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
-        try session.rows("SELECT id, urls FROM takedown WHERE kind = ?1 ORDER BY id LIMIT ?2", .kind(kind), .integer(Int64(max(limit, 0)))) {
+        try session.rows("SELECT id, urls FROM takedown WHERE kind = ?1 ORDER BY id LIMIT ?2", .kind(kind), .integer(Int64(max(limit, 0))))
+        {
             BlockedItem(id: $0.text(0), targets: $0.optionalText(1).map(ItemLinks.targets) ?? [])
         }
     }

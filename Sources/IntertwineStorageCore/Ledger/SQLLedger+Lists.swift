@@ -1,0 +1,21 @@
+package import IntertwineFeed
+
+/// Pages of viewers' lists.
+extension SQLLedger {
+    /// Reads a page of a list, after or before a mark. The cost is proportional to the page, independent of the length of the list and of
+    /// repeated additions.
+    package func storedCells(
+        on list: ViewerList, of viewer: String, _ direction: PageDirection, of mark: Int64, limit: Int
+    ) async throws -> [ListEntry] {
+        let (comparison, order) = direction == .forward ? ("<", " DESC") : (">", "")
+        let dialect = Session.dialect
+        return try await reading(for: .request) { session in
+            try session.rows(
+                """
+                SELECT cell, mark FROM listing\(dialect.index("listing_place"))
+                WHERE viewer = ?1 AND list = ?2 AND \(dialect.isTrue("leads")) AND mark \(comparison) ?3 ORDER BY mark\(order) LIMIT ?4
+                """, .text(viewer), .text(list.rawValue), .integer(mark), .integer(Int64(max(limit, 0)))
+            ) { ListEntry(cell: $0.text(0), entryID: $0.integer(1)) }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// A table that both databases have: the statement that creates it, the order of copies and their digests come from this value.
+package struct TableSchema: Sendable {
+    /// A database file that contains tables.
+    package enum File: Sendable, CaseIterable {
+        case items, ledger
+    }
+
+    package struct Column: Sendable {
+        /// A type, by its name in declarations.
+        package enum Kind: String, Sendable {
+            case integer
+            /// An integer that is 0 in new rows.
+            case counter
+            /// A text that is compared and ordered by its bytes.
+            case text
+            /// A text that is not compared.
+            case string
+            case bytes
+            /// 0 or 1 in a file, a boolean in PostgreSQL.
+            case flag
+        }
+
+        package let name: String
+        package let kind: Kind
+        fileprivate let isOptional: Bool
+        /// The databases to which a migration adds the column after the table.
+        fileprivate let isLater: (sqlite: Bool, postgres: Bool)
+
+        /// Parses a declaration such as `undone_at integer?`. A question mark means that the column may be NULL, a plus sign that a migration
+        /// adds the column, and a minus sign that only a migration of SQLite does.
+        fileprivate init(_ declaration: String) {
+            let words = declaration.split(separator: " ")
+            let marks = words[1].drop(while: \.isLetter)
+            name = String(words[0])
+            kind = Kind(rawValue: String(words[1].prefix(while: \.isLetter))) ?? .text
+            isOptional = marks.contains("?")
+            isLater = (marks.contains("+") || marks.contains("-"), marks.contains("+"))
+        }
+    }
+
+    /// A property of a table that is not a column.
+    package enum Trait: Sendable {
+        /// Further conditions on the rows, in SQL.
+        case constraint(String)
+        case index(String, on: String)
+        /// The database numbers rows in the first column. PostgreSQL accepts other numbers only from copies if the numbers are its own.
+        case numbered(always: Bool)
+        /// Replicas have rows of their own in PostgreSQL, by slot, which are counted together: the last column is the count.
+        case perReplica
+        /// A new table has rows, which copies replace.
+        case filled
+        /// The share of PostgreSQL's pages that is filled, which leaves space for updates in place.
+        case fillFactor(Int)
+    }
+
+    package let name: String
+    package let file: File
+    /// The columns, with those of the key first.
+    package let columns: [Column]
+    /// The number of key columns.
+    package let keyLength: Int
+    private let traits: [Trait]
+
+    package init(_ name: String, _ file: File, key: Int, _ columns: String, _ traits: Trait...) {
+        (self.name, self.file, keyLength, self.traits) = (name, file, key, traits)
+        self.columns = columns.split(separator: ",").map { Column(String($0)) }
+    }
+
+    package var key: [Column] { Array(columns.prefix(keyLength)) }
+    package var isPerReplica: Bool { traits.contains { if case .perReplica = $0 { true } else { false } } }
+    package var isFilled: Bool { traits.contains { if case .filled = $0 { true } else { false } } }
+
+    /// The column in which the database numbers rows.
+    package var numberColumn: String? { traits.contains { if case .numbered = $0 { true } else { false } } ? columns[0].name : nil }
+
+    // MARK: Creation
+
+    /// The statements that create the table and its indices.
+    package func creation(_ dialect: SQLDialect) -> String {
+        var lines = columns.filter { !(dialect.isSetWise ? $0.isLater.postgres : $0.isLater.sqlite) }.map { definition($0, dialect) }
+        var keyNames = key.map(\.name)
+        if isPerReplica, dialect.isSetWise {
+            lines.insert("slot bigint NOT NULL", at: lines.count - 1)
+            keyNames.append("slot")
+        }
+        if !hasRowID { lines.append("PRIMARY KEY (\(keyNames.joined(separator: ", ")))") }
+        var (indices, options) = ("", dialect.isSetWise || hasRowID ? "" : " WITHOUT ROWID")
+        for trait in traits {
+            switch trait {
+            case .constraint(let text): lines.append(text)
+            case .index(let index, let columns): indices += "\nCREATE INDEX \(index) ON \(name) \(columns);"
+            case .fillFactor(let share): if dialect.isSetWise { options = " WITH (fillfactor = \(share))" }
+            case .numbered, .perReplica, .filled: break
+            }
+        }
+        return "\nCREATE TABLE \(name) (\n    \(lines.joined(separator: ",\n    "))\n)\(options);\(indices)\n"
+    }
+
+    /// A Boolean value indicating whether an integer is the whole key, which is the number of a row in SQLite.
+    private var hasRowID: Bool { keyLength == 1 && columns[0].kind == .integer }
+
+    private func definition(_ column: Column, _ dialect: SQLDialect) -> String {
+        let type =
+            switch column.kind {
+            case .integer: dialect.isSetWise ? "bigint" : "INTEGER"
+            case .counter: dialect.isSetWise ? "bigint DEFAULT 0" : "INTEGER DEFAULT 0"
+            case .text: dialect.isSetWise ? "text COLLATE \"C\"" : "TEXT"
+            case .string: dialect.isSetWise ? "text" : "TEXT"
+            case .bytes: dialect.isSetWise ? "bytea" : "BLOB"
+            case .flag: dialect.isSetWise ? "boolean" : "INTEGER"
+            }
+        guard hasRowID, column.name == columns[0].name else { return "\(column.name) \(type)\(column.isOptional ? "" : " NOT NULL")" }
+        var numbering: Bool?
+        for case .numbered(let isAlways) in traits { numbering = isAlways }
+        guard dialect.isSetWise, let isAlways = numbering else { return "\(column.name) \(type) PRIMARY KEY" }
+        return "\(column.name) \(type) GENERATED \(isAlways ? "ALWAYS" : "BY DEFAULT") AS IDENTITY PRIMARY KEY"
+    }
+}
