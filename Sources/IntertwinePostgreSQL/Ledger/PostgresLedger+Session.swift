@@ -41,17 +41,13 @@ extension PostgresLedger: SQLLedger {
 
     package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         try StoreError.wrappingBlocking {
-            try commits.inTurnBlocking { writer in try writer.run { try Self.transaction(isDurable: false, lock, $0, body) } }
+            try commits.inTurnBlocking { writer in try writer.run { try Self.transaction(isDurable: true, lock, $0, body) } }
         }
     }
 
-    package func corrected(_ time: Int64) -> Int64 { clock.corrected(time) }
-
     /// One replica at a time records the deliveries to a viewer.
     package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
-        var claim = claim
-        (claim.now, claim.until) = (corrected(claim.now), corrected(claim.until))
-        return try reading { connection in
+        try reading { connection in
             try Self.transaction(isDurable: false, .viewer(claim.viewer), connection) { try claim.record(in: $0) }
         }
     }

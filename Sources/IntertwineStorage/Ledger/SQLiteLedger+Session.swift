@@ -48,8 +48,6 @@ extension SQLiteLedger: SQLLedger {
 
     package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
 
-    package func corrected(_ time: Int64) -> Int64 { time }
-
     package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         try StoreError.wrappingBlocking { try claims.claim(claim, commits) }
     }

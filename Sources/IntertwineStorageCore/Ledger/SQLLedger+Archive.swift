@@ -45,8 +45,7 @@ extension SQLLedger {
     }
 
     package func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {
-        let clock = corrected(clock)
-        return try await writing(isDurable: true, .retention) { session in
+        try await writing(isDurable: true, .retention) { session in
             let stored = try session.first("SELECT reached, clock, doubted FROM passed_time") {
                 RetentionClock(now: $0.integer(0), clock: $0.integer(1), unconfirmed: $0.optionalInteger(2))
             }

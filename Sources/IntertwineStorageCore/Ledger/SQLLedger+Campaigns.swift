@@ -6,20 +6,20 @@ extension SQLLedger {
         try reading { session in
             try session.rows(
                 "SELECT campaign, at, count FROM exposure WHERE viewer = ?1 AND at > ?2 ORDER BY campaign, at LIMIT 100000",
-                .text(viewer), .integer(corrected(moment))
+                .text(viewer), .integer(moment)
             ) { FrequencyCount(campaign: $0.text(0), at: $0.integer(1), count: Int($0.integer(2))) }
         }
     }
 
     package func served(to viewer: String, besides process: String, now: Int64) throws -> [FrequencyCount] {
-        try reading { try FrequencyCapReservation.served(to: viewer, besides: process, now: corrected(now), $0) }
+        try reading { try FrequencyCapReservation.served(to: viewer, besides: process, now: now, $0) }
     }
 
     package func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]? {
         try reading { session in
             try session.first(
                 "SELECT given FROM given_page WHERE viewer = ?1 AND page = ?2 AND until > ?3", .text(viewer), .integer(key),
-                .integer(corrected(now))
+                .integer(now)
             ) { $0.bytes(0) }
         }
     }
@@ -45,13 +45,11 @@ extension SQLLedger {
         try reading { session in
             try session.integer(
                 "SELECT 1 FROM reservation WHERE campaign = '' AND process <> ?1 AND until > ?2 LIMIT 1", .text(process),
-                .integer(corrected(now))) != nil
+                .integer(now)) != nil
         }
     }
 
     package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
-        var exchange = exchange
-        exchange.now = corrected(exchange.now)
         try writingInTurn(.reservations) { try BudgetLeaseTable.exchange(exchange, decide, $0) }
     }
 }

@@ -15,7 +15,6 @@ extension SQLLedger {
     }
 
     package func register(client name: String, digest: String, capabilities: String, now: Int64) async throws {
-        let now = corrected(now)
         // Most clients register equal capabilities at each start.
         let said = try await reading(for: .request) { session in
             try session.integer("SELECT at FROM client WHERE name = ?1 AND digest = ?2", .text(name), .text(digest))

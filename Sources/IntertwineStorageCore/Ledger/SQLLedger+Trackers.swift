@@ -10,7 +10,7 @@ extension SQLLedger {
     ) async throws -> Int {
         let recent = try await drainRecent(.trackers)
         if let recent, try await passBy(recent, calls) { return 0 }
-        let (now, end) = (corrected(now), max(try await settledEnd(), recent?.last ?? 0))
+        let (now, end) = (now, max(try await settledEnd(), recent?.last ?? 0))
         var ousted = 0
         while true {
             let marker = try await reading(for: .background) { try ReportTables.marker(of: .trackers, $0) }
@@ -55,7 +55,6 @@ extension SQLLedger {
     }
 
     package func leaseTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
-        let now = corrected(now)
         // Most of the time no call is due, and nothing is written.
         let next = try await reading(for: .background) { session in
             try session.integer("SELECT due FROM tracker_call WHERE given_up IS NULL AND due <= ?1 ORDER BY due LIMIT 1", .integer(now))
@@ -74,21 +73,20 @@ extension SQLLedger {
 
     package func completeTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
         guard !outcomes.isEmpty else { return }
-        let now = corrected(now)
         // Rows are locked in the order of their ids by every session that settles calls, which prevents deadlocks.
         let commands = outcomes.sorted { $0.key < $1.key }.map { id, outcome in
             switch outcome {
             case .succeeded: SQLCommand("DELETE FROM tracker_call WHERE id = ?1", [.integer(id)])
             case .failed(let failure, let again):
                 SQLCommand(
-                    "UPDATE tracker_call SET due = ?2, failure = ?3 WHERE id = ?1", [.integer(id), .integer(corrected(again)), .text(failure)])
+                    "UPDATE tracker_call SET due = ?2, failure = ?3 WHERE id = ?1", [.integer(id), .integer(again), .text(failure)])
             case .abandoned(let failure):
                 SQLCommand(
                     "UPDATE tracker_call SET given_up = ?2, failure = ?3 WHERE id = ?1", [.integer(id), .integer(now), .text(failure)])
             case .untried(let again):
                 SQLCommand(
                     "UPDATE tracker_call SET due = ?2, attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END WHERE id = ?1",
-                    [.integer(id), .integer(corrected(again))])
+                    [.integer(id), .integer(again)])
             }
         }
         let isLonger = outcomes.values.contains { if case .abandoned = $0 { true } else { false } }

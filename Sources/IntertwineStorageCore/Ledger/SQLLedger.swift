@@ -34,7 +34,9 @@ package protocol SQLLedger: PersistentLedger {
         isDurable: Bool, _ lock: LedgerLock?, _ body: @escaping @Sendable (Session) throws -> Value
     ) async throws -> Value
 
-    /// Runs a write transaction that need not be durable, in order with the groups, and blocks the caller's thread.
+    /// Runs a write transaction in order with the groups, and blocks the caller's thread.
+    ///
+    /// On PostgreSQL it is durable, because other replicas rely on leases. On SQLite it becomes durable with the next group.
     func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (Session) throws -> Value) throws -> Value
 
     /// Returns the marker of the last event before which no event is still uncommitted.
@@ -48,7 +50,4 @@ package protocol SQLLedger: PersistentLedger {
 
     /// Removes events before a time that are in the totals. Returns their number.
     func removeSettledEvents(before moment: Int64) async throws -> Int
-
-    /// Returns a time of this machine's clock by the clock that decides what has expired.
-    func corrected(_ time: Int64) -> Int64
 }
