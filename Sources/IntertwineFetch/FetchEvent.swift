@@ -19,19 +19,8 @@ public enum FetchEvent {
 }
 
 /// The progress of a fetch.
-public enum FetchStage: String, Sendable, Hashable, CaseIterable, Comparable {
+public enum FetchStage: Sendable, Hashable {
     case resolving, connecting, headers, body
-
-    private var order: Int {
-        switch self {
-        case .resolving: 0
-        case .connecting: 1
-        case .headers: 2
-        case .body: 3
-        }
-    }
-
-    public static func < (left: FetchStage, right: FetchStage) -> Bool { left.order < right.order }
 }
 
 /// An identifier of one fetch within its ``CurlClient``. It is never reused.

@@ -35,12 +35,8 @@ extension AccessLog {
 
     /// Appends 16 hexadecimal digits that do not repeat. They are identifiers, not secrets: the generator is predictable.
     static func appendRandom(to bytes: inout [UInt8]) {
-        // The generator is splitmix64.
-        var value = seed.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        value = max(value ^ (value >> 31), 1)
-        bytes.append(hexadecimal: value, digits: 16)
+        let state = seed.wrappingAdd(SplitMix64.increment, ordering: .relaxed).newValue
+        bytes.append(hexadecimal: max(SplitMix64.mix(state), 1), digits: 16)
     }
 
     private static let dash = UInt8(ascii: "-")

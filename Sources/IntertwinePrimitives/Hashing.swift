@@ -1,7 +1,7 @@
 /// The FNV-1a hash of bytes. It is equal in every process, unlike `Hasher`, and fast for short texts. It does not resist chosen collisions.
 package struct FNV1a: Sendable {
     /// The hash of no bytes.
-    package static let basis: UInt64 = 0xCBF2_9CE4_8422_2325
+    @inlinable package static var basis: UInt64 { 0xCBF2_9CE4_8422_2325 }
 
     package var value = basis
 
@@ -25,7 +25,7 @@ package struct FNV1a: Sendable {
 /// The SplitMix64 generator, which turns consecutive states into independent numbers. It is not for secrets.
 package enum SplitMix64 {
     /// The distance between consecutive states.
-    package static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
+    @inlinable package static var increment: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
     /// Returns the number of a state. The function is a bijection, and mixes the bits of a weak hash, too.
     @inlinable package static func mix(_ state: UInt64) -> UInt64 {

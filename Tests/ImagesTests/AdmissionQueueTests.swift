@@ -14,15 +14,16 @@ private struct Downloads {
     mutating func acquire(
         _ key: Int, origin: String, priority: ImagePriority, now: MonotonicInstant
     ) -> (verdict: Verdict, displaced: [Int]) {
+        let isReduced: (String) -> Bool = { [reduced] in reduced.contains($0) }
         let (isAccepted, displaced) = queue.enter(
-            key, for: ImageOwners(origin: origin), priority: priority, now: now, isReduced: { reduced.contains($0) })
+            key, for: ImageOwners(origin: origin), priority: priority, now: now, isReduced: isReduced)
         guard isAccepted else { return (.refuse, displaced) }
-        let next = next()
-        #expect(next == nil || next == key)
-        return (next == key ? .start : .wait, displaced)
+        let started = next()
+        #expect(started == nil || started == key)
+        return (started == key ? .start : .wait, displaced)
     }
 
-    mutating func next() -> Int? { queue.next { reduced.contains($0) } }
+    mutating func next() -> Int? { queue.next { [reduced] in reduced.contains($0) } }
     mutating func release(_ key: Int) { queue.remove(key) }
 }
 

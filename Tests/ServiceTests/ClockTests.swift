@@ -10,7 +10,7 @@ import Testing
 @testable import IntertwineService
 
 /// Data with an expiry in wall-clock time. All other timeouts use a monotonic clock, as their types show:
-/// `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `MonotonicInstant`,
+/// `NegativeCache`, `CircuitBreaker`, `AdmissionQueue`, `Resolver` and the limits of connections by `MonotonicInstant`,
 /// `AuthFailureLimiter` by `ContinuousClock.Instant`, the pauses of `SourcePoller` by `Duration`.
 @Suite("Clock changes")
 final class ClockTests {

@@ -38,11 +38,7 @@ struct AdKey: Hashable {
     fileprivate var isLabel: Bool { number & Self.labelBit != 0 }
 
     private static func hash(_ kind: some Sequence<UInt8>, _ id: some Sequence<UInt8>) -> UInt32 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        for byte in kind { add(byte) }
-        add(0)
-        for byte in id { add(byte) }
+        let hash = FNV1a.hash(id, after: FNV1a.hash(CollectionOfOne(0), after: FNV1a.hash(kind)))
         return UInt32(truncatingIfNeeded: AdDecision.mix(hash) >> 32)
     }
 }

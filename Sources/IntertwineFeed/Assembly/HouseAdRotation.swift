@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// A seed that selects a house ad as the start of pagination in a feed.
 ///
 /// Each viewer starts with another ad, and with the next one an hour later. All requests without a viewer share the start of the hour.
@@ -20,10 +22,8 @@ struct RotationSeed {
 
     /// Returns a number below a bound, which depends on viewer, hour and attempt only (SplitMix64).
     func number(below bound: UInt64, attempt: Int) -> UInt64 {
-        var state = (viewer &+ UInt64(hour)) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(truncatingIfNeeded: attempt) &* 0xD1B5_4A32_D192_ED03
-        state = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        state = (state ^ (state >> 27)) &* 0x94D0_49BB_1331_11EB
-        return (state ^ (state >> 31)) % max(1, bound)
+        let state = (viewer &+ UInt64(hour)) &* SplitMix64.increment &+ UInt64(truncatingIfNeeded: attempt) &* 0xD1B5_4A32_D192_ED03
+        return SplitMix64.mix(state) % max(1, bound)
     }
 }
 

@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// An allocation of one page's ad slots to campaigns.
 ///
 /// The highest priority comes first. Within a priority, a weighted random choice decides; the weight grows with the distance behind the pace.
@@ -172,16 +174,9 @@ struct AdDecision {
 
     /// Returns a hash (FNV-1a, then ``mix(_:)``) that is equal for equal text and numbers in every process.
     static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in (text ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        return numbers.reduce(mix(hash)) { mix($0 ^ $1) }
+        numbers.reduce(mix(FNV1a.hash((text ?? "").utf8))) { mix($0 ^ $1) }
     }
 
     /// Mixes a number so that every input bit affects every output bit (SplitMix64).
-    static func mix(_ number: UInt64) -> UInt64 {
-        var mixed = number &+ 0x9E37_79B9_7F4A_7C15
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
+    static func mix(_ number: UInt64) -> UInt64 { SplitMix64.mix(number &+ SplitMix64.increment) }
 }

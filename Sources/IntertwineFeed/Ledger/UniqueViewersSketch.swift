@@ -1,4 +1,5 @@
 internal import Glibc
+internal import IntertwinePrimitives
 
 /// A HyperLogLog sketch that estimates the number of unique viewers.
 ///
@@ -20,10 +21,7 @@ package struct UniqueViewersSketch: Sendable, Hashable {
     package init() {}
 
     package mutating func insert(_ viewer: String) {
-        var hash = viewer.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
-        hash ^= hash >> 31
+        let hash = SplitMix64.mix(FNV1a.hash(viewer.utf8))
         let zeros = min((hash << UInt64(Self.bits)).leadingZeroBitCount, 64 - Self.bits)
         raise(UInt16(truncatingIfNeeded: hash >> UInt64(64 - Self.bits)), to: UInt8(truncatingIfNeeded: zeros + 1))
     }

@@ -84,11 +84,7 @@ public struct RequestHead: ~Copyable {
 
     /// A hash of path and query (FNV-1a) to look up cached responses. It is not safe against deliberate collisions, so the target must be
     /// compared as well.
-    public var targetHash: UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in target.bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        return hash
-    }
+    public var targetHash: UInt64 { FNV1a.hash(target.bytes) }
 
     /// Calls `body` with the trimmed value of the first field of this name. Returns nil if there is no such field.
     ///
@@ -161,8 +157,8 @@ extension RequestHead {
     /// Returns the value of ``targetHash`` for these bytes.
     ///
     /// - Parameter start: The hash of the bytes before them.
-    public static func hash(ofTarget target: [UInt8], after start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
-        target.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    package static func hash(ofTarget target: [UInt8], after start: UInt64 = FNV1a.basis) -> UInt64 {
+        FNV1a.hash(target, after: start)
     }
 }
 

@@ -60,10 +60,7 @@ final class PerResponseHeaders {
 
     /// Returns a number of SplitMix64 with a random seed.
     private func random() -> UInt64 {
-        seed &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = seed
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
+        seed &+= SplitMix64.increment
+        return SplitMix64.mix(seed)
     }
 }

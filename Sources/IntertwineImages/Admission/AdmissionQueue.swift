@@ -52,7 +52,8 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     private let limits: Limits
     private var running: [Key: Entry] = [:]
     private var total = Usage()
-    private var origins: [String: Usage] = [:]
+    /// The usage of each origin, and of the entries without one.
+    private var origins: [String?: Usage] = [:]
     private var viewers: [String: Usage] = [:]
     /// The waiting entries, in the order of arrival.
     private var waiting: [Entry] = []
@@ -202,9 +203,8 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     private func mayStart(_ entry: Entry, _ isReduced: (String) -> Bool) -> Bool {
         let isPrefetch = entry.priority == .prefetch
         guard total.all < limits.running, !isPrefetch || total.prefetch < max(1, limits.running / 2) else { return false }
-        var own = Usage()
+        let own = origins[entry.owners.origin] ?? Usage()
         if let origin = entry.owners.origin {
-            own = origins[origin] ?? Usage()
             let isReduced = isReduced(origin)
             guard own.all < (isReduced ? min(2, limits.perOrigin) : limits.perOrigin) else { return false }
             guard !isPrefetch || own.prefetch < (isReduced ? 1 : limits.prefetchesPerOrigin) else { return false }
@@ -218,12 +218,12 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     /// Adds a running entry to the usage of its owners, or subtracts it.
     private mutating func count(_ entry: Entry, _ sign: Int) {
         total.add(entry, sign)
-        func count(_ name: String, _ usages: inout [String: Usage]) {
+        func count<Name: Hashable>(_ name: Name, _ usages: inout [Name: Usage]) {
             var usage = usages[name] ?? Usage()
             usage.add(entry, sign)
             usages[name] = usage.all > 0 ? usage : nil
         }
-        if let origin = entry.owners.origin { count(origin, &origins) }
+        count(entry.owners.origin, &origins)
         for viewer in entry.owners.viewers { count(viewer, &viewers) }
     }
 }

@@ -182,9 +182,9 @@ actor ResizeCoordinator: EventLoopActor {
         do throws(ImageError) {
             if let failure = job.failure { throw failure }
             if let found = await find(job) { return finish(job, .success(found)) }
-            let original = try await original(job)
-            let made = try await make(from: original, job)
-            if original.isUnended, !job.isPurged { cache.store(original.image) }
+            let (original, response) = try await original(job)
+            let made = try await make(from: original, response, job)
+            if response.isUnended, !job.isPurged { cache.store(original) }
             finish(job, .success(made))
         } catch {
             if let image = job.stale, error.permitsStale, image.freshness.bridgesError(at: configuration.clock()) {
@@ -228,70 +228,62 @@ actor ResizeCoordinator: EventLoopActor {
         return nil
     }
 
-    private struct Original {
-        let image: CachedImage
-        /// A Boolean value indicating that the original is stored, or will be once it was decoded.
-        let isCached: Bool
-        /// A Boolean value indicating that the original lacks its end.
-        var isUnended = false
-        var isDelimited = true
-        let status: CacheStatus
-    }
-
-    private func original(_ job: ResizeJob) async throws(ImageError) -> Original {
+    /// Returns the complete original, with the response that it came with.
+    private func original(_ job: ResizeJob) async throws(ImageError) -> (image: CachedImage, response: ImageResponse) {
         let source = job.key.source
         if let bytes = configuration.bundled(source), case .kind(let kind) = ImageFormat.sniff(bytes) {
             let freshness = Freshness(ofBundledAt: configuration.clock())
             let image = CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init())
-            return Original(image: image, isCached: true, status: CacheStatus(.hit))
+            return (image, ImageResponse(image, CacheStatus(.hit), now: configuration.clock()))
         }
         job.awaitsOriginal = true
         var request = ImageRequest(source, id: job.id, priority: job.priority)
         (request.requiresCompleteBody, request.isDecoded) = (true, true)
         // If a stale image is replaced, the original has to be up to date.
         request.allowsStale = job.stale == nil
-        var answer = await coordinator.response(to: request)
-        if !request.allowsStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
+        var response = await coordinator.response(to: request)
+        if !request.allowsStale, response.cacheStatus.outcome == .stale, response.cacheStatus.detail == nil {
             // The original came from the disk cache and is being revalidated.
             request.priority = job.priority
-            answer = await coordinator.response(to: request)
+            response = await coordinator.response(to: request)
         }
         job.awaitsOriginal = false
-        switch answer.body {
-        case .complete(let image):
-            return Original(
-                image: image, isCached: answer.isCached || answer.isUnended, isUnended: answer.isUnended, isDelimited: answer.isDelimited,
-                status: answer.cacheStatus)
+        switch response.body {
+        case .complete(let image): return (image, response)
         case .failure(let failure):
-            job.failureOutcome = answer.cacheStatus.outcome
+            job.failureOutcome = response.cacheStatus.outcome
             throw failure
         // Requests for complete bodies never receive a stream.
         case .stream: throw ImageError(.fetch(.internalError))
         }
     }
 
-    private func make(from original: Original, _ job: ResizeJob) async throws(ImageError) -> ResizeResult {
+    private func make(
+        from original: CachedImage, _ response: ImageResponse, _ job: ResizeJob
+    ) async throws(ImageError) -> ResizeResult {
+        // The original is stored, or will be once it was decoded.
+        let isCached = response.isCached || response.isUnended
         var status = CacheStatus(.miss)
-        status.forwardStatus = original.status.forwardStatus
+        status.forwardStatus = response.cacheStatus.forwardStatus
         status.wasStale = job.stale != nil
         // The original is unchanged, so the stale image remains valid.
-        if let stale = job.stale, stale.validators.etag == original.image.etag {
-            let image = stale.refreshed(original.image.freshness, validators: stale.validators, terms: stale.terms)
+        if let stale = job.stale, stale.validators.etag == original.etag {
+            let image = stale.refreshed(original.freshness, validators: stale.validators, terms: stale.terms)
             status.outcome = .revalidated
-            return ResizeResult(image: image, status: status, isCached: original.isCached)
+            return ResizeResult(image: image, status: status, isCached: isCached)
         }
         let made: (image: CachedImage, facts: ImageMetadata?)
         do throws(ImageError) {
-            made = try await resizer.resize(original.image, to: job.key, job.urgency)
+            made = try await resizer.resize(original, to: job.key, job.urgency)
         } catch {
             // The body may have been truncated in transit.
-            throw error.reason == .undecodable && !original.isDelimited ? ImageError(.fetch(.truncated)) : error
+            throw error.reason == .undecodable && !response.isDelimited ? ImageError(.fetch(.truncated)) : error
         }
         let (image, facts) = made
         metrics.sizedMade += 1
-        if let facts, !job.isPurged { configuration.facts?.learn(job.key.source, facts, of: original.image.etag) }
-        status.isStored = original.isCached && !job.isPurged && cache.accepts(image.body.count)
-        return ResizeResult(image: image, status: status, isCached: original.isCached)
+        if let facts, !job.isPurged { configuration.facts?.learn(job.key.source, facts, of: original.etag) }
+        status.isStored = isCached && !job.isPurged && cache.accepts(image.body.count)
+        return ResizeResult(image: image, status: status, isCached: isCached)
     }
 
     private func finish(_ job: ResizeJob, _ result: Result<ResizeResult, ImageError>, fallback: CachedImage? = nil) {
