@@ -40,27 +40,28 @@ struct KindReader {
         }
     }
 
-    /// `title: text`, or `title: {type: text, required: true, min: 1, max: 80, choices: [a, b]}`.
-    private func fields(_ node: YAMLNode) throws(ConfigurationError) -> [FieldDeclaration] {
+    /// `title: text`, or `title: {type: text, required: true, min: 1, max: 80, choices: [a, b]}`. Input has labels in addition.
+    private func fields(_ node: YAMLNode, isInput: Bool = false) throws(ConfigurationError) -> [FieldDeclaration] {
         var faults = ErrorCollector()
         let fields = try node.members("each field's name with its type").compactMap { name, node in
-            faults.collect { () throws(ConfigurationError) in try field(name, node) }
+            faults.collect { () throws(ConfigurationError) in try field(name, node, isInput: isInput) }
         }
         try faults.finish()
         return fields
     }
 
-    private func field(_ name: String, _ node: YAMLNode) throws(ConfigurationError) -> FieldDeclaration {
+    private func field(_ name: String, _ node: YAMLNode, isInput: Bool) throws(ConfigurationError) -> FieldDeclaration {
         guard node.isMapping else { return FieldDeclaration(name, try node.choice(FieldType.self)) }
-        let members = try node.members(
-            of: "field '\(ItemError.shown(name))'", among: ["type", "required", "min", "max", "choices", "languages"])
+        let keys = ["type", "required", "min", "max", "choices", "languages"] + (isInput ? ["label"] : [])
+        let members = try node.members(of: "field '\(ItemError.shown(name))'", among: keys)
         guard let type = members["type"] else {
             throw node.error("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return FieldDeclaration(
             name, try type.choice(FieldType.self), isRequired: try members["required"]?.flag() ?? false,
             minimum: try members["min"]?.number("a number"), maximum: try members["max"]?.number("a number"),
-            choices: try members["choices"]?.texts("texts") ?? [], languages: try members["languages"].map(fieldLanguages) ?? [])
+            choices: try members["choices"]?.texts("texts") ?? [], languages: try members["languages"].map(fieldLanguages) ?? [],
+            label: try members["label"].map { node throws(ConfigurationError) in try node.label(in: languages) })
     }
 
     /// `languages: true`: items may have the text once for each language that is declared.
@@ -96,7 +97,8 @@ struct KindReader {
             let members = try node.members(of: "slot '\(ItemError.shown(name))'", among: ["commands", "input", "label"])
             guard let commands = members["commands"] else { throw node.error("commands is missing: names of commands") }
             actions[slot] = SlotCommands(
-                try commands.texts("names of commands"), policy: policy, input: try members["input"].map(fields) ?? [],
+                try commands.texts("names of commands"), policy: policy,
+                input: try members["input"].map { node throws(ConfigurationError) in try fields(node, isInput: true) } ?? [],
                 label: try members["label"].map { node throws(ConfigurationError) in try node.label(of: slot, in: languages) }
                     ?? labels[slot])
         }

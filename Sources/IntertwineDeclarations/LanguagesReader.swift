@@ -20,6 +20,11 @@ extension YAMLNode {
     /// Reads the label of a slot.
     func label(of slot: CommandKey, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         guard slot.isLabelled else { throw error("'\(ItemError.shown(slot.rawValue))' is not an action of people, and has no label") }
+        return try label(in: languages)
+    }
+
+    /// Reads a label: a text, or one for each of some languages.
+    func label(in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         let label = try localizedText("a text to display", in: languages)
         guard label.all.allSatisfy({ $0.utf8.count <= Self.labelLimit }) else {
             throw error("a label has at most \(Self.labelLimit) bytes")

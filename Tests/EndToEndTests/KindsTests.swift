@@ -116,7 +116,9 @@ struct KindsTests {
               like: [analytics, save]
               report:
                 commands: [analytics]
-                input: {reason: {type: text, required: true, choices: [spam, wrong]}, stars: {type: number, min: 1, max: 5}}
+                input:
+                  reason: {type: text, required: true, choices: [spam, wrong], label: "Why?"}
+                  stars: {type: number, min: 1, max: 5}
         """
 
     @Test("A kind can have custom action slots with input, and several cells per item")
@@ -137,6 +139,8 @@ struct KindsTests {
             let actions = try #require(try cells()[2]["actions"])
             #expect(actions["like"]?["href"]?.text == "/cells/place:1%23photos/like")
             #expect(actions["report"]?["input"]?["required"]?.list.compactMap(\.text) == ["reason"])
+            let properties = try #require(actions["report"]?["input"]?["properties"])
+            #expect(properties["reason"]?["title"]?.text == "Why?" && properties["stars"]?["title"] == nil)
 
             let liked = try service.ask("POST", "/cells/place:1%23photos/like", fields: ann)
             #expect(

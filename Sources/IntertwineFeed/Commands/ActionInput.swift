@@ -78,14 +78,23 @@ extension FieldDeclaration {
         }
     }
 
-    /// Returns the JSON Schema (2020-12) of the object that holds the values.
-    static func schema(of input: [FieldDeclaration]) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("type", .text("object")),
-            .init("properties", .object(input.map { .init($0.name, $0.schema.value(isRequired: $0.isRequired)) })),
-        ]
+    /// Returns the JSON Schema (2020-12) of the object that holds the values, with the labels as titles.
+    static func schema(of input: [FieldDeclaration]) -> ByLanguage<JSONValue> {
+        let properties = input.reduce(ByLanguage([] as [JSONValue.Member])) { properties, field in
+            properties.combined(with: field.propertySchema) { $0 + [.init(field.name, $1)] }
+        }
         let required = input.filter(\.isRequired).map { JSONValue.text($0.name) }
-        if !required.isEmpty { members.append(.init("required", .list(required))) }
-        return .object(members + [.init("additionalProperties", .flag(false))])
+        return properties.map { properties in
+            var members: [JSONValue.Member] = [.init("type", .text("object")), .init("properties", .object(properties))]
+            if !required.isEmpty { members.append(.init("required", .list(required))) }
+            return .object(members + [.init("additionalProperties", .flag(false))])
+        }
+    }
+
+    /// The schema of one value.
+    private var propertySchema: ByLanguage<JSONValue> {
+        let value = schema.value(isRequired: isRequired)
+        guard let label, case .object(let members) = value else { return ByLanguage(value) }
+        return label.map { .object([.init("title", .text($0))] + members) }
     }
 }

@@ -83,7 +83,7 @@ public struct RequestCommand: Command {
     public let name: String
     public var target: Target
     /// The JSON Schema of the input, or nil if the request takes no input.
-    private let schema: JSONValue?
+    private let schema: ByLanguage<JSONValue>?
 
     /// - Parameter input: the input fields of the request.
     public init(name: String, target: Target, input: [FieldDeclaration] = []) {
@@ -94,6 +94,7 @@ public struct RequestCommand: Command {
 
     public func action(for subject: CommandSubject) -> Action? {
         let links = subject.context.links
+        let schema = self.schema?[subject.context.language]
         switch target {
         case .imageRequests: return .request(method: "DELETE", href: links.imageRequest, templated: true)
         case .slot(.impression): return report(.impression, of: subject)

@@ -17,10 +17,12 @@ public struct FieldDeclaration: Sendable, Hashable {
     public var choices: [String]
     /// The language tags of a text field that may have one text per language; the first is the default. It is empty for all other fields.
     public var languages: [String]
+    /// The title of an input value in forms, or nil if clients derive it from the name.
+    public var label: LocalizedText?
 
     public init(
         _ name: String, _ type: FieldType, isRequired: Bool = false, minimum: Double? = nil, maximum: Double? = nil, choices: [String] = [],
-        languages: [String] = []
+        languages: [String] = [], label: LocalizedText? = nil
     ) {
         self.name = name
         self.type = type
@@ -29,6 +31,7 @@ public struct FieldDeclaration: Sendable, Hashable {
         self.maximum = maximum
         self.choices = choices
         self.languages = languages
+        self.label = label
     }
 
     /// The reason why the limits are invalid, or nil if they are valid.

@@ -102,6 +102,15 @@ public struct ByLanguage<Value: Sendable>: Sendable {
         for (tag, value) in values { others[tag] = try transform(value) }
         return ByLanguage<Other>(first: try transform(first), values: others)
     }
+
+    /// Returns a value for each language of either receiver or `other`, made from the values of both.
+    func combined<Other, Result>(with other: ByLanguage<Other>, _ transform: (Value, Other) -> Result) -> ByLanguage<Result> {
+        var results: [String: Result] = [:]
+        for tag in Set(values.keys).union(other.values.keys) {
+            results[tag] = transform(values[tag] ?? first, other.values[tag] ?? other.first)
+        }
+        return ByLanguage<Result>(first: transform(first, other.first), values: results)
+    }
 }
 
 extension ByLanguage: Equatable where Value: Equatable {}
