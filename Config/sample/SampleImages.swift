@@ -3,13 +3,18 @@ public enum SampleImages {
     /// Where the sample feed has them. No such host ever exists (RFC 6761 section 6.4), so nothing else can be meant.
     public static let origin = "http://pictures.sample.invalid"
 
+    /// The origin with the scheme of most image URLs, such as those of the tutorial.
+    private static let secureOrigin = "https://pictures.sample.invalid"
+
     /// The bytes of a PNG by its URL; nil for every URL that is not one of the sample's.
     public static func image(at url: String) -> [UInt8]? {
         images[url]
     }
 
     private static let images = Dictionary(
-        uniqueKeysWithValues: files.map { name, bytes in ("\(origin)/\(name).png", bytes) })
+        uniqueKeysWithValues: files.flatMap { name, bytes in
+            ["\(origin)/\(name).png", "\(secureOrigin)/\(name).png"].map { ($0, bytes) }
+        })
 
     private static let files: [(String, [UInt8])] = [
         ("ad-0", PackageResources.ad_0_png),
