@@ -56,6 +56,14 @@ def it_gives_the_cells_of_a_row_one_height(browser, relay, service):
     assert len(rows) >= 5 and all(len(heights) == 1 for heights in rows), rows
 
 
+def it_dims_ads_in_the_dark(browser, relay, service):
+    for dark, expected in ((True, "brightness(0.78)"), (False, "none")):
+        with Browser(1280, 860, dark) as window:
+            window.open(relay.url, cells=20)
+            image = window.wait(lambda: window.find(".is-advertisement .image img"), "the image of an ad")
+            assert window.script("return getComputedStyle(arguments[0]).filter", image) == expected
+
+
 def it_marks_failed_and_missing_images(browser, relay, service):
     problem = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "The image is gone."}
     relay.answer = lambda exchange: (404, {"Content-Type": "application/problem+json"}, problem) if exchange.path.startswith("/images/") else None

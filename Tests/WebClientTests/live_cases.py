@@ -2,6 +2,7 @@
 import time
 from pathlib import Path
 
+from axe_cases import axe, findings
 from page import ids
 from relay import Relay
 from service import Service
@@ -39,6 +40,8 @@ def it_holds_changes_of_the_feed_until_the_reader_asks(browser, relay, service):
         assert browser.focused() == focused and "user:new" not in ids(browser)
         assert browser.script("return $(`[data-id=\"${arguments[0]}\"]`).matches('.is-removed')", gone)
         assert browser.script("return watched.shift") < 0.02, browser.script("return watched.worst")
+        browser.script(axe())
+        assert findings(browser, "held changes") == []
         browser.click(".pill")
         browser.wait(lambda: "user:new" in ids(browser) and first not in ids(browser) and gone not in ids(browser), "the changes")
         box = browser.script("const { top, bottom } = $('[data-id=\"user:new\"]').getBoundingClientRect(); return [top, bottom]")
@@ -75,8 +78,10 @@ def it_reports_a_partial_outage_by_one_notice(browser, relay, service):
     relay.answer = lambda exchange: (503, {"Content-Type": "application/problem+json"}, problem) if exchange.path.startswith("/feed?") else None
     browser.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
     browser.wait(lambda: "A part of the server" in browser.text(".banner-message"), "the notice")
+    browser.script(axe())
+    assert findings(browser, "a partial outage") == []
     time.sleep(6)
     said = [text for text in browser.script("return said") if text]
     assert said == ["The server is temporarily unavailable.", "A part of the server does not respond, so some content may be missing."], said
-    assert "" not in browser.script("return said").__getitem__(slice(1, None)), "the notice disappeared"
+    assert "" not in browser.script("return said")[1:], "the notice disappeared"
     assert "available again" not in "".join(browser.script("return toasts"))

@@ -217,7 +217,9 @@ def it_requires_the_token_for_explanations_and_passes_axe(browser, relay, servic
 
 def it_shows_a_form_for_the_input_of_a_slot(browser, relay, service):
     report = {"type": "object", "required": ["reason"], "properties": {
-        "reason": {"type": "string", "enum": ["spam", "wrong"]}, "note": {"type": "string", "maxLength": 9}, "stars": {"type": "number", "minimum": 1}}}
+        "reason": {"type": "string", "enum": ["spam", "wrong"]}, "note": {"type": "string", "maxLength": 9}, "stars": {"type": "number", "minimum": 1},
+        "longStory": {"type": "string", "maxLength": 2000}, "until": {"type": "string", "pattern": "^[0-9]{4}-0[0-9]-(?:0[1-9]|[12][0-9]|3[01])(?:T[+-]?)?$"},
+        "mail": {"type": "string", "title": "Your address", "maxLength": 80}}}
     action = {"type": "request", "method": "POST", "href": "/cells/x/report", "label": "Report", "input": report}
     relay.alter_feed(lambda page: page["cells"][1]["actions"].update(report=action))
     relay.answer = lambda exchange: (200, JSON, {"commands": []}) if exchange.path == "/cells/x/report" else None
@@ -231,6 +233,8 @@ def it_shows_a_form_for_the_input_of_a_slot(browser, relay, service):
         assert findings(browser, "the form") == []
         browser.find("dialog[open] [name=stars]").send_keys("4")
         assert browser.find("dialog[open] [name=note]").get_attribute("maxlength") == "9"
+        kinds = browser.script("return ['longStory', 'until', 'mail'].map((name) => { const one = $(`dialog[open] [name=${name}]`); return [one.type, one.labels[0].textContent]; })")
+        assert kinds == [["textarea", "Long story"], ["date", "Until"], ["text", "Your address"]], kinds
         # No choice is selected. A missing one is an error beside the field.
         assert browser.script("return $$('dialog[open] [name=reason]').some((choice) => choice.checked)") is False
         assert "Reason (required)" == browser.text("dialog[open] legend"), browser.text("dialog[open] legend")

@@ -90,18 +90,24 @@ class Field {
     if (type === "number" || type === "integer") {
       return element("input", { ...shared, type: "number", step: type === "integer" ? 1 : "any", min: minimum, max: maximum });
     }
-    if (format === "date") return element("input", { ...shared, type: "date" });
+    if (format === "date" || isDate(pattern)) return element("input", { ...shared, type: "date" });
     if (format === "date-time") return element("input", { ...shared, type: "datetime-local" });
     if (format !== "uri" && maxLength > longestLine) return element("textarea", { ...shared, maxlength: maxLength, rows: 4 });
     const kind = format === "uri" ? "url" : format === "email" ? "email" : "text";
-    return element("input", { ...shared, type: kind, maxlength: maxLength, pattern: usable(pattern), autocomplete: "off" });
+    return element("input", { ...shared, type: kind, maxlength: maxLength, pattern: expressionOf(pattern, "v") === null ? null : pattern, autocomplete: "off" });
   }
 }
 
-/** Returns a pattern if the browser can evaluate it. */
-function usable(pattern) {
+/** Returns true if a pattern describes dates: the service has no format for a day or a time. */
+function isDate(pattern) {
+  const expression = expressionOf(pattern, "u");
+  return expression !== null && expression.test("2026-05-01") && !expression.test("2026-05-32") && !expression.test("a");
+}
+
+/** Returns the regular expression of a pattern, or null if it is invalid with these flags. */
+function expressionOf(pattern, flags) {
   try {
-    return typeof pattern === "string" && new RegExp(pattern, "v") ? pattern : null;
+    return typeof pattern === "string" ? new RegExp(pattern, flags) : null;
   } catch {
     return null;
   }
