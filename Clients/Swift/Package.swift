@@ -4,10 +4,11 @@ import PackageDescription
 // Without UIKit and SwiftUI, the examples are compiled against stubs of the names that they use.
 #if os(Linux)
     let stubs: [Target] = [.target(name: "UIKit", path: "Tests/UIKitStub"), .target(name: "SwiftUI", path: "Tests/SwiftUIStub")]
+    let (uiKit, swiftUI): ([Target.Dependency], [Target.Dependency]) = (["UIKit"], ["SwiftUI"])
 #else
     let stubs: [Target] = []
+    let (uiKit, swiftUI): ([Target.Dependency], [Target.Dependency]) = ([], [])
 #endif
-let stub = { (name: String) in stubs.filter { $0.name == name }.map { Target.Dependency.byName(name: $0.name) } }
 
 let package = Package(
     name: "IntertwineClient",
@@ -20,9 +21,9 @@ let package = Package(
         .target(name: "IntertwineClient"),
         .executableTarget(name: "feed-demo", dependencies: ["IntertwineClient"]),
         .target(
-            name: "UIKitExample", dependencies: ["IntertwineClient"] + stub("UIKit"), path: "Examples/UIKitExample", exclude: ["README.md"]),
+            name: "UIKitExample", dependencies: ["IntertwineClient"] + uiKit, path: "Examples/UIKitExample", exclude: ["README.md"]),
         .target(
-            name: "SwiftUIExample", dependencies: ["IntertwineClient"] + stub("SwiftUI"), path: "Examples/SwiftUIExample",
+            name: "SwiftUIExample", dependencies: ["IntertwineClient"] + swiftUI, path: "Examples/SwiftUIExample",
             exclude: ["README.md"]),
         .testTarget(name: "IntertwineClientTests", dependencies: ["IntertwineClient"]),
     ],

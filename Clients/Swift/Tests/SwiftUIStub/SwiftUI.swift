@@ -19,12 +19,12 @@ extension PrimitiveView {
 
 public struct BuiltView: PrimitiveView {}
 
-@resultBuilder public enum ViewBuilder {
+@MainActor @resultBuilder public enum ViewBuilder {
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock<each Content: View>(_ content: repeat each Content) -> BuiltView { BuiltView() }
-    public static func buildOptional(_ content: (some View)?) -> BuiltView { BuiltView() }
-    public static func buildEither(first: some View) -> BuiltView { BuiltView() }
-    public static func buildEither(second: some View) -> BuiltView { BuiltView() }
+    public static func buildOptional<Content: View>(_ content: Content?) -> BuiltView { BuiltView() }
+    public static func buildEither<Content: View>(first: Content) -> BuiltView { BuiltView() }
+    public static func buildEither<Content: View>(second: Content) -> BuiltView { BuiltView() }
 }
 
 public struct Text: PrimitiveView {
@@ -40,22 +40,22 @@ public struct Image: PrimitiveView {
 }
 
 public struct HStack: PrimitiveView {
-    public init(@ViewBuilder content: () -> some View) {}
+    public init<Content: View>(@ViewBuilder content: () -> Content) {}
 }
 
 public struct VStack: PrimitiveView {
-    public init(@ViewBuilder content: () -> some View) {}
+    public init<Content: View>(@ViewBuilder content: () -> Content) {}
 }
 
 public struct List: PrimitiveView {
-    public init<Data: RandomAccessCollection>(_ data: Data, @ViewBuilder rowContent: @escaping (Data.Element) -> some View)
+    public init<Data: RandomAccessCollection, Row: View>(_ data: Data, @ViewBuilder rowContent: @escaping (Data.Element) -> Row)
     where Data.Element: Identifiable {}
 }
 
 public struct AsyncImage: PrimitiveView {
-    public init(
-        url: URL?, scale: Double = 1, @ViewBuilder content: @escaping (Image) -> some View,
-        @ViewBuilder placeholder: @escaping () -> some View
+    public init<Content: View, Placeholder: View>(
+        url: URL?, scale: Double = 1, @ViewBuilder content: @escaping (Image) -> Content,
+        @ViewBuilder placeholder: @escaping () -> Placeholder
     ) {}
 }
 
