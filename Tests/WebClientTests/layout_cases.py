@@ -18,10 +18,10 @@ def it_shows_every_cell_at_its_size(browser, relay, service):
 
 
 def it_gives_every_cell_an_accessible_name(browser, relay, service):
-    browser.open(relay.url, cells=40)
+    browser.open(relay.url, cells=36)
     nodes = [node for node in browser.tool("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
     named = {role: [node["name"]["value"] for node in nodes if node["role"]["value"] == role] for role in ("article", "button")}
-    assert len(named["article"]) >= 40
+    assert len(named["article"]) >= 36
     for role, names in named.items():
         assert all_true(names), f"{role}s without a name: {len([name for name in names if not name])} of {len(names)}"
 

@@ -6,8 +6,8 @@ import { isSectionHeader } from "../page.mjs";
  * Distances from the viewport in points: cells within `around` have a view, cells beyond `beyond` are recycled, and cells within `near`
  * load their images.
  */
-const around = 2600;
-const beyond = 3000;
+const around = 2200;
+const beyond = 2600;
 const near = 150;
 /** The distance from the end of the list at which the next page is loaded. */
 const ahead = 1200;

@@ -15,7 +15,8 @@ const text = `
   --bad: var(--intertwine-bad, light-dark(#b3261e, #ff8f86));
   --radius: var(--intertwine-radius, 16px);
   --lifted: 0 2px 4px rgb(0 0 0 / 10%), 0 12px 32px rgb(0 0 0 / 22%);
-  display: block; position: relative; color: var(--ink);
+  /* The collection view keeps the position of cells itself. */
+  display: block; position: relative; overflow-anchor: none; color: var(--ink);
   font: var(--intertwine-font, 400 16px/1.5 Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif);
 }
 *, *::before, *::after { box-sizing: border-box; }
@@ -24,7 +25,7 @@ h2, p { margin: 0; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
-.feed { position: relative; margin: 0 auto; overflow-anchor: none; }
+.feed { position: relative; margin: 0 auto; }
 
 /* A card has the width of the feed's size and the height of its row. The band below it has the label and the tools, so that they cover no
    content. */
