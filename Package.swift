@@ -114,7 +114,8 @@ let package = Package(
             dependencies: [
                 "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
                 "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL", "IntertwinePrimitives",
-                "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineWebClient",
+                "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
+                "IntertwineTrackers", "IntertwineWebClient",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),

@@ -34,7 +34,7 @@ public enum DatabaseCopy {
             DispatchQueue(label: "intertwine.copy").async {
                 continuation.resume(
                     with: Result {
-                        let copy = try StoreCopy(from: try from.copyEndpoint(), to: try to.copyEndpoint())
+                        let copy = StoreCopy(from: try from.copyEndpoint(), to: try to.copyEndpoint())
                         // Keys come first, so that a service that starts on an incomplete copy creates no key of its own.
                         try copyKeys(from, to)
                         return try copy.run(onProgress)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import IntertwineFetch
 import Synchronization
 import TestSupport
@@ -269,7 +270,7 @@ struct CachingTests {
             return
         }
         #expect(image.body.bytes == TestImage.png(1, bytes: 70_000))
-        #expect(small.headers.contains { $0.name == "ETag" && $0.value == image.etag })
+        #expect(small.headers[.eTag] == image.etag)
         #expect(small.cacheStatus.field == "Intertwine; fwd=miss; fwd-status=200; stored")
         #expect(house.manager.cached(origin.url("/small")) === image)
         let large = await house.manager.image(ImageRequest(origin.url("/large")))

@@ -1,3 +1,4 @@
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 extension Rollups.Sums {

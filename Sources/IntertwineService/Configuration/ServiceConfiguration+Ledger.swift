@@ -2,7 +2,8 @@ internal import Foundation
 internal import IntertwineFeed
 internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
-package import IntertwineStorage
+internal import IntertwineStorage
+package import IntertwineStorageCore
 
 /// The location of the ledger: beside the items' file, or with the items in a PostgreSQL database.
 extension ServiceConfiguration {

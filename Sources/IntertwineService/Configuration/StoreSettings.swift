@@ -3,7 +3,8 @@ internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
-package import IntertwineStorage
+internal import IntertwineStorage
+package import IntertwineStorageCore
 
 /// The settings `store.*` of the databases and of the data folder.
 public struct StoreSettings: Sendable {

@@ -39,7 +39,7 @@ struct FeedsReaderTests {
         let sources = feeds.sources(streams: ["events": StreamID(rawValue: 2), "main": .content], settings: FeedSettings())
         let main = try #require(sources["main"] as? SectionedDataSource).sections
         #expect(main.map(\.name) == ["events", "main"] && main.map { $0.title?[nil] } == ["Soon", "People"])
-        #expect(main.map(\.stream.rawValue) == [2, 0])
+        #expect(main.map(\.stream?.rawValue) == [2, 0])
         #expect(main.map(\.order) == [soon, .newest])
         #expect(main.map(\.placement?.supply) == [.rotating(perPage: 2), nil])
         #expect(sources.keys.sorted() == ["agenda", "main"])
@@ -72,7 +72,7 @@ struct FeedsReaderTests {
         let feeds = DeclaredFeeds()
         #expect(feeds.plans.isEmpty)
         let sources = feeds.sources(streams: ["main": .content], settings: FeedSettings())
-        #expect(sources.count == 1 && sources["main"] is FlatDataSource && sources["main"]?.scope == "")
+        #expect(sources.count == 1 && sources["main"] is FlatDataSource && sources["main"]?.sections.count == 1)
     }
 
     struct Fault: Sendable, CustomTestStringConvertible {
