@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Reading and writing of ranges of files. The calls block, and go on after a signal and after a part.
+/// Reading and writing of ranges of files. The calls block. They continue after a signal and after a partial transfer.
 package enum FileIO {
     /// Reads bytes at an offset. The result is shorter at the end of the file and after an error.
     package static func read(_ descriptor: Int32, _ count: Int, at offset: Int = 0) -> [UInt8] {

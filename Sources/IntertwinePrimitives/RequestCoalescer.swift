@@ -1,6 +1,6 @@
 /// A table of requests that wait for the same result: the first one of a key starts the work, and all of them get its result.
 ///
-/// The table is a value without a lock, and calls nobody. `Waiter` is usually a callback.
+/// The table is a value without a lock, and does not call its waiters. `Waiter` is usually a callback.
 ///
 /// ```swift
 /// if lookups.join(host, 7, callback) { startLookup(of: host) }

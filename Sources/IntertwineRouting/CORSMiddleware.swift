@@ -46,7 +46,7 @@ package struct CORSMiddleware: HTTPHandler {
         policy.map { result.adding($0.encodedFields(for: head)) } ?? result
     }
 
-    /// Returns the response to a preflight; nil if the request is none, or its origin is not allowed.
+    /// Returns the response to a preflight; nil for another request, or if its origin is not allowed.
     private func preflight(_ head: borrowing RequestHead, _ methods: String) -> HandlerResult? {
         guard head.hasField("access-control-request-method"), let origin = head.request.headerFields[.origin] else { return nil }
         return policy?.preflight(for: origin, methods: methods, viewerFields: viewerFields())

@@ -42,7 +42,7 @@ struct AdSlots {
     var decision: CampaignAds.Decision?
     /// The ads that the session showed around the page.
     var distances: AdDistances
-    /// The house ads next to those of the page, in both directions.
+    /// House ads next to those of the page, in both directions.
     var rotation: (before: Int64?, after: Int64?) = (nil, nil)
     /// The position before which midpoint ads are shown; nil without such ads, or if the feed was empty at the start of the session.
     var midpoint: FeedPosition?

@@ -56,7 +56,7 @@ final class HouseAds: AdSource {
         if session.targeting == nil, inventory.ownsStream, !inventory.isEmpty { announce(inventory, for: session) }
     }
 
-    /// Announces the query for the house ads of a page of a feed with one section, which is read together with the content.
+    /// Announces the query for house ads of a page of a feed with one section, which is read together with the content.
     private func announce(_ inventory: HouseAdInventory, for session: PageSession) {
         guard sections.indices.count == 1, session.direction == .forward,
             case .rotating(let count) = sections.placement(in: 0).supply, count > 0

@@ -21,7 +21,7 @@ struct PageSession {
     var campaignIndex: CampaignIndex?
     /// The targeting context if campaigns of the feed are active. Campaigns are then considered for the page's slots.
     var targeting: TargetingContext?
-    /// The house ads of the snapshot; nil if they are unknown.
+    /// House ads of the snapshot; nil if they are unknown.
     var houseAds: HouseAdInventory?
     /// The position that the page's house ads adjoin; nil for the first ones.
     var rotation: Int64?

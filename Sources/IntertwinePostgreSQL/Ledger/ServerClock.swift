@@ -44,7 +44,7 @@ final class ServerClock: Sendable {
         return origin == Self.unread ? nil : origin &+ Self.monotonic()
     }
 
-    /// The milliseconds of a clock that nobody sets. It runs on while the machine is suspended.
+    /// Returns the milliseconds of a clock without adjustments, which includes the time of a suspended machine.
     private static func monotonic() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
