@@ -46,7 +46,8 @@ let package = Package(
             name: "IntertwineService",
             targets: [
                 "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineOperators",
-                "IntertwineService", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineWebClient",
+                "IntertwineService", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
+                "IntertwineWebClient",
             ]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A response that is read as it arrives, at the pace of the reader: its head, then the bytes of its body. It has one reader.
 ///
-/// The fetch pauses while more than ``highWater`` bytes wait.
+/// The fetch pauses while more than `highWater` bytes wait.
 ///
 /// ```swift
 /// let response = client.open(request)

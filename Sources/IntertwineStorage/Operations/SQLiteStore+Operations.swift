@@ -10,14 +10,14 @@ extension SQLiteStore {
     /// Pagination in progress then misses none of them, but may repeat an item. In a section that shows the newest items first, it may
     /// miss an item, but repeats none.
     ///
-    /// Removed items are taken down, and appended or inserted items are released: see ``Takedown``.
+    /// Removed items are taken down, and appended or inserted items are released: see `Takedown`.
     ///
     /// - Parameters:
     ///   - reason: the reason of removals, which their takedowns store.
     ///   - moment: milliseconds since 1970-01-01 UTC.
     ///   - refuse: receives the index of each operation that changes an item, and the current item, and throws to prevent the change. It
     ///     runs in the transaction, so the item cannot change in between.
-    /// - Throws: ``StoreOperationError``; the error of `refuse`; `StoreError.unavailable`.
+    /// - Throws: `StoreOperationError`; the error of `refuse`; `StoreError.unavailable`.
     public func apply(
         _ operations: [StoreOperation], reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }

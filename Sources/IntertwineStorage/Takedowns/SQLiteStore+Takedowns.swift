@@ -2,7 +2,7 @@ import GRDB
 public import IntertwineFeed
 
 extension SQLiteStore {
-    /// Removes an item and keeps it out of the store until it is released; see ``Takedown``. An item that is not stored can be taken down too.
+    /// Removes an item and keeps it out of the store until it is released; see `Takedown`. An item that is not stored can be taken down too.
     ///
     /// - Parameters:
     ///   - moment: milliseconds since 1970-01-01 UTC.
