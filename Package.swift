@@ -228,6 +228,8 @@ let package = Package(
                 "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "DequeModule", package: "swift-collections"),
             ]),
+        // Identity of the sender of a request: trusted proxies and verified tokens.
+        .target(name: "IntertwineIdentity", dependencies: ["IntertwineFetch"]),
         .target(
             name: "IntertwineStorage",
             dependencies: [
@@ -290,6 +292,7 @@ let package = Package(
             name: "PrimitivesTests",
             dependencies: ["IntertwinePrimitives", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
+        .testTarget(name: "IdentityTests", dependencies: ["IntertwineFetch", "IntertwineIdentity"]),
         .testTarget(name: "FeedTests", dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),
         .testTarget(
             name: "HTTPServerTests",
