@@ -65,6 +65,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // Floor 6: the executable. Command line, nothing else.
@@ -229,7 +230,13 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "DequeModule", package: "swift-collections"),
             ]),
         // Identity of the sender of a request: trusted proxies and verified tokens.
-        .target(name: "IntertwineIdentity", dependencies: ["IntertwineFetch"]),
+        .target(
+            name: "IntertwineIdentity",
+            dependencies: [
+                "IntertwineFetch", "IntertwinePrimitives",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+            ]),
         .target(
             name: "IntertwineStorage",
             dependencies: [
@@ -292,7 +299,12 @@ let package = Package(
             name: "PrimitivesTests",
             dependencies: ["IntertwinePrimitives", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
-        .testTarget(name: "IdentityTests", dependencies: ["IntertwineFetch", "IntertwineIdentity"]),
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: [
+                "IntertwineFetch", "IntertwineIdentity", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "JWTKit", package: "jwt-kit"),
+            ]),
         .testTarget(name: "FeedTests", dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),
         .testTarget(
             name: "HTTPServerTests",

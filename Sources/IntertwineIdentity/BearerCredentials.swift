@@ -1,0 +1,23 @@
+/// The token in a value of `Authorization` (RFC 6750 section 2.1).
+package enum BearerCredentials {
+    /// Calls a closure with the bytes of the token.
+    ///
+    /// - Returns: The result of the closure; nil if the value has another scheme, so that it contains no token.
+    package static func withToken<Result>(in authorization: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result? {
+        let scheme: StaticString = "bearer "
+        guard authorization.count > scheme.utf8CodeUnitCount else { return nil }
+        let matches = scheme.withUTF8Buffer { scheme in
+            scheme.indices.allSatisfy { index in
+                let byte = authorization[index]
+                return (0x41...0x5A).contains(byte) ? byte | 0x20 == scheme[index] : byte == scheme[index]
+            }
+        }
+        guard matches else { return nil }
+        // The scheme and the token are separated by one or more spaces (RFC 9110 section 11.4).
+        var start = scheme.utf8CodeUnitCount
+        while start < authorization.count, authorization[start] == 0x20 { start += 1 }
+        var end = authorization.count
+        while end > start, authorization[end - 1] == 0x20 { end -= 1 }
+        return body(authorization.extracting(start..<end))
+    }
+}

@@ -1,0 +1,47 @@
+/// The reasons for which a token does not identify its sender.
+package enum TokenError: Error, Hashable, Sendable {
+    case tooLong
+    case malformed
+    /// The algorithm is not one of those that the configuration allows, such as `none`.
+    case unsupportedAlgorithm
+    /// The token requires an extension of JWS (`crit`), or is a token for another purpose (`typ`).
+    case unsupportedType
+    case unknownKey
+    case invalidSignature
+    case missingExpiry
+    case expired
+    case notYetValid
+    case unexpectedIssuer
+    case unexpectedAudience
+    case missingSubject
+    /// No set of keys has been loaded, or too many requests wait for one. The token may be valid.
+    case keysUnavailable
+
+    /// True if the request may succeed later with this token, so that the response is 503 instead of 401.
+    package var isTemporary: Bool { self == .keysUnavailable }
+
+    /// A sentence for the response. It contains no text of the token.
+    package var reason: String {
+        switch self {
+        case .tooLong: "The token is too long."
+        case .malformed: "The token is malformed."
+        case .unsupportedAlgorithm: "The algorithm of the token is not accepted."
+        case .unsupportedType: "The type of the token is not accepted."
+        case .unknownKey: "The key of the token is unknown."
+        case .invalidSignature: "The signature of the token is invalid."
+        case .missingExpiry: "The token has no expiry (exp)."
+        case .expired: "The token has expired."
+        case .notYetValid: "The token is not valid yet."
+        case .unexpectedIssuer: "The issuer of the token is not accepted."
+        case .unexpectedAudience: "The audience of the token is not accepted."
+        case .missingSubject: "The token has no valid subject."
+        case .keysUnavailable: "The keys that verify tokens are not available."
+        }
+    }
+
+    /// The value of `WWW-Authenticate` for a request with this token (RFC 6750 section 3).
+    package var challenge: String { "Bearer error=\"invalid_token\", error_description=\"\(reason)\"" }
+
+    /// The value of `WWW-Authenticate` if a request has no token but needs one. It has no error code (RFC 6750 section 3.1).
+    package static let missingTokenChallenge = #"Bearer realm="intertwine""#
+}

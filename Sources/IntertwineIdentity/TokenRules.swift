@@ -1,0 +1,109 @@
+internal import FoundationEssentials
+
+/// The conditions that a token's claims must meet, and the locations of the claims that identify its sender.
+package struct TokenRules: Sendable {
+    /// A claim that becomes an attribute for targeting.
+    package struct Attribute: Sendable, Hashable {
+        package var name: String
+        package var path: ClaimPath
+
+        package init(name: String, path: ClaimPath) {
+            (self.name, self.path) = (name, path)
+        }
+    }
+
+    package var algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases)
+    /// The accepted issuers (`iss`); empty if tokens of every issuer whose key is known are accepted.
+    package var issuers: Set<String> = []
+    /// The names of this service in `aud`. If the set is empty, tokens with an audience are refused (RFC 7519 section 4.1.3).
+    package var audiences: Set<String> = []
+    /// The accepted difference of clocks in milliseconds, for `exp` and `nbf`.
+    package var leeway: Int64 = 30_000
+    package var subject: ClaimPath
+    package var attributes: [Attribute] = []
+    /// The claim with the roles of an operator; nil for none.
+    package var roles: ClaimPath?
+    /// Returns true if a text may be the name of a sender.
+    package var isSubject: @Sendable (String) -> Bool = { !$0.isEmpty }
+
+    package init(subject: ClaimPath) {
+        self.subject = subject
+    }
+}
+
+/// The sender of a request, as its token states.
+package struct VerifiedIdentity: Sendable, Hashable {
+    package var subject: String
+    /// The attributes as `name=value`, in the order of the configuration.
+    package var attributes: [String] = []
+    package var roles: [String] = []
+
+    /// The approximate number of bytes in memory.
+    var size: Int {
+        var size = 64 + subject.utf8.count
+        for text in attributes + roles { size += 32 + text.utf8.count }
+        return size
+    }
+}
+
+/// The claims of a verified payload, judged by the rules.
+struct TokenClaims: DecodableWithConfiguration {
+    /// The maximum number of attributes and of roles. Beyond it, tokens have a limit of their own.
+    private static let maximumValues = 64
+
+    let identity: VerifiedIdentity
+    /// The times in milliseconds since 1970-01-01 UTC.
+    let expiry: Int64
+    let notBefore: Int64?
+
+    /// Reads the claims of a payload.
+    ///
+    /// - Throws: ``TokenError`` for claims that violate the rules, but of `exp` and `nbf`, which depend on the time.
+    init(_ payload: [UInt8], rules: TokenRules) throws(TokenError) {
+        do {
+            self = try JSONDecoder().decode(TokenClaims.self, from: Data(payload), configuration: rules)
+        } catch {
+            throw (error as? TokenError) ?? .malformed
+        }
+    }
+
+    init(from decoder: any Decoder, configuration rules: TokenRules) throws {
+        let claims = try decoder.container(keyedBy: ClaimKey.self)
+        guard let expiry = try Self.time("exp", in: claims) else { throw TokenError.missingExpiry }
+        self.expiry = expiry
+        notBefore = try Self.time("nbf", in: claims)
+
+        let issuer = try claims.decodeIfPresent(String.self, forKey: ClaimKey(stringValue: "iss"))
+        guard rules.issuers.isEmpty || issuer.map(rules.issuers.contains) ?? false else { throw TokenError.unexpectedIssuer }
+
+        let key = ClaimKey(stringValue: "aud")
+        let isNamed = claims.contains(key)
+        let audiences = isNamed ? try (try? [claims.decode(String.self, forKey: key)]) ?? claims.decode([String].self, forKey: key) : []
+        guard isNamed ? !rules.audiences.isDisjoint(with: audiences) : rules.audiences.isEmpty else { throw TokenError.unexpectedAudience }
+
+        let subjects = claims.texts(at: rules.subject)
+        guard subjects.count == 1, let subject = subjects.first, rules.isSubject(subject) else { throw TokenError.missingSubject }
+        var identity = VerifiedIdentity(subject: subject)
+        for attribute in rules.attributes {
+            for value in claims.texts(at: attribute.path) where identity.attributes.count < Self.maximumValues {
+                identity.attributes.append("\(attribute.name)=\(value)")
+            }
+        }
+        identity.roles = rules.roles.map { Array(claims.texts(at: $0).prefix(Self.maximumValues)) } ?? []
+        self.identity = identity
+    }
+
+    /// Checks the times of the token.
+    func check(now: Int64, leeway: Int64) throws(TokenError) {
+        // The times are at most 2^53, so the sums do not overflow.
+        guard now < expiry + leeway else { throw .expired }
+        guard now + leeway >= notBefore ?? .min else { throw .notYetValid }
+    }
+
+    /// Returns the time of a claim in milliseconds (RFC 7519 section 2, NumericDate); nil if the claim is absent.
+    private static func time(_ name: String, in claims: KeyedDecodingContainer<ClaimKey>) throws -> Int64? {
+        guard let seconds = try claims.decodeIfPresent(Double.self, forKey: ClaimKey(stringValue: name)) else { return nil }
+        guard seconds.isFinite, seconds >= 0 else { throw TokenError.malformed }
+        return Int64(min(seconds * 1_000, 9_007_199_254_740_992))
+    }
+}
