@@ -115,7 +115,8 @@ let package = Package(
             name: "IntertwineService",
             dependencies: [
                 "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
-                "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL", "IntertwinePrimitives",
+                "IntertwineIdentity", "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL",
+                "IntertwinePrimitives",
                 "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
                 "IntertwineTrackers", "IntertwineWebClient",
                 .product(name: "Configuration", package: "swift-configuration"),

@@ -95,6 +95,7 @@ extension FeedService {
 
         let registered = ClientRegistry(ownLedger)
         let refusals = WriteRefusals(ledger)
+        let forwardingWarning = ForwardingWarning(logger: logger)
 
         // Parts that a new configuration replaces while requests continue: the feeds, the actions of cells and the routes.
         let router = Router([], acceptsOnlyJSON: true, clock: clock, logger: logger)
@@ -134,8 +135,8 @@ extension FeedService {
                 undoWindow: configuration.actions.undoWindow.milliseconds, eventsDidCommit: delivery.eventsDidCommit, campaigns: campaigns)
             let languages = LanguageReader(declaredLanguages, viewerField: configuration.viewers.languageHeader)
             let clients = ClientReader(
-                settings: configuration.events, viewerHeader: configuration.viewers.header, keys: keys, languages: languages,
-                registry: registered, cells: factories.cells)
+                settings: configuration.events, viewerHeader: configuration.viewers.header, proxies: configuration.server.proxies,
+                forwardingWarning: forwardingWarning, keys: keys, languages: languages, registry: registered, cells: factories.cells)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let pages = PageCache(
                 capacity: configuration.feed.pageCache.bytes, maxStaleness: configuration.feed.maxStaleness.milliseconds,

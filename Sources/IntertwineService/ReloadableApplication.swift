@@ -120,7 +120,8 @@ final class ReloadableApplication: Sendable {
     }
 
     private static let changeable = [
-        "actions.", "ads.", "campaigns.file", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url", "viewers.",
+        "actions.", "ads.", "campaigns.file", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url",
+        "server.trusted-proxies", "viewers.",
     ]
 
     /// Returns true if a setting can change while the service runs.
@@ -144,6 +145,7 @@ extension ServiceConfiguration {
         next.log = updated.log
         next.ledger.retention = updated.ledger.retention
         next.server.publicURL = updated.server.publicURL
+        next.server.trustedProxies = updated.server.trustedProxies
         next.origins = origins.filter { !ReloadableApplication.canChange($0.key) }
         next.origins.merge(updated.origins.filter { ReloadableApplication.canChange($0.key) }) { $1 }
         return next

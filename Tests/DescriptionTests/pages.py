@@ -49,6 +49,7 @@ REACTIONS = {
     "unknown-section": "Request `/feeds` for the list of sections.",
     "unshown-cell": "Show a placeholder, or declare the cell in `Accept-Cells`.",
     "viewer-required": "Sign in. The proxy then names the viewer ([how](../how-to/authenticate-viewers.md)).",
+    "viewer-untrusted": "The operator adds the network of the proxy to `server.trusted-proxies`.",
 }
 
 
@@ -368,7 +369,7 @@ REQUEST = {
     "Last-Event-ID": ("live changes", "The id of the last event, so that no change is lost ([changes](changes.md#live-updates))."),
     "Origin": ("POST, PUT, DELETE", "403 (`foreign-origin`) unless it is the service's own origin or in `cors.origins`."),
     "DNT, Sec-GPC": ("all", "Keep viewer and address out of the ledger."),
-    "X-Forwarded-For": ("all", "The client's address, with `events.trust-forwarded`. The last entry applies."),
+    "X-Forwarded-For": ("all", "The client's address, from `server.trusted-proxies`. The last entry that is no trusted proxy applies."),
     "Sec-Purpose": ("images", "`prefetch` lowers the priority of the request."),
     "X-Viewer-Attributes": ("pages", "Attributes of the viewer, if `viewers.attributes-header` names the field ([targeting](campaigns.md#targeting))."),
     "X-Viewer-Language": ("pages, cells", "The viewer's language (`viewers.language-header`). It takes precedence over `Accept-Language`."),
@@ -405,8 +406,8 @@ of each route.
 ## Requests
 
 {table(["field", "on", "meaning"], [(f"`{name}`", *rest) for name, *rest in sorted(usual + described)])}
-The names of the viewer's fields are settings: `viewers.header`, `viewers.language-header` and `viewers.attributes-header`. The service trusts them
-([authenticate viewers](../how-to/authenticate-viewers.md)).
+The names of the viewer's fields are settings: `viewers.header`, `viewers.language-header` and `viewers.attributes-header`. The service accepts
+the viewer's name from `server.trusted-proxies` only ([authenticate viewers](../how-to/authenticate-viewers.md)).
 
 ## Responses
 

@@ -112,7 +112,7 @@ struct ActionTests {
     @Test("Each client has its own idempotency keys, stored without address or viewer")
     func idempotencyScopes() async throws {
         try await offPool {
-            let service = try Self.service(["events.trust-forwarded=true", "events.report-verdict=true"])
+            let service = try Self.service(["events.report-verdict=true"])
             func select(_ fields: [String]) throws -> RawResponse {
                 try service.ask("POST", "/cells/ad:1/selection", fields: ["User-Agent: tests", "Idempotency-Key: k"] + fields)
             }
@@ -158,7 +158,7 @@ struct ActionTests {
             ]
             // A link with a query is not a cached link.
             let outcomes = try ["", "?from=here"].map { query in
-                let service = try Self.service(["events.report-verdict=true", "events.trust-forwarded=true"])
+                let service = try Self.service(["events.report-verdict=true"])
                 let page = try JSON(try service.get("/feed").text)
                 let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
                 #expect(try service.get(href, fields: ["User-Agent: first"])["x-verdict"] == "counted")
@@ -200,7 +200,7 @@ struct ActionTests {
     func rates(address: String) async throws {
         try await offPool {
             let service = try Self.service([
-                "events.report-verdict=true", "events.trust-forwarded=true", "events.click-rate=3", "events.address=\(address)",
+                "events.report-verdict=true", "events.click-rate=3", "events.address=\(address)",
             ])
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)

@@ -10,7 +10,7 @@ struct CampaignWriteLimitTests {
     private static func service() throws -> RunningService {
         try RunningService(
             items: Items.users(5) + Items.advertisements(2) + campaign,
-            settings: [RunningService.tokenSetting, "limits.decisions-per-address=20", "events.trust-forwarded=true"])
+            settings: [RunningService.tokenSetting, "limits.decisions-per-address=20"])
     }
 
     private static func ad(_ service: RunningService, _ viewer: String, from address: Int) throws -> String? {

@@ -8,7 +8,7 @@ struct CountingTests {
     private static func service(_ settings: [String] = []) throws -> RunningService {
         try RunningService(
             items: Items.users(3) + Items.advertisements(2),
-            settings: ["events.report-verdict=true", "events.trust-forwarded=true"] + settings)
+            settings: ["events.report-verdict=true"] + settings)
     }
 
     /// The impression event of an ad on the first page.
@@ -123,7 +123,7 @@ struct CountingTests {
             let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
             let service = try RunningService(
                 items: Items.users(3) + Items.advertisements(1) + campaign,
-                settings: ["events.report-verdict=true", "events.trust-forwarded=true", "ads.count-clicks=seen", "events.click-window=0s"])
+                settings: ["events.report-verdict=true", "ads.count-clicks=seen", "events.click-window=0s"])
             for (own, other) in [
                 (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"]), (["X-Forwarded-For: 192.0.2.7"], ["X-Forwarded-For: 192.0.2.8"]),
             ] {

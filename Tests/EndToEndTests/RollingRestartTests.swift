@@ -9,7 +9,7 @@ import Testing
 struct RollingRestartTests {
     private static let rounds = 2
     private static let settings =
-        Replicas.settings + ["server.shutdown-delay=2s", "events.trust-forwarded=true", "limits.writes-per-address=1000000"]
+        Replicas.settings + ["server.shutdown-delay=2s", "limits.writes-per-address=1000000"]
 
     /// Starts HAProxy with the configuration of `Config/run-replicas` for these ports.
     private static func balancer(_ port: UInt16, _ replicas: [UInt16], folder: String) throws -> SpawnedProcess {

@@ -42,7 +42,7 @@ struct WriteLimitTests {
         try await offPool {
             let service = try RunningService(
                 items: Items.users(2),
-                settings: ["events.trust-forwarded=true", "limits.writes-per-viewer=3", "limits.writes-per-address=5"])
+                settings: ["limits.writes-per-viewer=3", "limits.writes-per-address=5"])
             func select(_ address: Int, _ viewer: String?) throws -> Int {
                 let fields = [Self.agent, "X-Forwarded-For: 203.0.113.\(address)"] + (viewer.map { ["X-Viewer-ID: \($0)"] } ?? [])
                 return try service.ask("POST", "/cells/user:u1/selection", fields: fields).status
@@ -57,7 +57,7 @@ struct WriteLimitTests {
     func routes() async throws {
         try await offPool {
             let service = try RunningService(
-                items: Items.users(3) + Items.advertisements(1), settings: ["limits.writes-per-address=1", "events.trust-forwarded=true"])
+                items: Items.users(3) + Items.advertisements(1), settings: ["limits.writes-per-address=1"])
             let routes: [(String, String, String)] = [
                 ("POST", "/cells/user:u1/selection", ""), ("DELETE", "/cells/user:u1/selection", ""),
                 ("POST", "/cells/user:u1/dismissal", ""),

@@ -80,7 +80,7 @@ final class AddressPrivacy: Sendable {
     }
 
     /// Returns the network of an address, such as `192.0.2.0/24` or `2001:db8:1::/48`.
-    private static func truncated(_ bytes: [UInt8]) -> String {
+    static func truncated(_ bytes: [UInt8]) -> String {
         bytes.count == 4
             ? text(bytes.prefix(3) + [0], AF_INET) + "/24"
             : text(bytes.prefix(6) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineIdentity
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
@@ -14,21 +15,23 @@ struct ClientReader: Sendable {
     private let addresses: AddressPrivacy
     private let rules = BotFilter()
     private let counting: CountingRules
-    private let trustsForwarded: Bool
+    private let proxies: TrustedNetworks
+    private let forwardingWarning: ForwardingWarning?
     let languages: LanguageReader
     private let registry: ClientRegistry
     /// All cells that the service can render.
     private let cells: Set<CellIdentifier>
 
     init(
-        settings: EventSettings, viewerHeader: String, keys: SigningKeys, languages: LanguageReader = LanguageReader(.none),
-        registry: ClientRegistry = ClientRegistry(nil), cells: Set<CellIdentifier> = []
+        settings: EventSettings, viewerHeader: String, proxies: TrustedNetworks = .loopback, forwardingWarning: ForwardingWarning? = nil,
+        keys: SigningKeys, languages: LanguageReader = LanguageReader(.none), registry: ClientRegistry = ClientRegistry(nil),
+        cells: Set<CellIdentifier> = []
     ) {
         (self.languages, self.registry, self.cells) = (languages, registry, cells)
         viewerField = HTTPField.Name(viewerHeader)
         viewerFieldName = viewerField.map { Array($0.canonicalName.utf8) }
         addresses = AddressPrivacy(mode: settings.address, keys: keys)
-        trustsForwarded = settings.trustForwarded
+        (self.proxies, self.forwardingWarning) = (proxies, forwardingWarning)
         var counting = CountingRules()
         counting.clickWindow = settings.clickWindow.milliseconds
         counting.clickLimit = settings.clickRate
@@ -40,18 +43,19 @@ struct ClientReader: Sendable {
 
     /// Returns the viewer of a request; nil if the request names no viewer.
     ///
-    /// - Throws: ``Problem`` (400) if the request has two names, or one that is too long or was not UTF-8. Why: such a name is ambiguous, and two
-    ///   different viewers could be taken for one.
-    func viewer(of request: HTTPRequest) throws(Problem) -> String? {
+    /// - Parameter peer: The address of the connection's peer.
+    /// - Throws: ``Problem``: 403 if the peer is no trusted proxy; 400 if the request has two names, or one that is too long or was not UTF-8. Why:
+    ///   such a name is ambiguous, and two different viewers could be taken for one.
+    func viewer(of request: HTTPRequest, from peer: String) throws(Problem) -> String? {
         let values = viewerField.map { request.headerFields[values: $0] } ?? []
-        return try viewer(named: values.first, isRepeated: values.count > 1)
+        return try viewer(named: values.first, isRepeated: values.count > 1, from: peer)
     }
 
     /// Returns the party for resource limits: the viewer of the request or, without a viewer, its address (of IPv6 its network, /64).
     ///
     /// The party must not be stored.
     func party(of request: HTTPRequest, from peer: String) -> String {
-        if let viewer = try? viewer(of: request) { return "viewer " + viewer }
+        if let viewer = try? viewer(of: request, from: peer) { return "viewer " + viewer }
         let address = address(of: request, from: peer)
         guard let bytes = AddressPrivacy.bytes(of: address), bytes.count > 4 else { return address }
         return Hexadecimal.text(Array(bytes.prefix(8)))
@@ -63,8 +67,9 @@ struct ClientReader: Sendable {
     /// Returns true if the request has a field for the name of a viewer.
     func mayNameViewer(_ head: borrowing RequestHead) -> Bool { viewerFieldName.map { head.hasField($0) } ?? false }
 
-    /// Returns the viewer of a request that contains one ASCII name; nil if the request must be parsed to know.
-    func viewerID(of head: borrowing RequestHead) -> String? {
+    /// Returns the viewer of a request that contains one ASCII name and comes from a trusted proxy; nil if the request must be parsed to know.
+    func viewerID(of head: borrowing RequestHead, from peer: String) -> String? {
+        guard proxies.contains(peer: peer) else { return nil }
         let viewer = viewerFieldName.flatMap { head.singleASCIIValue(of: $0) }
         return viewer.flatMap { $0.utf8.count <= Self.longestViewer && $0 != "." && $0 != ".." ? $0 : nil }
     }
@@ -74,11 +79,11 @@ struct ClientReader: Sendable {
     /// - Parameters:
     ///   - peer: The address of the connection's peer.
     ///   - now: Milliseconds since 1970-01-01 UTC.
-    /// - Throws: ``Problem`` (400) if the viewer's name is invalid.
+    /// - Throws: ``Problem``: 400 if the viewer's name is invalid, 403 if the peer is no trusted proxy.
     func fingerprint(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientFingerprint {
         let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
         var trace = fingerprint(
-            of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated), from: peer, now: now)
+            of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated, from: peer), from: peer, now: now)
         trace.language = languages.language(of: request)
         return trace
     }
@@ -97,11 +102,14 @@ struct ClientReader: Sendable {
 
     private func fingerprintIgnoringErrors(of fields: ClientFields, from peer: String, now: Int64) -> ClientFingerprint {
         fingerprint(
-            of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated)) ?? nil, from: peer, now: now,
-            isForeignSubresource: fields.isForeignSubresource)
+            of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated, from: peer)) ?? nil, from: peer,
+            now: now, isForeignSubresource: fields.isForeignSubresource)
     }
 
-    private func viewer(named value: String?, isRepeated: Bool) throws(Problem) -> String? {
+    private func viewer(named value: String?, isRepeated: Bool, from peer: String) throws(Problem) -> String? {
+        if let viewerField, isRepeated || value?.isEmpty == false, !proxies.contains(peer: peer) {
+            throw .untrustedViewer(viewerField.rawName)
+        }
         if let viewerField, isRepeated {
             throw .invalidParameter(viewerField.rawName, .duplicate, "\(viewerField.rawName) must occur once.")
         }
@@ -150,19 +158,19 @@ struct ClientReader: Sendable {
 
     /// Returns the client's full address, which must not be stored.
     func address(of request: HTTPRequest, from peer: String) -> String {
-        address(forwardedFor: trustsForwarded ? request.headerFields[.xForwardedFor] : nil, from: peer)
+        address(forwardedFor: request.headerFields[.xForwardedFor], from: peer)
     }
 
     /// Returns the client's full address.
     ///
     /// - Parameter forwarded: The values of `X-Forwarded-For`.
     func address(forwardedFor forwarded: String?, from peer: String) -> String {
-        guard trustsForwarded, let forwarded else { return peer }
-        // The trusted proxy wrote the last entry. Earlier entries are unverified input of the client.
-        guard let address = forwarded.split(separator: ",").last?.addressAlone, AddressPrivacy.bytes(of: address) != nil else {
+        guard let forwarded else { return peer }
+        guard proxies.contains(peer: peer) else {
+            forwardingWarning?.note(peer)
             return peer
         }
-        return address
+        return proxies.client(peer: peer, forwardedFor: forwarded)
     }
 }
 
@@ -179,14 +187,6 @@ extension String {
 extension Substring {
     fileprivate var trimmed: String {
         String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-    }
-
-    /// Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
-    fileprivate var addressAlone: String {
-        let entry = trimmed
-        if entry.first == "[" { return String(entry.dropFirst().prefix { $0 != "]" }) }
-        guard let colon = entry.firstIndex(of: ":"), entry[colon...].dropFirst().firstIndex(of: ":") == nil else { return entry }
-        return String(entry[..<colon])
     }
 }
 

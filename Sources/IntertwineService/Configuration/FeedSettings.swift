@@ -124,8 +124,6 @@ public struct EventSettings: Sendable {
     public var tokenLifetime: Duration = .seconds(86_400)
     /// A Boolean value indicating whether responses contain the verdict in `X-Verdict`.
     public var reportsVerdict = false
-    /// A Boolean value indicating whether `X-Forwarded-For` names the client. True is safe only behind a proxy that sets the field.
-    public var trustForwarded = false
 
     public init() {}
 
@@ -138,7 +136,6 @@ public struct EventSettings: Sendable {
         reader.read(
             "events.token-lifetime", &tokenLifetime, allowed: "\(Duration.allowed), at least 1h", where: { $0 >= .seconds(3_600) })
         reader.read("events.report-verdict", &reportsVerdict)
-        reader.read("events.trust-forwarded", &trustForwarded)
     }
 }
 

@@ -27,6 +27,7 @@ enum RenamedSettings {
         "cells.advertisement.video.width": "cells.ad.video.width",
         "events.rate": "events.click-rate",
         "events.tell-verdict": "events.report-verdict",
+        "events.trust-forwarded": "server.trusted-proxies",
         "events.viewer-header": "viewers.header",
         "events.window": "events.click-window",
         "feed.cache": "feed.page-cache",

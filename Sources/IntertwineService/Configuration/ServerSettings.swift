@@ -1,5 +1,7 @@
 public import IntertwineDeclarations
+internal import IntertwineFetch
 internal import IntertwineHTTPServer
+internal import IntertwineIdentity
 internal import IntertwineOperators
 internal import IntertwinePrimitives
 internal import IntertwineRouting
@@ -10,6 +12,8 @@ public struct ServerSettings: Sendable {
     public var port = 8080
     /// The base of absolute hrefs; empty for relative hrefs.
     public var publicURL = ""
+    /// The networks of the proxies that may state the client's address and the viewer's name.
+    public var trustedProxies = ["127.0.0.0/8", "::1"]
     /// The time for which the service's listener continues to serve after a stop, with `Connection: close`. `/readyz` is 503 in that time.
     public var shutdownDelay: Duration = .zero
     /// The time for which a graceful stop waits for responses in progress.
@@ -24,10 +28,14 @@ public struct ServerSettings: Sendable {
         reader.read(
             "server.public-url", &publicURL, allowed: "empty, or an http or https URL without query, fragment or trailing slash",
             where: { $0.isEmpty || Self.isBase($0) })
+        reader.read(
+            "server.trusted-proxies", &trustedProxies, allowed: "networks such as 10.1.0.0/16 or fd00::/8", where: { Network($0) != nil })
         reader.read("server.shutdown-delay", &shutdownDelay)
         reader.read("server.shutdown-timeout", &shutdownTimeout)
         limits.read(&reader)
     }
+
+    var proxies: TrustedNetworks { TrustedNetworks(trustedProxies.compactMap(Network.init)) }
 
     /// Returns true if paths can be appended to a URL.
     private static func isBase(_ text: String) -> Bool {

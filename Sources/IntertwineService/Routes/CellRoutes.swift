@@ -23,8 +23,12 @@ extension ResponseDescription {
     /// Returns the description of 403 for a command that may need a viewer.
     static func viewerRequired(_ detail: String) -> ResponseDescription {
         problem(
-            .forbidden, "The command requires a viewer, and the request names none; or a web page of another origin sent the request.",
-            [.init(.viewerRequired, detail), .foreignOrigin], [.problemCaching])
+            .forbidden,
+            """
+            The command requires a viewer, and the request names none; its sender is not in `server.trusted-proxies`; or a web page of another \
+            origin sent the request.
+            """,
+            [.init(.viewerRequired, detail), .untrustedViewer, .foreignOrigin], [.problemCaching])
     }
 }
 

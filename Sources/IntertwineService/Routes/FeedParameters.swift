@@ -164,7 +164,10 @@ extension ResponseDescription {
     /// - Parameters:
     ///   - text: A description of the faults of a request.
     ///   - wrong: The problems for these faults.
-    static func page(_ text: String, _ wrong: [ProblemExample]) -> [ResponseDescription] {
+    ///   - forbidden: The description of 403.
+    static func page(
+        _ text: String, _ wrong: [ProblemExample], forbidden: ResponseDescription = .untrustedViewer
+    ) -> [ResponseDescription] {
         [
             .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),
             ResponseDescription.empty(
@@ -174,12 +177,26 @@ extension ResponseDescription {
                     .init("Vary", "As in 200."), .init("Link", "As in 200."),
                 ]
             ).named("PageNotModified"),
-            .badRequest(text, wrong + [.wrongClient]), .notAcceptable, .preconditionFailed,
+            .badRequest(text, wrong + [.wrongClient]), forbidden, .notAcceptable, .preconditionFailed,
         ]
     }
 }
 
+extension ResponseDescription {
+    /// The refusal of a viewer's name from a peer that is no trusted proxy.
+    static let untrustedViewer = problem(
+        .forbidden, "The request names a viewer, and its sender is not in `server.trusted-proxies`.", [.untrustedViewer], [.problemCaching]
+    ).named("UntrustedViewer")
+    /// The description of 403 for writes that anonymous clients may perform.
+    static let refusedWrite = problem(
+        .forbidden,
+        "The request names a viewer, and its sender is not in `server.trusted-proxies`; or a web page of another origin sent the request.",
+        [.untrustedViewer, .foreignOrigin], [.problemCaching]
+    ).named("RefusedWrite")
+}
+
 extension ResponseDescription.ProblemExample {
+    static let untrustedViewer = ResponseDescription.ProblemExample(Problem.untrustedViewer(FeedParameters.viewerField))
     static let wrongLimit = ResponseDescription.ProblemExample(
         .invalidParameter("limit", .outOfRange, "limit must be a whole number from 1 to 100."))
     static let wrongCursor = ResponseDescription.ProblemExample(FeedError.cursor(.invalid).problem)

@@ -118,7 +118,7 @@ struct FeedRoutes: Sendable {
         ],
         responses: ResponseDescription.negotiated + [
             .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
-            .badRequest("A parameter is invalid.", [.wrongViewer, .wrongClient]),
+            .badRequest("A parameter is invalid.", [.wrongViewer, .wrongClient]), .untrustedViewer,
             .problem(
                 .notFound, "The cell does not exist, does not exist in this layout, or is not supported by the client.",
                 [
@@ -131,7 +131,7 @@ struct FeedRoutes: Sendable {
         var feed = FeedRequest(
             now: request.now, layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale])
-        let viewer = try clients.viewer(of: request.head)
+        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
         try await clients.addCapabilities(to: &feed, from: request)
         switch try await feeds.main.cell(try request[FeedParameters.cell], feed, for: client(of: request, viewer, at: feeds.main)) {
         case .found(let cell):
@@ -159,7 +159,8 @@ struct FeedRoutes: Sendable {
             parameters: way.parameters + [P.syncToken, P.lastEvent, P.client, P.acceptCells, P.acceptLanguage, P.viewer, P.ifNoneMatch],
             responses: way.missing + ResponseDescription.negotiated + [
                 .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
-                .badRequest("`syncToken` is missing or has invalid characters.", [invalidSyncToken, .wrongClient]), .tooManyListeners,
+                .badRequest("`syncToken` is missing or has invalid characters.", [invalidSyncToken, .wrongClient]), .untrustedViewer,
+                .tooManyListeners,
             ])
         return [
             Route(way.pattern, pages, cached: { cachedPage($0, $1) }, pending: { try? pendingPage($0, $1, of: way) }) { request in
@@ -217,6 +218,7 @@ struct FeedRoutes: Sendable {
                 .badRequest(
                     "The body has another form.",
                     [.init(.invalidBody(at: "/syncTokens", .required, Self.changesShape)), .wrongClient, .wrongViewer]),
+                .refusedWrite,
             ])
     }
 
@@ -260,7 +262,7 @@ struct FeedRoutes: Sendable {
         feed.language = clients.languages.language(of: head)
         let gzip = head.acceptsGzip
         if clients.mayNameViewer(head) {
-            guard let viewer = clients.viewerID(of: head) else { return nil }
+            guard let viewer = clients.viewerID(of: head, from: peer) else { return nil }
             var client = PageClient(viewer, in: ledger)
             if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
                 client.targeting = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
@@ -312,7 +314,7 @@ struct FeedRoutes: Sendable {
             scale: try request[FeedParameters.scale], rotationHour: CellTokens.bucket(of: request.now),
             followsChanges: try request[FeedParameters.changes])
         try await clients.addCapabilities(to: &feed, from: request)
-        let viewer = try clients.viewer(of: request.head)
+        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
         if viewer == nil, !campaigns.hasActive(feed: assembler.title, at: request.now) {
             let page = try await shared.page(
                 PageLoader.PageRequest(
@@ -334,7 +336,7 @@ struct FeedRoutes: Sendable {
         }
         var asked = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &asked, from: request)
-        let viewer = try clients.viewer(of: request.head)
+        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
         var held = facts(for: request, viewer, at: feed)
         // Pages of the client have times of their own.
         held?.moment = 0
@@ -349,7 +351,7 @@ struct FeedRoutes: Sendable {
     private func changes(
         _ request: RouteRequest, since held: [some StringProtocol], of assembler: FeedAssembler
     ) async throws -> FeedChanges {
-        let viewer = try clients.viewer(of: request.head)
+        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
         var feed = FeedRequest(now: request.now, rotationHour: CellTokens.bucket(of: request.now))
         try await clients.addCapabilities(to: &feed, from: request)
         return try await assembler.changes(since: held, feed, for: client(of: request, viewer, at: assembler))

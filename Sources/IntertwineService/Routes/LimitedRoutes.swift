@@ -19,14 +19,17 @@ struct LimitedRoutes: Sendable {
                 if !isDryRun { try admit(request, on: route, as: group) }
                 return try await route.handle(request)
             }
+            let hasForbidden = limited.operation?.responses.contains { $0.status == ResponseDescription.refusedWrite.status } ?? false
+            if !hasForbidden { limited.operation?.responses.append(.refusedWrite) }
             limited.operation?.responses.append(.tooManyWrites)
             return limited
         }
     }
 
     private func admit(_ request: RouteRequest, on route: Route, as group: WriteLimiter.Group) throws(Problem) {
-        let address = clients.address(of: request.head, from: request.request.peer.address)
-        let viewer = try clients.viewer(of: request.head)
+        let peer = request.request.peer.address
+        let address = clients.address(of: request.head, from: peer)
+        let viewer = try clients.viewer(of: request.head, from: peer)
         guard let seconds = limiter.wait(group, address: address, viewer: viewer, now: request.now) else { return }
         if let kind = Self.kind(route) { refusals.note(kind) }
         throw Problem(

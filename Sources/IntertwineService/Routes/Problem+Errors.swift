@@ -56,6 +56,11 @@ extension StoreError: ProblemConvertible {
 extension Problem {
     static func invalidCursor(_ detail: String) -> Problem { Problem(.badRequest, .invalidCursor, detail).naming("cursor", .invalid) }
 
+    /// - Parameter field: The name of the request field.
+    static func untrustedViewer(_ field: String) -> Problem {
+        Problem(.forbidden, .untrustedViewer, "\(field) is accepted from the networks in server.trusted-proxies only.")
+    }
+
     static let unknownClient = Problem(
         .badRequest, .unknownClient, "client is not the digest of a registered client: register it again."
     ).naming("client", .unknown)
@@ -67,6 +72,9 @@ extension Problem.ProblemType {
         "unknown-client", "The digest is not registered. Register the client with PUT /clients/{name}, and use the new digest.")
     static let viewerRequired = Problem.ProblemType(
         "viewer-required", "The operation acts for a viewer, and the request names none. The configuration names the header field.")
+    static let untrustedViewer = Problem.ProblemType(
+        "viewer-untrusted",
+        "The request names a viewer, and its sender is no trusted proxy. Add the network of the proxy to server.trusted-proxies.")
     static let unknownFeed = Problem.ProblemType("unknown-feed", "No feed has this name. GET /feeds lists the feeds.")
     static let unknownSection = Problem.ProblemType(
         "unknown-section", "The feed has no section of this name. GET /feeds lists the sections.")

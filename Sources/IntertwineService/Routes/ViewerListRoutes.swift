@@ -37,9 +37,10 @@ struct ViewerListRoutes: Sendable {
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.acceptLanguage, P.requiredViewer, P.ifNoneMatch,
             ],
             responses: ResponseDescription.page(
-                "`limit` or `cursor` is invalid.", [.wrongLimit, .wrongCursor]) + [
-                    .problem(.forbidden, "The request names no viewer.", [.init(.viewerRequired, viewerRequired(list).detail)])
-                ])
+                "`limit` or `cursor` is invalid.", [.wrongLimit, .wrongCursor],
+                forbidden: .problem(
+                    .forbidden, "The request names no viewer, or its sender is not in `server.trusted-proxies`.",
+                    [.init(.viewerRequired, viewerRequired(list).detail), .untrustedViewer])))
     }
 
     static func viewerRequired(_ list: ViewerList) -> Problem {
@@ -47,7 +48,7 @@ struct ViewerListRoutes: Sendable {
     }
 
     private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> EncodedResponse {
-        guard let viewer = try clients.viewer(of: request.head) else { throw Self.viewerRequired(list) }
+        guard let viewer = try clients.viewer(of: request.head, from: request.request.peer.address) else { throw Self.viewerRequired(list) }
         var feed = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &feed, from: request)
         let page = try await assembler.page(

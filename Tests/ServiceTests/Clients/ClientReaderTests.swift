@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import IntertwineFeed
 import IntertwineRouting
+import Logging
+import Synchronization
 import Testing
 
 @testable import IntertwineService
@@ -10,13 +12,38 @@ import Testing
 struct ClientReaderTests {
     private static let day: Int64 = 86_400_000
 
-    private func reader(_ settings: [String: String] = [:]) async throws -> ClientReader {
+    private struct RecordingHandler: LogHandler {
+        let record: @Sendable (String) -> Void
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { record("\(event.message) \(event.metadata ?? [:])") }
+    }
+
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        var all: [String] { lines.withLock { $0 } }
+
+        func append(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    private func reader(
+        _ settings: [String: String] = [:], logger: Logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    ) async throws -> ClientReader {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
         try "".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
         let configuration = try ServiceConfiguration(try await SettingSources(flags: settings, environment: [:], file: file))
         let key = try SigningKey(Array(repeating: 7, count: 32))
-        return ClientReader(settings: configuration.events, viewerHeader: configuration.viewers.header, keys: SigningKeys(current: key))
+        return ClientReader(
+            settings: configuration.events, viewerHeader: configuration.viewers.header, proxies: configuration.server.proxies,
+            forwardingWarning: ForwardingWarning(logger: logger), keys: SigningKeys(current: key))
     }
 
     private func request(_ fields: [(String, String)] = []) throws -> HTTPRequest {
@@ -41,18 +68,18 @@ struct ClientReaderTests {
     func repeatedViewer() async throws {
         let reader = try await reader()
         var request = try request([("X-Viewer-ID", "alice")])
-        #expect(try reader.viewer(of: request) == "alice")
+        #expect(try reader.viewer(of: request, from: "127.0.0.1") == "alice")
         request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("X-Viewer-ID")), value: "bob"))
-        #expect(throws: Problem.self) { try reader.viewer(of: request) }
-        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "192.0.2.1", now: 0) }
-        #expect(reader.fingerprintIgnoringErrors(of: request, from: "192.0.2.1", now: 0).viewer == nil)
+        #expect(throws: Problem.self) { try reader.viewer(of: request, from: "127.0.0.1") }
+        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "127.0.0.1", now: 0) }
+        #expect(reader.fingerprintIgnoringErrors(of: request, from: "127.0.0.1", now: 0).viewer == nil)
     }
 
     @Test(
         "The address hash covers the IPv4 address or IPv6 network in each storage mode",
         arguments: [("truncated", "203.0.113.0/24"), ("none", nil), ("hashed", "hash")] as [(String, String?)])
     func addresses(mode: String, kept: String?) async throws {
-        let reader = try await reader(["events.address": mode, "events.trust-forwarded": "true"])
+        let reader = try await reader(["events.address": mode])
         func trace(_ address: String, now: Int64 = 0) throws -> ClientFingerprint {
             try reader.fingerprint(of: request([("X-Forwarded-For", "198.51.100.9, \(address)")]), from: "127.0.0.1", now: now)
         }
@@ -88,10 +115,11 @@ struct ClientReaderTests {
         arguments: [
             ("198.51.100.9:1234", "198.51.100.9"), ("[2001:db8::1]:443", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"),
             ("2001:db8::1", "2001:db8::1"), ("unknown", "192.0.2.1"), ("", "192.0.2.1"), ("_hidden:80", "192.0.2.1"), ("[", "192.0.2.1"),
-            ("1.2.3.4, 198.51.100.9 ", "198.51.100.9"), ("1.2.3.4,", "1.2.3.4"), ("::ffff:198.51.100.9", "::ffff:198.51.100.9"),
+            ("1.2.3.4, 198.51.100.9 ", "198.51.100.9"), ("1.2.3.4,", "1.2.3.4"), ("::ffff:198.51.100.9", "198.51.100.9"),
+            ("198.51.100.9, 192.0.2.7", "198.51.100.9"),
         ])
     func forwarded(field: String, address: String) async throws {
-        let reader = try await reader(["events.trust-forwarded": "true"])
+        let reader = try await reader(["server.trusted-proxies": "192.0.2.0/24"])
         #expect(try reader.address(of: request([("X-Forwarded-For", field)]), from: "192.0.2.1") == address)
     }
 
@@ -125,9 +153,9 @@ struct ClientReaderTests {
     func viewerThatIsNone(name: String) async throws {
         let reader = try await reader()
         let request = try request([("X-Viewer-ID", name)])
-        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "192.0.2.1", now: 0) }
-        #expect(reader.fingerprintIgnoringErrors(of: request, from: "192.0.2.1", now: 0).viewer == nil)
-        #expect(try reader.fingerprintIgnoringErrors(of: self.request([("X-Viewer-ID", "ann")]), from: "192.0.2.1", now: 0).viewer == "ann")
+        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "127.0.0.1", now: 0) }
+        #expect(reader.fingerprintIgnoringErrors(of: request, from: "127.0.0.1", now: 0).viewer == nil)
+        #expect(try reader.fingerprintIgnoringErrors(of: self.request([("X-Viewer-ID", "ann")]), from: "127.0.0.1", now: 0).viewer == "ann")
     }
 
     @Test("A user agent is cut to at most 256 bytes at a UTF-8 character boundary")
@@ -142,10 +170,39 @@ struct ClientReaderTests {
         }
     }
 
+    @Test("A viewer's name is accepted from trusted proxies only", arguments: ["ann", "\u{FFFD}", String(repeating: "v", count: 257)])
+    func untrustedViewer(name: String) async throws {
+        let reader = try await reader(["server.trusted-proxies": "10.0.0.0/8"])
+        let request = try request([("X-Viewer-ID", name)])
+        for peer in ["192.0.2.1", "127.0.0.1", "::1", "2001:db8::1"] {
+            let problem = #expect(throws: Problem.self) { try reader.viewer(of: request, from: peer) }
+            #expect(problem?.status == .forbidden && problem?.kind == .untrustedViewer)
+            #expect(problem?.detail == "X-Viewer-ID is accepted from the networks in server.trusted-proxies only.")
+            #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: peer, now: 0) }
+            #expect(reader.fingerprintIgnoringErrors(of: request, from: peer, now: 0).viewer == nil)
+        }
+        // The empty value names no viewer.
+        #expect(try reader.viewer(of: self.request([("X-Viewer-ID", "")]), from: "192.0.2.1") == nil)
+        #expect(try reader.viewer(of: self.request([("X-Viewer-ID", "ann")]), from: "10.1.2.3") == "ann")
+    }
+
+    @Test("A peer that is no trusted proxy forwards no address, and the first such request is logged")
+    func untrustedForwarding() async throws {
+        let log = Lines()
+        let reader = try await reader(logger: Logger(label: "tests") { _ in RecordingHandler(record: log.append) })
+        let forwarded = try request([("X-Forwarded-For", "198.51.100.9")])
+        #expect(try reader.address(of: request(), from: "192.0.2.1") == "192.0.2.1")
+        #expect(reader.address(of: forwarded, from: "127.0.0.1") == "198.51.100.9")
+        #expect(log.all.isEmpty)
+        for peer in ["192.0.2.1", "203.0.113.1"] { #expect(reader.address(of: forwarded, from: peer) == peer) }
+        #expect(log.all.count == 1 && log.all.first?.contains("server.trusted-proxies") == true)
+        #expect(log.all.first?.contains("192.0.2.0/24") == true)
+    }
+
     @Test("Without a viewer field, a request has no viewer")
     func withoutViewers() async throws {
         let reader = try await reader(["viewers.header": ""])
-        #expect(try reader.viewer(of: request([("X-Viewer-ID", "ann")])) == nil)
+        #expect(try reader.viewer(of: request([("X-Viewer-ID", "ann")]), from: "192.0.2.1") == nil)
     }
 
     @Test("A share belongs to the viewer, otherwise to the IPv4 address or IPv6 network")
@@ -153,8 +210,10 @@ struct ClientReaderTests {
         let reader = try await reader()
         let (one, other) = ("203.0.113.1", "203.0.113.2")
         let named = try request([("X-Viewer-ID", "v")])
-        #expect(reader.party(of: named, from: one) == reader.party(of: named, from: other))
-        #expect(try reader.party(of: named, from: one) != reader.party(of: request([("X-Viewer-ID", "w")]), from: one))
+        #expect(reader.party(of: named, from: "127.0.0.1") == reader.party(of: named, from: "127.0.0.2"))
+        #expect(try reader.party(of: named, from: "127.0.0.1") != reader.party(of: request([("X-Viewer-ID", "w")]), from: "127.0.0.1"))
+        // The name is not accepted from other peers.
+        #expect(try reader.party(of: named, from: one) == reader.party(of: request(), from: one))
         #expect(try reader.party(of: request(), from: one) != reader.party(of: request(), from: other))
         let networks = try ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"].map { try reader.party(of: request(), from: $0) }
         #expect(networks[0] == networks[1] && networks[0] != networks[2])
