@@ -55,7 +55,7 @@ struct ImageRoutes: Sendable {
                     [.init(.unknownRequest, "No image request with this id is in progress.")]),
             ])
         let seeing = APIOperation(
-            "tellViewport", tag: "Images", "Report the visible images",
+            "reportViewport", tag: "Images", "Report the visible images",
             "Raises the priority of the requests for visible images, and cancels the requests that the client no longer needs.",
             body: RequestBodyDescription(.viewport(limit: Self.viewportLimit)),
             responses: [
