@@ -22,9 +22,9 @@ public struct BuiltView: PrimitiveView {}
 @MainActor @resultBuilder public enum ViewBuilder {
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock<each Content: View>(_ content: repeat each Content) -> BuiltView { BuiltView() }
-    public static func buildOptional<Content: View>(_ content: Content?) -> BuiltView { BuiltView() }
-    public static func buildEither<Content: View>(first: Content) -> BuiltView { BuiltView() }
-    public static func buildEither<Content: View>(second: Content) -> BuiltView { BuiltView() }
+    public static func buildOptional(_ content: (any View)?) -> BuiltView { BuiltView() }
+    public static func buildEither(first: any View) -> BuiltView { BuiltView() }
+    public static func buildEither(second: any View) -> BuiltView { BuiltView() }
 }
 
 public struct Text: PrimitiveView {
