@@ -36,7 +36,8 @@ def it_has_no_layout_shift_while_images_load(browser, relay, service):
         browser.wait(lambda: loaded(browser), "visible images")
     to_the_end(browser)
     shift, worst = browser.script("return [watched.shift, watched.worst]")
-    assert shift == 0, f"layout shift of {shift}: {worst}"
+    # Rounded heights of rows may differ by a fraction of a pixel.
+    assert shift < 0.002, f"layout shift of {shift}: {worst}"
     assert browser.console() == [], browser.console()
 
 
