@@ -16,10 +16,9 @@ struct SampleStore {
 
     /// Selects the store, and writes the declaration of kinds beside it.
     ///
-    /// - Parameter flags: The flags of the subcommand by key.
+    /// - Parameter named: The configuration by flags, environment and file.
     /// - Throws: ``ExitError`` if a port of the service is in use, before anything is written.
-    init(_ options: SettingOptions, flags: [String: String?]) async throws {
-        let named = try await options.configuration(flags)
+    init(_ named: ServiceConfiguration) throws {
         let listeners = [(named.server.host, named.server.port), (named.admin.host, named.admin.port)]
         for listener in listeners.map({ LocalRequest(host: $0.0, port: $0.1) }) where listener.isAnswered {
             throw ExitError("\(listener.authority) is in use: select other ports with --port and --admin-port")

@@ -52,7 +52,7 @@ struct ServeCommand: AsyncParsableCommand {
         // Signals that arrive before the service handles them must not end the process. SIGHUP has no effect yet, because the initial
         // configuration is recent. The other signals reopen logs or restart in other servers; here they have no meaning.
         for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
-        let sampleStore = sample ? try await SampleStore(options, flags: flags) : nil
+        let sampleStore = sample ? try SampleStore(try await options.configuration(flags)) : nil
         defer { sampleStore?.remove() }
         let defaults = sampleStore?.settings ?? [:]
         let isReadOnce = options.isReadOnce
