@@ -49,12 +49,11 @@ package final class Router: HTTPHandler {
         _ head: borrowing RequestHead, _ peer: PeerAddress, by route: ServedRoute, at resource: Resource, isEscaped: Bool
     ) -> HandlerResult {
         let pattern = resource.pattern
-        let onError: HandlerResult.ErrorHandler = { [self] error, id in response(to: error, on: pattern, id) }
         if !head.hasBody {
             let match = RouteMatch(resource: resource, peer: peer, now: clock())
             if let lookup = route.declaration.cached, let response = lookup(head, match) { return .cached(response) }
             if !isEscaped, let begin = route.declaration.pending, let start = begin(head, match) {
-                return .pending(route: pattern, onError: onError, start: start)
+                return .pending(route: pattern, onError: errorHandler(on: pattern), start: start)
             }
         }
         let declaration = route.declaration
@@ -64,7 +63,11 @@ package final class Router: HTTPHandler {
         ) { [clock] request in
             try await route.declaration.handle(RouteRequest(request, route.declaration, at: resource, now: clock()))
         }
-        return .task(task, route: pattern, onError: onError)
+        return .task(task, route: pattern, onError: errorHandler(on: pattern))
+    }
+
+    private func errorHandler(on pattern: String) -> HandlerResult.ErrorHandler {
+        { [self] error, id in response(to: error, on: pattern, id) }
     }
 
     private func response(to error: any Error, on pattern: String, _ id: RequestID) -> ServerResponse {
