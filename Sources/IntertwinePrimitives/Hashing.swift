@@ -3,9 +3,10 @@ package struct FNV1a: Sendable {
     /// The hash of no bytes.
     @inlinable package static var basis: UInt64 { 0xCBF2_9CE4_8422_2325 }
 
-    package var value = basis
+    package var value: UInt64
 
-    @inlinable package init() {}
+    /// - Parameter value: The hash of the preceding bytes.
+    @inlinable package init(value: UInt64 = basis) { self.value = value }
 
     @inlinable package mutating func combine(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
@@ -13,12 +14,16 @@ package struct FNV1a: Sendable {
     ///
     /// - Parameter start: The hash of the preceding bytes.
     @inlinable package static func hash(_ bytes: some Sequence<UInt8>, after start: UInt64 = basis) -> UInt64 {
-        bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        var hash = FNV1a(value: start)
+        for byte in bytes { hash.combine(byte) }
+        return hash.value
     }
 
     /// Returns the hash of bytes in 32 bits.
     @inlinable package static func hash32(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        bytes.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+        var hash: UInt32 = 0x811C_9DC5
+        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        return hash
     }
 }
 

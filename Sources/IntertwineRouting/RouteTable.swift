@@ -5,17 +5,32 @@ internal import IntertwinePrimitives
 /// The routes of a listener, for lookup. The table is immutable: a changed configuration has another table, and a running request
 /// keeps the route that it found. Why a class: each request retains it.
 package final class RouteTable: Sendable {
-    /// The resources by the number of path segments. Those with the most literal segments come first, because they take precedence if several
+    /// The resources with one number of segments. Those with the most literal segments come first, because they take precedence if several
     /// match.
-    private let resources: [[Resource]]
+    private struct Level {
+        /// The resources by the hash of their first segment, with those whose first segment is a parameter.
+        private let resources: [UInt64: [Resource]]
+        /// The resources whose first segment is a parameter.
+        private let general: [Resource]
+
+        init(_ all: [Resource]) {
+            general = all.filter { $0.firstLiteral == nil }
+            let hashes = all.map { $0.firstLiteral.map { FNV1a.hash($0) } }
+            let keys = Set(hashes.compactMap(\.self))
+            resources = Dictionary(
+                uniqueKeysWithValues: keys.map { key in (key, zip(all, hashes).filter { $1 == nil || $1 == key }.map(\.0)) })
+        }
+
+        subscript(hash: UInt64) -> [Resource] { resources[hash] ?? general }
+    }
+
+    /// The resources by the number of path segments.
+    private let levels: [Level]
 
     package init(_ routes: [Route]) {
-        var resources: [[Resource]] = []
-        for resource in Resource.all(routes) {
-            while resources.count <= resource.segmentCount { resources.append([]) }
-            resources[resource.segmentCount].append(resource)
-        }
-        self.resources = resources
+        let all = Resource.all(routes)
+        let longest = all.map(\.segmentCount).max() ?? 0
+        levels = (0...longest).map { count in Level(all.filter { $0.segmentCount == count }) }
     }
 
     /// Returns the resource of a request's path, or nil if it does not exist. `%66eed` is equal to `feed`; `%2F` does not separate segments.
@@ -32,10 +47,12 @@ package final class RouteTable: Sendable {
     }
 
     private func resource(at path: Span<UInt8>) -> Resource? {
-        var count = path.isEmpty || path[0] != .slash ? 1 : 0
-        for index in path.indices where path[index] == .slash { count += 1 }
-        guard count < resources.count else { return nil }
-        return resources[count].first { $0.matches(path) }
+        var (first, count) = (FNV1a(), path.isEmpty || path[0] != .slash ? 1 : 0)
+        for index in path.indices {
+            if path[index] == .slash { count += 1 } else if count == 1 { first.combine(path[index]) }
+        }
+        guard count < levels.count else { return nil }
+        return levels[count][first.value].first { $0.matches(path) }
     }
 }
 
@@ -118,6 +135,9 @@ final class Resource: Sendable {
     private var weight: Int { segments.reduce(0) { $0 + $1.weight } }
 
     var segmentCount: Int { segments.count }
+
+    /// The first segment; nil if it is a parameter.
+    var firstLiteral: [UInt8]? { if case .literal(let first)? = segments.first { first } else { nil } }
 
     /// Returns true if a path with this number of segments matches.
     func matches(_ path: Span<UInt8>) -> Bool {
