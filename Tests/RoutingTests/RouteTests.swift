@@ -89,6 +89,24 @@ struct RouteTests {
         #expect(String(decoding: body, as: UTF8.self) == text)
     }
 
+    @Test(
+        "Of several patterns that match, the one with the most literal segments answers",
+        arguments: [
+            ("/a/b", "/a/b"), ("/a/c", "/a/{x}"), ("/d/b", "/{x}/b"), ("/d/c", "/{x}/{y}"), ("/%61/b", "/a/b"), ("/a", "/a"),
+            ("/b", "/{x}"),
+            ("/a/b/c", nil), ("/", nil), ("/a/", nil),
+        ])
+    func precedence(path: String, pattern: String?) async throws {
+        let routes = ["/{x}/{y}", "/{x}/b", "/a/{x}", "/a/b", "/{x}", "/a"].map { pattern in
+            Route(.get, pattern) { _ in ServerResponse(status: .ok, body: Array(pattern.utf8)) }
+        }
+        let router = Router(routes, clock: { 0 }, logger: Logger(label: "tests"))
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)
+        let (response, body) = try await router.response(to: head, body: [], from: try #require(PeerAddress("127.0.0.1", port: 1)))
+        #expect(response.status == (pattern == nil ? .notFound : .ok))
+        if let pattern { #expect(String(decoding: body, as: UTF8.self) == pattern) }
+    }
+
     @Test("An error of a route becomes a problem with its type")
     func problems() async throws {
         let answer = try await Self.ask(.delete, "/things/ada")
