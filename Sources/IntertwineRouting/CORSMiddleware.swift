@@ -7,7 +7,7 @@ internal import IntertwinePrimitives
 /// A write is a request whose method is not GET, HEAD, OPTIONS or TRACE. If a page belongs neither to the service nor to an allowed origin,
 /// the response is 403. Routes of the API accept bodies only as `application/json` (415): browsers send that to another origin only after
 /// a preflight.
-package struct CORSMiddleware: HTTPHandler {
+package final class CORSMiddleware: HTTPHandler {
     /// The policy; nil if no other origin is allowed: responses then have no CORS fields.
     private let policy: CORSPolicy?
     /// The public URL of the service, empty if not configured. It may change while the service runs.
@@ -27,6 +27,10 @@ package struct CORSMiddleware: HTTPHandler {
     }
 
     package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        if head.isSafe, head.method != .options {
+            guard let policy else { return next.handle(head, peer: peer) }
+            return next.handle(head, peer: peer).adding(policy.encodedFields(for: head))
+        }
         let result = next.handle(head, peer: peer)
         if head.refusal == nil {
             if head.method == .options, let preflight = preflight(head, result.response?.fields[.allow] ?? "") { return preflight }
@@ -43,7 +47,8 @@ package struct CORSMiddleware: HTTPHandler {
 
     /// Returns a result with the CORS fields for the request's origin.
     private func allow(_ result: HandlerResult, _ head: borrowing RequestHead) -> HandlerResult {
-        policy.map { result.adding($0.encodedFields(for: head)) } ?? result
+        guard let policy else { return result }
+        return result.adding(policy.encodedFields(for: head))
     }
 
     /// Returns the response to a preflight; nil for another request, or if its origin is not allowed.

@@ -40,8 +40,8 @@ package final class Router: HTTPHandler {
         if acceptsOnlyJSON, route.declaration.operation != nil, !JSONBody.isOnly(in: head) {
             return .respond(JSONBody.problem.response(), route: resource.pattern)
         }
-        let result = answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
-        return route.deprecation.map(result.adding) ?? result
+        guard let deprecation = route.deprecation else { return answer(head, peer, by: route, at: resource, isEscaped: isEscaped) }
+        return answer(head, peer, by: route, at: resource, isEscaped: isEscaped).adding(deprecation)
     }
 
     /// Asks the route, in the order of the cost of its answers.

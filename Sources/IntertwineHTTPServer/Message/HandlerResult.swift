@@ -78,9 +78,9 @@ public struct HandlerResult: Sendable {
     }
 
     /// Returns this result with fields that are added to its response. An encoded response stays encoded.
-    public func adding(_ fields: EncodedFields) -> HandlerResult {
+    public consuming func adding(_ fields: EncodedFields) -> HandlerResult {
         var result = self
-        result.fields = self.fields.map { $0 + fields } ?? fields
+        result.fields = result.fields.map { $0 + fields } ?? fields
         return result
     }
 
