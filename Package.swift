@@ -250,6 +250,7 @@ let package = Package(
             ]),
 
         // Floor 0: what is written the same way everywhere. No Foundation.
+        // Declarations of these two are public, because the compiler inlines and specializes only public functions in other modules.
         .target(name: "IntertwinePrimitives", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
         .target(name: "IntertwineImageWire"),

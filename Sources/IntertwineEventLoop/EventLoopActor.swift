@@ -1,25 +1,25 @@
 /// An actor that runs on an event loop. Its methods need no lock, and run in the order of the events of the loop.
 ///
 /// A conforming actor also has `nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }`.
-package protocol EventLoopActor: Actor {
+public protocol EventLoopActor: Actor {
     nonisolated var loop: EventLoop { get }
 }
 
 extension EventLoopActor {
     /// Runs a closure on the loop, asynchronously and in the order of the calls. May be called on any thread.
-    nonisolated package func execute(_ body: @escaping @Sendable (isolated Self) -> Void) {
+    nonisolated public func execute(_ body: @escaping @Sendable (isolated Self) -> Void) {
         loop.execute { self.assumeIsolated(body) }
     }
 
     /// Creates a timer that is not armed. It does not keep the actor alive.
-    package func timer(_ action: @escaping @Sendable (isolated Self) -> Void) -> OneShotTimer {
+    public func timer(_ action: @escaping @Sendable (isolated Self) -> Void) -> OneShotTimer {
         OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated(action) }
     }
 
     /// Watches a descriptor. The registration does not keep the actor alive.
     ///
     /// - Parameter onReady: Called with the events that the descriptor is ready for; see ``EventHandler``.
-    package func watch(
+    public func watch(
         _ descriptor: Int32, for events: ReadyEvents, onReady: @escaping @Sendable (isolated Self, ReadyEvents) -> Void
     ) throws(EventLoopError) -> Registration {
         let watch = DescriptorWatch { [weak self] events in self?.assumeIsolated { onReady($0, events) } }

@@ -2,13 +2,13 @@ internal import Dispatch
 internal import Synchronization
 
 /// A reserve of idle threads. If threads are short, the reserve ends, and other threads can start instead.
-package final class ParkedThreads: Sendable {
+public final class ParkedThreads: Sendable {
     private static let stackBytes = 64 << 10
 
     private let count = Mutex(0)
     private let gate = DispatchSemaphore(value: 0)
 
-    package init() {}
+    public init() {}
 
     deinit { release() }
 
@@ -16,7 +16,7 @@ package final class ParkedThreads: Sendable {
     ///
     /// - Returns: The number of parked threads.
     @discardableResult
-    package func park(_ wanted: Int) -> Int {
+    public func park(_ wanted: Int) -> Int {
         count.withLock { count in
             while count < wanted, DetachedThread.start(stackBytes: Self.stackBytes, { [gate] in gate.wait() }) { count += 1 }
             return count
@@ -24,7 +24,7 @@ package final class ParkedThreads: Sendable {
     }
 
     /// Ends all parked threads.
-    package func release() {
+    public func release() {
         count.withLock { count in
             for _ in 0..<count { gate.signal() }
             count = 0

@@ -2,7 +2,7 @@
 ///
 /// Decoding accepts only the canonical encoding of a value, so two different texts never decode to equal bytes.
 /// A signed value with a changed encoding is refused even if only the unused bits of its last character differ.
-package enum Base64URL {
+public enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     private static let values: [UInt8] = {
@@ -13,15 +13,15 @@ package enum Base64URL {
 
     private static let invalid: UInt8 = 0xFF
 
-    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    public static func encode(_ bytes: some Collection<UInt8>) -> String {
         bytes.withContiguousStorageIfAvailable(encode) ?? Array(bytes).withUnsafeBufferPointer(encode)
     }
 
     /// Returns the number of characters that encode `count` bytes.
-    package static func length(of count: Int) -> Int { (count * 4 + 2) / 3 }
+    public static func length(of count: Int) -> Int { (count * 4 + 2) / 3 }
 
     /// Writes ``length(of:)`` characters to `output`.
-    package static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
+    public static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
         precondition(output.count == length(of: bytes.count))
         // Three bytes are encoded as four characters.
         let alphabet = UnsafeRawPointer(alphabet.utf8Start)
@@ -50,7 +50,7 @@ package enum Base64URL {
     }
 
     /// Returns the decoded bytes, or nil if the text is not a canonical encoding.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decode) ?? Array(text).withUnsafeBufferPointer(decode)
     }
 

@@ -10,7 +10,7 @@
 /// ```
 ///
 /// - Complexity: O(1) for a lookup and, amortized, for an insertion. A lookup of a young entry writes nothing.
-package struct BoundedCache<Key: Hashable, Value> {
+public struct BoundedCache<Key: Hashable, Value> {
     @usableFromInline typealias Generation = (entries: [Key: Value], cost: Int)
 
     @usableFromInline let limit: Int
@@ -23,21 +23,21 @@ package struct BoundedCache<Key: Hashable, Value> {
     /// - Parameters:
     ///   - limit: The limit of the sum of all costs.
     ///   - cost: Returns the cost of an entry, such as its bytes. The default limits the number of entries.
-    package init(limit: Int, cost: (@Sendable (Key, Value) -> Int)? = nil) {
+    public init(limit: Int, cost: (@Sendable (Key, Value) -> Int)? = nil) {
         self.limit = max(0, limit)
         entryCost = cost
     }
 
-    @inlinable package var count: Int { young.entries.count + old.entries.count }
+    @inlinable public var count: Int { young.entries.count + old.entries.count }
 
     /// The sum of the costs of all entries.
-    @inlinable package var cost: Int { young.cost + old.cost }
+    @inlinable public var cost: Int { young.cost + old.cost }
 
     /// The keys and values, in unspecified order within a generation; the old generation is first.
-    package var entries: [(key: Key, value: Value)] { Array(old.entries) + Array(young.entries) }
+    public var entries: [(key: Key, value: Value)] { Array(old.entries) + Array(young.entries) }
 
     /// Looks up, sets or, with nil, removes a value. A value whose cost exceeds the limit is not stored.
-    @inlinable package subscript(key: Key) -> Value? {
+    @inlinable public subscript(key: Key) -> Value? {
         mutating get {
             if let value = young.entries[key] { return value }
             guard let value = old.entries[key] else { return nil }
@@ -50,10 +50,10 @@ package struct BoundedCache<Key: Hashable, Value> {
     }
 
     /// Returns true if the next lookup of the key moves its entry to the young generation.
-    @inlinable package func isOld(_ key: Key) -> Bool { old.entries[key] != nil }
+    @inlinable public func isOld(_ key: Key) -> Bool { old.entries[key] != nil }
 
     /// Returns a value without counting this as a use.
-    @inlinable package func peek(_ key: Key) -> Value? { young.entries[key] ?? old.entries[key] }
+    @inlinable public func peek(_ key: Key) -> Value? { young.entries[key] ?? old.entries[key] }
 
     @inlinable func cost(of key: Key, _ value: Value) -> Int { entryCost?(key, value) ?? 1 }
 
@@ -75,12 +75,12 @@ package struct BoundedCache<Key: Hashable, Value> {
         }
     }
 
-    package mutating func removeAll() {
+    public mutating func removeAll() {
         (young, old) = (([:], 0), ([:], 0))
     }
 
     /// Removes the entries for which the closure returns true.
-    package mutating func removeAll(where isGone: (Key, Value) throws -> Bool) rethrows {
+    public mutating func removeAll(where isGone: (Key, Value) throws -> Bool) rethrows {
         for (key, value) in entries where try isGone(key, value) { remove(key) }
     }
 }

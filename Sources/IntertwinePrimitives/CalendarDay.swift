@@ -1,22 +1,22 @@
 /// A day of the proleptic Gregorian calendar in UTC, written as an RFC 3339 §5.6 `full-date`: `2026-11-21`.
-package struct CalendarDay: Hashable, Comparable, Sendable {
+public struct CalendarDay: Hashable, Comparable, Sendable {
     /// The days with a year of four digits: 0000-01-01 to 9999-12-31.
-    package static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
+    public static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
 
     /// Days since 1970-01-01.
-    package let number: Int64
+    public let number: Int64
 
-    package init(number: Int64) {
+    public init(number: Int64) {
         self.number = number
     }
 
     /// Creates the day of an instant in seconds since 1970-01-01 UTC.
-    package init(ofSecond second: Int64) {
+    public init(ofSecond second: Int64) {
         number = second.floored(by: 86_400).quotient
     }
 
     /// Creates the day of a date. Returns nil if the calendar has no such day or the year is outside of 0 to 9999.
-    package init?(year: Int, month: Int, day: Int) {
+    public init?(year: Int, month: Int, day: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), (1...Self.days(of: month, in: year)).contains(day) else { return nil }
         // The calculation uses years that begin in March, so that the leap day comes last, and eras of 400 years.
         let shifted = Int64(month <= 2 ? year - 1 : year)
@@ -26,7 +26,7 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
     }
 
     /// Parses exactly the format of ``text``. Returns nil for any other text.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         self.init(bytes: text.utf8)
     }
 
@@ -39,7 +39,7 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
     }
 
     /// The year, the month from 1, and the day from 1. A day outside of ``range`` is clamped to it.
-    package var date: (year: Int, month: Int, day: Int) {
+    public var date: (year: Int, month: Int, day: Int) {
         let number = min(max(number, Self.range.lowerBound.number), Self.range.upperBound.number)
         let (era, dayOfEra) = (number + 719_468).floored(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -52,14 +52,14 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
     /// The day of the week, counted from Thursday, 0 to 6: 1970-01-01 was a Thursday.
     var dayOfWeek: Int { Int(number.floored(by: 7).remainder) }
 
-    package var text: String {
+    public var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends ``text``.
-    package func append(to bytes: inout [UInt8]) {
+    public func append(to bytes: inout [UInt8]) {
         let (year, month, day) = date
         bytes.append(decimal: year, digits: 4)
         bytes.append(UInt8(ascii: "-"))
@@ -68,7 +68,7 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
         bytes.append(decimal: day, digits: 2)
     }
 
-    package static func < (one: CalendarDay, other: CalendarDay) -> Bool {
+    public static func < (one: CalendarDay, other: CalendarDay) -> Bool {
         one.number < other.number
     }
 

@@ -1,16 +1,16 @@
 internal import Synchronization
 
 /// A cancellation that one thread requests and another one observes. It may precede the work that it cancels.
-package final class CancellationToken: Sendable {
+public final class CancellationToken: Sendable {
     private static let last = Atomic<UInt64>(0)
 
     /// A number that no other token of the process has; never 0.
-    package let number = last.add(1, ordering: .relaxed).newValue
+    public let number = last.add(1, ordering: .relaxed).newValue
     private let cancelled = Atomic(false)
 
-    package init() {}
+    public init() {}
 
-    package var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+    public var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
-    package func cancel() { cancelled.store(true, ordering: .releasing) }
+    public func cancel() { cancelled.store(true, ordering: .releasing) }
 }

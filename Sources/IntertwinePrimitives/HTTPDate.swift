@@ -1,7 +1,7 @@
 /// HTTP dates (RFC 9110 §5.6.7) as seconds since 1970-01-01 UTC: written as IMF-fixdate, read in all three formats.
-package enum HTTPDate {
+public enum HTTPDate {
     /// The number of bytes of every IMF-fixdate.
-    package static let length = 29
+    public static let length = 29
 
     private static let months: [StaticString] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     /// The list begins with Thursday, because 1970-01-01 was a Thursday.
@@ -10,14 +10,14 @@ package enum HTTPDate {
     private static let longDayEnds: [StaticString] = ["rsday, ", "day, ", "urday, ", "day, ", "day, ", "sday, ", "nesday, "]
 
     /// Returns a text such as `Sun, 06 Nov 1994 08:49:37 GMT`. Instants outside the years 0 to 9999 are clamped.
-    package static func text(_ second: Int64) -> String {
+    public static func text(_ second: Int64) -> String {
         var bytes: [UInt8] = []
         append(second, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends an IMF-fixdate of ``length`` bytes.
-    package static func append(_ second: Int64, to bytes: inout [UInt8]) {
+    public static func append(_ second: Int64, to bytes: inout [UInt8]) {
         let (day, time) = Timestamp.clamped(second).floored(by: 86_400)
         let calendar = CalendarDay(number: day)
         let date = calendar.date
@@ -38,18 +38,18 @@ package enum HTTPDate {
     /// Returns nil for any other text and for days that the calendar does not have.
     ///
     /// - Parameter now: Seconds since 1970-01-01 UTC. A year of two digits that seems more than 50 years ahead of it is in the past.
-    package static func parse(_ text: String, now: Int64) -> Int64? {
+    public static func parse(_ text: String, now: Int64) -> Int64? {
         read(text.utf8, now: now)
     }
 
-    package static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
+    public static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
         read(text, now: now)
     }
 
     /// Returns the delay in seconds of a `Retry-After` field (RFC 9110 §10.2.3); nil if it is neither a number of seconds nor a date.
     ///
     /// - Parameter now: Seconds since 1970-01-01 UTC.
-    package static func delay(retryAfter field: String, now: Int64) -> Int64? {
+    public static func delay(retryAfter field: String, now: Int64) -> Int64? {
         if (1...10).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Int64(field) }
         return parse(field, now: now).map { max(0, $0 - now) }
     }

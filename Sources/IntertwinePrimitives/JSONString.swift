@@ -2,14 +2,14 @@
 /// Equal texts therefore have equal bytes.
 extension [UInt8] {
     /// Appends a text as a JSON string with its quotes.
-    package mutating func append(jsonString text: String) {
+    public mutating func append(jsonString text: String) {
         append(UInt8(ascii: "\""))
         append(jsonCharactersOf: text)
         append(UInt8(ascii: "\""))
     }
 
     /// Appends the UTF-8 of a text as a JSON string with its quotes.
-    package mutating func append(jsonString characters: some Collection<UInt8>) {
+    public mutating func append(jsonString characters: some Collection<UInt8>) {
         append(UInt8(ascii: "\""))
         let isContiguous = characters.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous { Array(characters).withUnsafeBufferPointer { append(jsonCharacters: $0) } }
@@ -17,7 +17,7 @@ extension [UInt8] {
     }
 
     /// Appends the escaped characters of a text without quotes.
-    package mutating func append(jsonCharactersOf text: String) {
+    public mutating func append(jsonCharactersOf text: String) {
         let isContiguous = text.utf8.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous {
             var native = text

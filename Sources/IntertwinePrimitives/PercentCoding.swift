@@ -1,9 +1,9 @@
 /// Percent-encoding (RFC 3986 §2.1): `%` and two hexadecimal digits for a byte of UTF-8.
-package enum PercentCoding {
+public enum PercentCoding {
     /// A set of ASCII characters that are not escaped.
-    package struct Kept: Sendable {
+    public struct Kept: Sendable {
         /// The unreserved characters: letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
-        package static let unreserved = Kept { byte in
+        public static let unreserved = Kept { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
             case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
@@ -11,9 +11,9 @@ package enum PercentCoding {
             }
         }
         /// The characters of a path segment: the unreserved ones and the colon of cell ids.
-        package static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
+        public static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
         /// All ASCII characters, for a reference that is escaped already.
-        package static let ascii = Kept { $0 < 0x80 }
+        public static let ascii = Kept { $0 < 0x80 }
 
         /// One bit for each ASCII character. All other bytes are always escaped.
         private var bits: (UInt64, UInt64) = (0, 0)
@@ -29,17 +29,17 @@ package enum PercentCoding {
     }
 
     /// Returns the text with all characters outside of `allowed` escaped, in upper-case digits.
-    package static func encode(_ text: String, keeping allowed: Kept = .unreserved) -> String {
+    public static func encode(_ text: String, keeping allowed: Kept = .unreserved) -> String {
         isUnchanged(text, allowed) ? text : encode(text.utf8, keeping: allowed)
     }
 
     /// Returns true if no character of a text would be escaped.
-    package static func isUnchanged(_ text: String, _ allowed: Kept) -> Bool {
+    public static func isUnchanged(_ text: String, _ allowed: Kept) -> Bool {
         let isAllowed = text.utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy { allowed.contains($0) } }
         return isAllowed ?? text.utf8.allSatisfy(allowed.contains)
     }
 
-    package static func encode(_ bytes: some Sequence<UInt8>, keeping allowed: Kept) -> String {
+    public static func encode(_ bytes: some Sequence<UInt8>, keeping allowed: Kept) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.underestimatedCount + 16)
         for byte in bytes {
@@ -55,7 +55,7 @@ package enum PercentCoding {
     }
 
     /// Decodes escapes, once. Returns nil if an escape is malformed or the bytes are not valid UTF-8.
-    package static func decode(_ text: Substring) -> String? {
+    public static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(percent) else { return String(text) }
         var bytes: [UInt8] = []
         var iterator = text.utf8.makeIterator()
@@ -71,7 +71,7 @@ package enum PercentCoding {
     }
 
     /// Returns the text with the escapes of unreserved characters decoded, which does not change its meaning (RFC 3986 §6.2.2.2).
-    package static func normalised(_ text: Substring) -> Substring {
+    public static func normalised(_ text: Substring) -> Substring {
         guard text.utf8.contains(percent) else { return text }
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

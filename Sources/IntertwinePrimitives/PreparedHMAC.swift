@@ -1,16 +1,16 @@
-package import Crypto
+public import Crypto
 
 /// HMAC-SHA256 (RFC 2104) with one key. The two padded key blocks are hashed once, and each code begins with copies of their state.
 ///
 /// Why: the generic HMAC of the library is equally secure but takes three times as long.
-package struct PreparedHMAC: Sendable {
+public struct PreparedHMAC: Sendable {
     private let inner: SHA256
     private let outer: SHA256
 
     /// Hashes the two padded blocks of the key.
     ///
     /// - Parameter prefix: The bytes that every message begins with.
-    package init(key: SymmetricKey, prefix: [UInt8] = []) {
+    public init(key: SymmetricKey, prefix: [UInt8] = []) {
         let bytes = key.withUnsafeBytes { bytes in
             bytes.count <= SHA256.blockByteCount ? Array(bytes) : Array(SHA256.hash(data: Array(bytes)))
         }
@@ -28,7 +28,7 @@ package struct PreparedHMAC: Sendable {
     }
 
     /// Returns the first half of a message's code: RFC 2104 section 5 permits this truncation.
-    package func half(of message: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
+    public func half(of message: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
         var inner = inner
         inner.update(bufferPointer: message)
         var outer = outer

@@ -7,19 +7,19 @@
 /// …
 /// for callback in lookups.complete(host) { callback(addresses) }
 /// ```
-package struct RequestCoalescer<Key: Hashable, Waiter> {
+public struct RequestCoalescer<Key: Hashable, Waiter> {
     private var waiting: [Key: [(number: UInt64, waiter: Waiter)]] = [:]
 
-    package init() {}
+    public init() {}
 
     /// Returns true if work on this key is in progress, with or without waiters.
-    package func isActive(_ key: Key) -> Bool { waiting[key] != nil }
+    public func isActive(_ key: Key) -> Bool { waiting[key] != nil }
 
     /// Adds a waiter.
     ///
     /// - Parameter number: The number of the waiter for ``leave(_:_:)``.
     /// - Returns: True if the waiter is the first one: the caller starts the work.
-    package mutating func join(_ key: Key, _ number: UInt64, _ waiter: Waiter) -> Bool {
+    public mutating func join(_ key: Key, _ number: UInt64, _ waiter: Waiter) -> Bool {
         let isFirst = waiting[key] == nil
         waiting[key, default: []].append((number, waiter))
         return isFirst
@@ -28,13 +28,13 @@ package struct RequestCoalescer<Key: Hashable, Waiter> {
     /// Removes a waiter. The work on the key stays in progress until ``complete(_:)``.
     ///
     /// - Returns: True if no waiter is left.
-    package mutating func leave(_ key: Key, _ number: UInt64) -> Bool {
+    public mutating func leave(_ key: Key, _ number: UInt64) -> Bool {
         waiting[key]?.removeAll { $0.number == number }
         return waiting[key]?.isEmpty ?? true
     }
 
     /// Ends the work on a key, and returns its waiters in the order of their arrival.
-    package mutating func complete(_ key: Key) -> [Waiter] { waiting.removeValue(forKey: key)?.map(\.waiter) ?? [] }
+    public mutating func complete(_ key: Key) -> [Waiter] { waiting.removeValue(forKey: key)?.map(\.waiter) ?? [] }
 }
 
 extension RequestCoalescer: Sendable where Key: Sendable, Waiter: Sendable {}

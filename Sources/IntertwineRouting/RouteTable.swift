@@ -38,21 +38,38 @@ package final class RouteTable: Sendable {
     /// - Returns: Also true if the path has escapes.
     func resource(for head: borrowing RequestHead) -> (resource: Resource?, isEscaped: Bool) {
         head.withPath { path in
-            for index in path.indices where path[index] == UInt8(ascii: "%") {
-                let normalised = Array(PercentCoding.normalised(String(decoding: path)[...]).utf8)
-                return (resource(at: normalised.span), true)
-            }
-            return (resource(at: path), false)
+            let shape = PathShape(path)
+            guard shape.isEscaped else { return (resource(at: path, shape), false) }
+            let normalised = Array(PercentCoding.normalised(String(decoding: path)[...]).utf8)
+            return (resource(at: normalised.span, PathShape(normalised.span)), true)
         }
     }
 
-    private func resource(at path: Span<UInt8>) -> Resource? {
-        var (first, count) = (FNV1a(), path.isEmpty || path[0] != .slash ? 1 : 0)
-        for index in path.indices {
-            if path[index] == .slash { count += 1 } else if count == 1 { first.combine(path[index]) }
+    private func resource(at path: Span<UInt8>, _ shape: PathShape) -> Resource? {
+        guard shape.segmentCount < levels.count else { return nil }
+        return levels[shape.segmentCount][shape.firstSegment.value].first { $0.matches(path) }
+    }
+
+    /// The parts of a path that select its candidates, read in one pass.
+    private struct PathShape {
+        private(set) var segmentCount = 0
+        /// The hash of the first segment.
+        private(set) var firstSegment = FNV1a()
+        private(set) var isEscaped = false
+
+        init(_ path: Span<UInt8>) {
+            path.withUnsafeBufferPointer { path in
+                segmentCount = path.first == .slash ? 0 : 1
+                for byte in path {
+                    if byte == .slash {
+                        segmentCount += 1
+                    } else if segmentCount == 1 {
+                        firstSegment.combine(byte)
+                    }
+                    if byte == UInt8(ascii: "%") { isEscaped = true }
+                }
+            }
         }
-        guard count < levels.count else { return nil }
-        return levels[count][first.value].first { $0.matches(path) }
     }
 }
 

@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import IntertwineFeed
-import IntertwinePrimitives
+public import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage
 
@@ -113,7 +113,7 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension CalendarDay: ExpressibleByArgument {
-    package init?(argument: String) {
+    public init?(argument: String) {
         self.init(argument)
     }
 
