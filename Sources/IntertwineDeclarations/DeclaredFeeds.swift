@@ -139,7 +139,7 @@ struct FeedsReader {
             return section
         }
         guard let list = members["kinds"] else { throw node.error("kinds is missing: the kinds of the section's items") }
-        section.kinds = try kinds(list, taken: others)
+        section.kinds = try kinds(list, besides: others)
         return section
     }
 
@@ -164,7 +164,7 @@ struct FeedsReader {
         return text
     }
 
-    private func kinds(_ node: YAMLNode, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {
+    private func kinds(_ node: YAMLNode, besides others: [DeclaredSection]) throws(ConfigurationError) -> [String] {
         let content = kinds.names.filter { kinds[$0]?.stream == .content }
         let allowed = content.joined(separator: ", ")
         var names: [String] = []
@@ -174,7 +174,7 @@ struct FeedsReader {
             guard kinds[name]?.stream == .content || broken.contains(name) else {
                 throw node.error("'\(name)' is a kind of ads, which every section can show; allowed: \(allowed)")
             }
-            if let section = taken.first(where: { $0.kinds.contains(name) }) {
+            if let section = others.first(where: { $0.kinds.contains(name) }) {
                 throw node.error("the section '\(section.name)' already holds the kind '\(name)'")
             }
             guard !names.contains(name) else { throw node.error("the kind '\(name)' occurs twice") }
@@ -210,8 +210,8 @@ struct FeedsReader {
     private func field(
         _ name: String, of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SortField {
-        let taken = sections.flatMap(\.kinds)
-        let kindNames = section.name == SectionConfiguration.mainName ? kinds.names.filter { !taken.contains($0) } : section.kinds
+        let sectionKinds = sections.flatMap(\.kinds)
+        let kindNames = section.name == SectionConfiguration.mainName ? kinds.names.filter { !sectionKinds.contains($0) } : section.kinds
         let fields = kindNames.compactMap { kinds[$0] }.filter { $0.stream == .content }.map { Set($0.sortFields) }
         let common = fields.dropFirst().reduce(fields.first ?? []) { $0.intersection($1) }
         guard let field = common.first(where: { $0.name == name }) else {

@@ -74,10 +74,10 @@ package struct KindsFile {
     }
 
     private static func kind(
-        _ name: String, at node: YAMLNode, by reader: KindReader, besides taken: [String]
+        _ name: String, at node: YAMLNode, by reader: KindReader, besides reserved: [String]
     ) throws(ConfigurationError) -> DeclaredKind {
-        guard !taken.contains(name) else {
-            throw node.error("the kind '\(name)' already exists; reserved names: \(taken.sorted().joined(separator: ", "))")
+        guard !reserved.contains(name) else {
+            throw node.error("the kind '\(name)' already exists; reserved names: \(reserved.sorted().joined(separator: ", "))")
         }
         let declaration = try reader.declaration(name, at: node)
         do {

@@ -189,7 +189,7 @@ extension SourceReader {
         var headers = HTTPFields()
         for (name, node) in try node.members("each field's name with its value") {
             guard let fieldName = HTTPField.Name(name) else { throw node.notAllowed(name, "a header field's name") }
-            guard !Self.taken.contains(name.lowercased()) else { throw node.error("\(name) is set by the service itself") }
+            guard !Self.reservedNames.contains(name.lowercased()) else { throw node.error("\(name) is set by the service itself") }
             let value = try headerValue(node)
             guard !value.isEmpty, value.utf8.count <= 8_192, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
                 throw node.error("the value of \(name) must be 1 to 8192 visible ASCII characters")
@@ -200,7 +200,7 @@ extension SourceReader {
     }
 
     /// The header fields that belong to the request mechanism and not to the source.
-    private static let taken: Set<String> = [
+    private static let reservedNames: Set<String> = [
         "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "if-none-match", "if-modified-since", "range",
         "expect", "upgrade", "te", "trailer",
     ]

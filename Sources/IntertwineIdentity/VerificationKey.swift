@@ -60,9 +60,9 @@ package struct KeySet: Sendable {
     /// Replaces the keys. Equal keys keep their object; keys that the new set does not have are revoked.
     mutating func replace(by new: KeySet) {
         let present = Dictionary(keys.map { ($0.material, $0) }, uniquingKeysWith: { first, _ in first })
-        let kept = new.keys.map { present[$0.material] ?? $0 }
-        let materials = Set(kept.map(\.material))
+        let updated = new.keys.map { present[$0.material] ?? $0 }
+        let materials = Set(updated.map(\.material))
         for key in keys where !materials.contains(key.material) { key.revoke() }
-        keys = kept
+        keys = updated
     }
 }

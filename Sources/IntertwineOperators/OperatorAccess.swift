@@ -24,11 +24,11 @@ struct OperatorAccess: Sendable {
     /// Returns the refusal of a request; nil if the request may pass.
     func refusal(of request: HTTPRequest) -> Problem? {
         guard let digest else { return refusalOfPage(request) }
-        guard let given = Self.token(in: request) else {
+        guard let token = Self.token(in: request) else {
             return Problem(.unauthorized, nil, "A bearer token is required.", fields: [.wwwAuthenticate: #"Bearer realm="intertwine""#])
         }
         // The digests are compared in constant time, and have equal length for every input.
-        guard SHA256.hash(data: Array(given.utf8)) == digest else {
+        guard SHA256.hash(data: Array(token.utf8)) == digest else {
             return Problem(
                 .unauthorized, nil, "The bearer token is not valid.",
                 fields: [.wwwAuthenticate: #"Bearer realm="intertwine", error="invalid_token""#])

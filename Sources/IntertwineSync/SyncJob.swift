@@ -23,7 +23,7 @@ public struct SyncJob: Sendable {
     ///   - transfers: The HTTP client. Its address policy applies to the source, its next pages and its redirects.
     ///   - database: The store's file.
     ///   - report: Called with each item that `BadItemPolicy.skip` leaves out, from any thread.
-    ///   - told: Called often with the progress, from any thread.
+    ///   - onProgress: Called often with the progress, from any thread.
     ///   - version: The store's version. If it is unchanged, the items of the source are unchanged too. Nil compares them each time.
     public init(
         _ source: RemoteSource, transfers: CurlClient, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },

@@ -6,17 +6,17 @@ const maxWidth = 10_000;
 export class ViewOptions {
   /** - search: the query of the page's URL. Invalid values are ignored. */
   constructor(search) {
-    const given = new URLSearchParams(search);
-    const width = Number(given.get("width"));
-    this.list = lists.includes(given.get("list")) ? given.get("list") : "feed";
-    this.feed = given.get("feed") || null;
-    this.section = given.get("section") || null;
-    this.layout = given.get("layout") === "table" ? "table" : "collection";
+    const parameters = new URLSearchParams(search);
+    const width = Number(parameters.get("width"));
+    this.list = lists.includes(parameters.get("list")) ? parameters.get("list") : "feed";
+    this.feed = parameters.get("feed") || null;
+    this.section = parameters.get("section") || null;
+    this.layout = parameters.get("layout") === "table" ? "table" : "collection";
     this.width = Number.isInteger(width) && width >= 1 && width <= maxWidth ? width : null;
-    this.viewer = given.get("viewer")?.replace(/[\0-\x1f\x7f]/g, "") || null;
-    this.language = fieldValue(given.get("language"));
-    this.cells = fieldValue(given.get("cells"));
-    this.operators = /^https?:\/\//.test(given.get("operators") ?? "") ? given.get("operators") : null;
+    this.viewer = parameters.get("viewer")?.replace(/[\0-\x1f\x7f]/g, "") || null;
+    this.language = fieldValue(parameters.get("language"));
+    this.cells = fieldValue(parameters.get("cells"));
+    this.operators = /^https?:\/\//.test(parameters.get("operators") ?? "") ? parameters.get("operators") : null;
   }
 
   /**

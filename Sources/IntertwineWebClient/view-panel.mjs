@@ -69,10 +69,10 @@ export function viewPanel({ dialog, options, sections, feeds }) {
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const given = Object.fromEntries(new FormData(form));
-    const chosen = (name) => given[`${name}-text`] || given[name];
-    const list = given.feed !== (options.feed ?? "") || given.section ? "feed" : options.list;
-    const changed = { ...given, list, viewer: chosen("viewer"), language: chosen("language"), cells: chosen("cells"), width: Number(given.width) || null };
+    const values = Object.fromEntries(new FormData(form));
+    const chosen = (name) => values[`${name}-text`] || values[name];
+    const list = values.feed !== (options.feed ?? "") || values.section ? "feed" : options.list;
+    const changed = { ...values, list, viewer: chosen("viewer"), language: chosen("language"), cells: chosen("cells"), width: Number(values.width) || null };
     location.assign(`${location.pathname}${options.search(changed)}`);
   });
 

@@ -20,20 +20,20 @@ extension FeedAssembler {
         return try await read(for: client) { [self] snapshot, viewerState in
             guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
             var context = context(of: request, for: client)
-            var (page, given): (AdServer.Page?, AdServer.ServedAd?)
+            var (page, served): (AdServer.Page?, AdServer.ServedAd?)
             if let campaigns, let campaignIndex = try campaigns.campaignIndex(at: version, in: snapshot, of: store),
                 campaignIndex.hasCreative(CreativeID(item))
             {
                 page = self.page(ofCell: id, of: item, request, client.targeting, campaignIndex)
-                guard let page, let place = try campaigns.delivery.allocate(page, of: campaignIndex).first ?? nil,
-                    place.creative == CreativeID(item), let index = campaignIndex.index(of: place.campaign)
+                guard let page, let allocated = try campaigns.delivery.allocate(page, of: campaignIndex).first ?? nil,
+                    allocated.creative == CreativeID(item), let index = campaignIndex.index(of: allocated.campaign)
                 else { return .missing }
                 context.page = page.facts.page(page.identity)
                 context.disclosure = campaignIndex.campaigns[index].disclosure
-                given = place
+                served = allocated
             }
-            let cell = try cell(id, of: item, given, in: context, viewerState)
-            if case .found = cell {} else if let page, let given { campaigns?.delivery.release([given], page) }
+            let cell = try cell(id, of: item, served, in: context, viewerState)
+            if case .found = cell {} else if let page, let served { campaigns?.delivery.release([served], page) }
             return cell
         }
     }
@@ -51,19 +51,19 @@ extension FeedAssembler {
     }
 
     private func cell(
-        _ id: String, of item: FeedItem, _ given: AdServer.ServedAd?, in context: CellContext, _ viewerState: ViewerState?
+        _ id: String, of item: FeedItem, _ served: AdServer.ServedAd?, in context: CellContext, _ viewerState: ViewerState?
     ) throws -> CellLookup {
         var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: nil)
         guard let cell = try reader.cell(of: item) else { return reader.omissions.last.map { .omitted($0.reason) } ?? .missing }
         guard let found = ([cell.rendered] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
-        let showing = given.map { given in
-            var showing = ImpressionContext(campaign: given.campaign, feed: title, layout: context.layout, remembered: given.remembered)
-            (showing.reservation, showing.ends) = (given.reservation, given.ends)
+        let showing = served.map { served in
+            var showing = ImpressionContext(campaign: served.campaign, feed: title, layout: context.layout, remembered: served.remembered)
+            (showing.reservation, showing.ends) = (served.reservation, served.ends)
             return showing
         }
         return .found(
             FeedPage.Entry(
-                found, state: try viewerState?.state(of: id) ?? [], position: item.position, in: context, campaign: given?.campaign,
+                found, state: try viewerState?.state(of: id) ?? [], position: item.position, in: context, campaign: served?.campaign,
                 showing: showing))
     }
 }

@@ -135,8 +135,8 @@ package final class Campaigns: Sendable {
             let released = blocked.released
             return blocked.creatives.filter { !BlockedItem.isReleased(item(of: $0), by: released) }.map { (name: $0, campaign: blocked.id) }
         }
-        let kept = declaredAndStopped + removed.map(\.name)
-        for name in campaigns.flatMap(\.creatives) + kept where creatives[name] == nil {
+        let withheldCreatives = declaredAndStopped + removed.map(\.name)
+        for name in campaigns.flatMap(\.creatives) + withheldCreatives where creatives[name] == nil {
             creatives[name] = .some(try layouts(ofCreative: name, in: snapshot))
         }
         var campaignIndex = old.campaignIndex
@@ -147,7 +147,7 @@ package final class Campaigns: Sendable {
                 return CampaignMembership(kind: creative.kind, id: creative.id, campaign: removed.campaign)
             }
             campaignIndex = CampaignIndex(
-                campaigns, withheld: kept, former: memberships.union(removed).filter { !named.contains($0.creative) }
+                campaigns, withheld: withheldCreatives, former: memberships.union(removed).filter { !named.contains($0.creative) }
             ) { name in
                 (creatives[name] ?? nil).map { (item(of: name), $0) }
             }

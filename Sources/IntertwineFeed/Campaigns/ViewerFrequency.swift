@@ -6,10 +6,10 @@ struct ViewerFrequency {
 
     /// Returns the number of reservations by other processes that have no impression yet.
     private func waiting(_ campaign: String) -> Int {
-        let given = elsewhere.filter { $0.campaign == campaign }
-        guard let first = given.map(\.at).min() else { return 0 }
+        let reservations = elsewhere.filter { $0.campaign == campaign }
+        guard let first = reservations.map(\.at).min() else { return 0 }
         let seen = seen.reduce(0) { $1.campaign == campaign && $1.at >= first ? $0 + $1.count : $0 }
-        return max(0, given.reduce(0) { $0 + $1.count } - seen)
+        return max(0, reservations.reduce(0) { $0 + $1.count } - seen)
     }
 
     /// Returns the slots that the viewer's caps still allow, for campaigns with an impression or a reservation of the viewer; nil without a
@@ -40,7 +40,7 @@ struct ViewerFrequency {
         }
         for seen in seen { take(seen.campaign, seen.count, at: seen.at) }
         for campaign in Set(elsewhere.map(\.campaign)) { take(campaign, waiting(campaign)) }
-        for given in pending.reservations(of: viewer, now: now) { take(given.campaign, given.count) }
+        for reservation in pending.reservations(of: viewer, now: now) { take(reservation.campaign, reservation.count) }
         for (campaign, left) in left { room[campaign] = left.min() }
         return room
     }

@@ -33,21 +33,21 @@ package struct ListDiff: Sendable, Hashable {
     package init(from old: [ClientCell], to new: [ClientCell]) {
         var places: [Occurrence: Int] = [:]
         for (index, occurrence) in Self.occurrences(new).enumerated() { places[occurrence] = index }
-        var kept: [Move] = []
-        var isKept = [Bool](repeating: false, count: new.count)
+        var common: [Move] = []
+        var isCommon = [Bool](repeating: false, count: new.count)
         for (index, occurrence) in Self.occurrences(old).enumerated() {
             guard let place = places[occurrence] else {
                 removed.append(index)
                 continue
             }
-            kept.append(Move(from: index, to: place))
-            isKept[place] = true
+            common.append(Move(from: index, to: place))
+            isCommon[place] = true
             if old[index].digest != new[place].digest { reconfigured.append(place) }
         }
         reconfigured.sort()
-        inserted = new.indices.filter { !isKept[$0] }
-        let staying = Self.longestIncreasing(kept.map(\.to))
-        moved = kept.indices.filter { !staying[$0] }.map { kept[$0] }
+        inserted = new.indices.filter { !isCommon[$0] }
+        let staying = Self.longestIncreasing(common.map(\.to))
+        moved = common.indices.filter { !staying[$0] }.map { common[$0] }
     }
 
     package var count: Int { removed.count + inserted.count + moved.count + reconfigured.count }

@@ -24,11 +24,11 @@ extension ActionPerformer {
         response: @escaping @Sendable ([StepResult]) -> [UInt8]
     ) async throws -> UndoOutcome {
         try await gate.run(Self.mutexName(of: idempotency)) {
-            if let receipt = try await ledger.replay(of: idempotency), let kept = try Self.storedResponse(of: receipt) {
-                return .replayed(response: kept)
+            if let receipt = try await ledger.replay(of: idempotency), let stored = try Self.storedResponse(of: receipt) {
+                return .replayed(response: stored)
             }
-            let (steps, kept) = try await undoSerially(invocation: id, for: client, now: now, idempotency: (idempotency, response))
-            return kept.map { .replayed(response: $0) } ?? .undone(steps)
+            let (steps, replayed) = try await undoSerially(invocation: id, for: client, now: now, idempotency: (idempotency, response))
+            return replayed.map { .replayed(response: $0) } ?? .undone(steps)
         }
     }
 
@@ -45,13 +45,13 @@ extension ActionPerformer {
 
     private func undoSerially(
         invocation id: String, for client: ClientFingerprint, now: Int64, idempotency: Idempotency?
-    ) async throws -> (steps: [StepResult], kept: [UInt8]?) {
+    ) async throws -> (steps: [StepResult], replayed: [UInt8]?) {
         try await gate.run("undo\u{0}\(id)") { try await undoAlone(invocation: id, for: client, now: now, idempotency: idempotency) }
     }
 
     private func undoAlone(
         invocation id: String, for client: ClientFingerprint, now: Int64, idempotency: Idempotency?
-    ) async throws -> (steps: [StepResult], kept: [UInt8]?) {
+    ) async throws -> (steps: [StepResult], replayed: [UInt8]?) {
         let (record, steps) = try await undoable(id, for: client, now: now)
         var context = CommandContext(cell: record.cell, subject: nil, occurrence: .undo, client: client, now: now)
         context.record(.undo)

@@ -50,14 +50,14 @@ package struct Signer: Sendable {
         let isOurs = message.withUnsafeBytes { message in
             let id = UInt32(bigEndian: message.loadUnaligned(as: UInt32.self))
             let signed = UnsafeRawBufferPointer(rebasing: message.dropLast(Self.codeLength))
-            let given = (
+            let received = (
                 message.loadUnaligned(fromByteOffset: signed.count, as: UInt64.self),
                 message.loadUnaligned(fromByteOffset: signed.count + 8, as: UInt64.self)
             )
             return accepted.contains { candidate in
                 guard candidate.id == id else { return false }
                 let expected = candidate.code.half(of: signed)
-                return (expected.0 ^ given.0) | (expected.1 ^ given.1) == 0
+                return (expected.0 ^ received.0) | (expected.1 ^ received.1) == 0
             }
         }
         guard isOurs else { return nil }

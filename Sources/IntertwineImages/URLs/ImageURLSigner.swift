@@ -65,8 +65,8 @@ public struct ImageURLSigner: Sendable {
         }
 
         func use(_ keys: KeyList) {
-            keyLists.withLock { taken in
-                taken.append(keys)
+            keyLists.withLock { keyLists in
+                keyLists.append(keys)
                 current.store(Unmanaged.passUnretained(keys), ordering: .releasing)
             }
         }
@@ -222,7 +222,7 @@ public struct ImageURLSigner: Sendable {
         }
         let head = Array(signature.prefix(Self.headLength))
         signed.insert(contentsOf: head, at: 0)
-        let given = signature.withUnsafeBytes {
+        let received = signature.withUnsafeBytes {
             (
                 $0.loadUnaligned(fromByteOffset: Self.headLength, as: UInt64.self),
                 $0.loadUnaligned(fromByteOffset: Self.headLength + 8, as: UInt64.self)
@@ -233,7 +233,7 @@ public struct ImageURLSigner: Sendable {
                 guard key.name == Array(head[1..<3]) else { return false }
                 // The comparison takes constant time.
                 let tag = signed.withUnsafeBytes(key.tag)
-                return (tag.0 ^ given.0) | (tag.1 ^ given.1) == 0
+                return (tag.0 ^ received.0) | (tag.1 ^ received.1) == 0
             }
         }
         guard isGenuine else { throw .forged }

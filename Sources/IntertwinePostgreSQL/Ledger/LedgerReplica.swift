@@ -85,7 +85,7 @@ final class LedgerReplica {
     private func mark(_ number: Int64) -> SQLCommand {
         SQLCommand(
             """
-            INSERT INTO ledger_writer AS kept (process, slot, last, logs) VALUES ($1, $2, $3, true)
+            INSERT INTO ledger_writer AS stored (process, slot, last, logs) VALUES ($1, $2, $3, true)
             ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp() RETURNING \(ServerClock.expression)
             """, [.integer(process), .integer(slot), .integer(number)])
     }

@@ -113,9 +113,9 @@ enum PostgresLedgerSchema {
         CREATE TABLE withdrawal (place bigint PRIMARY KEY, count bigint NOT NULL) WITH (fillfactor = 50);
         CREATE FUNCTION @schema@.intertwine_cells_withdrawn() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
-            INSERT INTO @schema@.withdrawal AS kept (place, count)
+            INSERT INTO @schema@.withdrawal AS stored (place, count)
             SELECT DISTINCT \(removalStripe(of: "viewer")), 1 FROM gone WHERE leads AND list = 'dismissed' ORDER BY 1
-            ON CONFLICT (place) DO UPDATE SET count = kept.count + 1;
+            ON CONFLICT (place) DO UPDATE SET count = stored.count + 1;
             RETURN NULL;
         END $$;
         CREATE TRIGGER listing_withdrawn AFTER DELETE ON listing

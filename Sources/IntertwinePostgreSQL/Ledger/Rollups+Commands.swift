@@ -51,8 +51,8 @@ extension Rollups.Sums {
         guard !counts.isEmpty else { return nil }
         return SQLCommand(
             """
-            INSERT INTO \(table) AS kept (\(key), count, slot) \(SQLDialect.postgres.values(columns.count + 1, and: 1))
-            ON CONFLICT (\(key), slot) DO UPDATE SET count = kept.count + excluded.count
+            INSERT INTO \(table) AS stored (\(key), count, slot) \(SQLDialect.postgres.values(columns.count + 1, and: 1))
+            ON CONFLICT (\(key), slot) DO UPDATE SET count = stored.count + excluded.count
             """, columns + [.integers(counts), .integer(slot)])
     }
 }

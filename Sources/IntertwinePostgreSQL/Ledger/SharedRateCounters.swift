@@ -44,16 +44,16 @@ final class SharedRateCounters {
     /// Writers of a version without the log are in the result if they were active in the last 10 minutes.
     /// Why: counters that they wrote to the table `allowance` may still be valid.
     private static let newRows = """
-        SELECT writer.process, writer.last, writer.logs, kept.until, kept.spilled, kept.entries
+        SELECT writer.process, writer.last, writer.logs, entry.until, entry.spilled, entry.entries
         FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
         -- The order makes the planner look up each row.
         LEFT JOIN LATERAL (
             SELECT id, until, spilled, entries FROM recent_allowance
             WHERE recent_allowance.writer = writer.process AND number > coalesce(known.last, 0) AND number <= writer.last ORDER BY number
-        ) AS kept ON true
+        ) AS entry ON true
         WHERE CASE WHEN writer.logs THEN writer.last > coalesce(known.last, -1)
             ELSE writer.seen > clock_timestamp() - interval '10 minutes' END
-        ORDER BY kept.id
+        ORDER BY entry.id
         """
 
     /// Returns the query for log entries of other replicas since the last read. The caller must hold the locks.

@@ -95,14 +95,14 @@ extension ServiceConfiguration {
         let previous = SigningKey(hexadecimal: signing.previousKey)
         if let key = SigningKey(hexadecimal: signing.key) { return KeyRing(SigningKeys(current: key, previous: previous)) }
         guard let address = try store.postgresAddress() else {
-            let kept = try SigningKeyFile(path: store.path(of: "signing.key")).load()
-            return KeyRing(SigningKeys(current: kept, previous: previous))
+            let key = try SigningKeyFile(path: store.path(of: "signing.key")).load()
+            return KeyRing(SigningKeys(current: key, previous: previous))
         }
-        let kept = try PostgresSigningKeys(address)
+        let sharedKeys = try PostgresSigningKeys(address)
         @Sendable func all(_ keys: SigningKeys) -> SigningKeys {
             SigningKeys(current: keys.current, previous: keys.previous ?? previous, next: keys.next)
         }
-        return KeyRing(all(try kept.load())) { all(try await kept.read()) }
+        return KeyRing(all(try sharedKeys.load())) { all(try await sharedKeys.read()) }
     }
 
     /// Creates a new signing key in the database, which all replicas adopt.

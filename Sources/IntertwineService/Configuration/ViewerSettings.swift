@@ -22,7 +22,7 @@ public struct ViewerSettings: Sendable {
 
 extension String {
     /// Standard field names that must not be used for data about the viewer, because requests contain them for other purposes.
-    private static let taken: Set<String> = [
+    private static let reservedNames: Set<String> = [
         "accept", "accept-encoding", "accept-language", "connection", "content-encoding", "content-length", "content-type", "cookie",
         "date",
         "expect", "host", "if-match", "if-none-match", "if-modified-since", "if-range", "if-unmodified-since", "idempotency-key", "range",
@@ -34,7 +34,7 @@ extension String {
     fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
 
     /// True if the text is a field name and no standard field of HTTP.
-    fileprivate var isOwnFieldName: Bool { isFieldName && !Self.taken.contains(lowercased()) }
+    fileprivate var isOwnFieldName: Bool { isFieldName && !Self.reservedNames.contains(lowercased()) }
 }
 
 extension UInt8 {

@@ -246,9 +246,9 @@ private struct LedgerStatements: Sendable {
 
     private init(_ dialect: SQLDialect) {
         findResponses = """
-            SELECT kept.scope, kept.key, fingerprint, answer, expires, owner FROM \(dialect.table("asked", ["scope", "key"]))
-            JOIN idempotency AS kept ON kept.scope = asked.scope AND kept.key = asked.key
-            ORDER BY kept.scope, kept.key\(dialect.locking("kept"))
+            SELECT stored.scope, stored.key, fingerprint, answer, expires, owner FROM \(dialect.table("asked", ["scope", "key"]))
+            JOIN idempotency AS stored ON stored.scope = asked.scope AND stored.key = asked.key
+            ORDER BY stored.scope, stored.key\(dialect.locking("stored"))
             """
         findSelections =
             "SELECT id, expires, undone_at FROM selection WHERE id \(dialect.isAny("?1")) ORDER BY id\(dialect.locking("selection"))"
@@ -263,9 +263,9 @@ private struct LedgerStatements: Sendable {
         insertSteps = "INSERT INTO selection_step (selection, number, command, undo) \(dialect.values(4))"
         markUndone = "UPDATE selection SET undone_at = ?2 WHERE id \(dialect.isAny("?1"))"
         addExposures = """
-            INSERT INTO exposure AS kept (viewer, campaign, at, count, until) \(dialect.values(5))
+            INSERT INTO exposure AS stored (viewer, campaign, at, count, until) \(dialect.values(5))
             ON CONFLICT (viewer, campaign, at) DO UPDATE SET
-                count = kept.count + excluded.count, until = \(dialect.greatest)(kept.until, excluded.until)
+                count = stored.count + excluded.count, until = \(dialect.greatest)(stored.until, excluded.until)
             """
     }
 }

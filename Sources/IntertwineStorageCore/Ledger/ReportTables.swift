@@ -19,8 +19,8 @@ enum ReportTables {
     static func setMarker<Session: SQLSession>(of checkpoint: ReportCheckpoint, to marker: Int64, _ session: Session) throws {
         try session.write(
             """
-            INSERT INTO report_marker AS kept (tally, marker) VALUES (?1, ?2)
-            ON CONFLICT (tally) DO UPDATE SET marker = \(Session.dialect.greatest)(kept.marker, excluded.marker)
+            INSERT INTO report_marker AS stored (tally, marker) VALUES (?1, ?2)
+            ON CONFLICT (tally) DO UPDATE SET marker = \(Session.dialect.greatest)(stored.marker, excluded.marker)
             """, .text(checkpoint.rawValue), .integer(marker))
     }
 
@@ -40,8 +40,8 @@ enum ReportTables {
         let counts = totals.counts.map { (total: $0.key, count: $0.value) }
         try session.write(
             """
-            INSERT INTO report_total AS kept (combination, time, ad, place, kind, count) \(Session.dialect.values(6))
-            ON CONFLICT (combination, time, ad, place, kind) DO UPDATE SET count = kept.count + excluded.count
+            INSERT INTO report_total AS stored (combination, time, ad, place, kind, count) \(Session.dialect.values(6))
+            ON CONFLICT (combination, time, ad, place, kind) DO UPDATE SET count = stored.count + excluded.count
             """, .integers(counts.map(\.total.combination.rawValue)), .integers(counts.map(\.total.time)),
             .integers(counts.map { $0.total.ad > 0 ? adIDs[$0.total.ad - 1] : 0 }),
             .integers(counts.map { $0.total.placement > 0 ? placementIDs[$0.total.placement - 1] : 0 }),
@@ -86,8 +86,8 @@ enum ReportTables {
         try session.run([
             SQLCommand(
                 """
-                INSERT INTO report_viewers AS kept (grouping, key, day, sketch) \(Session.dialect.values(4))
-                ON CONFLICT (grouping, key, day) DO UPDATE SET sketch = excluded.sketch WHERE kept.sketch <> excluded.sketch
+                INSERT INTO report_viewers AS stored (grouping, key, day, sketch) \(Session.dialect.values(4))
+                ON CONFLICT (grouping, key, day) DO UPDATE SET sketch = excluded.sketch WHERE stored.sketch <> excluded.sketch
                 """, subjects + [.blobs(merged.map(\.value.bytes))])
         ]) { _, _ in }
     }

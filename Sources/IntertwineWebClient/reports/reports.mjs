@@ -60,18 +60,18 @@ function plot(report, name) {
     const key = other ? called(row[other]) : name
     totals.set(key, (totals.get(key) ?? 0) + value(row, name))
   }
-  const kept = [...totals].sort(([, one], [, two]) => two - one).slice(0, SERIES).map(([key]) => key)
-  const hasMore = totals.size > kept.length && name !== "ctr" && name !== "distinctViewers"
+  const largest = [...totals].sort(([, one], [, two]) => two - one).slice(0, SERIES).map(([key]) => key)
+  const hasMore = totals.size > largest.length && name !== "ctr" && name !== "distinctViewers"
   const names = time ? times(report.from, report.to, time === "hour") : []
   const cells = new Map()
   // Rates and viewers do not add up: each row has a bar of its own.
   const isAlone = !time && other && (name === "ctr" || name === "distinctViewers")
-  if (isAlone) kept.splice(0, kept.length, name)
+  if (isAlone) largest.splice(0, largest.length, name)
   for (const row of report.rows) {
     const place = time ? row[main] : isAlone ? `${called(row[main])}, ${called(row[other])}` : called(row[main])
     if (!time && !cells.has(place)) names.push(place)
     const key = other && !isAlone ? called(row[other]) : name
-    const series = kept.includes(key) ? key : "others"
+    const series = largest.includes(key) ? key : "others"
     const at = cells.get(place) ?? new Map()
     at.set(series, (at.get(series) ?? 0) + value(row, name))
     cells.set(place, at)
@@ -81,7 +81,7 @@ function plot(report, name) {
     if (main !== "position") names.sort((one, two) => sum(two) - sum(one))
     names.splice(BARS)
   }
-  const series = [...kept, ...(hasMore ? ["others"] : [])].map((key) => ({
+  const series = [...largest, ...(hasMore ? ["others"] : [])].map((key) => ({
     name: key, values: names.map((place) => cells.get(place)?.get(key) ?? 0),
   }))
   const label = `${name} by ${[report.by, report.thenBy].filter(Boolean).join(" and ")}; the table below has the numbers`
@@ -126,10 +126,10 @@ async function pace(id) {
   } else if (goal.daily) {
     series.push({ name: `${goal.daily} a day`, isPace: true, values: names.map((_, index) => (index + 1) * goal.daily) })
   }
-  const goalTold = goal.total ? ` Its goal is ${goal.total}, without a time by which that is due.` : " It has no goal."
+  const goalText = goal.total ? ` Its goal is ${goal.total}, without a time by which that is due.` : " It has no goal."
   const blocked = campaign.state === "blocked" ? ` It is blocked: ${campaign.reason}.` : ""
-  const told = (series.length > 1 ? "" : campaign.campaign ? goalTold : " There is no such campaign now.") + blocked
-  return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${told}`]
+  const text = (series.length > 1 ? "" : campaign.campaign ? goalText : " There is no such campaign now.") + blocked
+  return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${text}`]
 }
 
 function table(report) {
@@ -163,13 +163,13 @@ async function show() {
   try {
     if (measure.value === "distinctViewers") find("viewers").checked = true
     const report = campaign ? null : await (await ask(path("json"))).json()
-    const [chart, series, rows, told] = campaign ? await pace(campaign) : [...plot(report, measure.value), report, ""]
+    const [chart, series, rows, text] = campaign ? await pace(campaign) : [...plot(report, measure.value), report, ""]
     const error = rows.distinctViewersError ? ` Viewers are estimates, ± ${(rows.distinctViewersError * 100).toFixed(1)} % two times out of three.` : ""
     find("chart").replaceChildren(chart)
     find("legend").replaceChildren(...legend(series))
     find("table").replaceChildren(table(rows))
     find("figure").hidden = find("table").hidden = rows.rows.length === 0
-    find("status").textContent = rows.rows.length === 0 ? "Nothing counted in this time." : `${rows.rows.length} rows. ${told}${error}`
+    find("status").textContent = rows.rows.length === 0 ? "Nothing counted in this time." : `${rows.rows.length} rows. ${text}${error}`
   } catch (error) {
     find("figure").hidden = find("table").hidden = true
     find("status").textContent = error.message
