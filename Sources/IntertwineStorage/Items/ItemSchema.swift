@@ -12,7 +12,7 @@ import IntertwineFeed
 enum ItemSchema {
     /// The application id, "INTW" in ASCII.
     private static let applicationID: Int32 = 0x494E_5457
-    private static let version: Int32 = 9
+    private static let version: Int32 = 10
 
     /// The page size of new files in bytes.
     ///
@@ -38,6 +38,10 @@ enum ItemSchema {
         migrator.registerMigration("7: advertisements of campaigns") { try $0.execute(sql: creation(of: .campaignCreative)) }
         migrator.registerMigration("8: identity", migrate: StoreIdentity.migrate)
         migrator.registerMigration("9: digests of items", migrate: addDigests)
+        migrator.registerMigration("10: digests of other rows") { database in
+            let tables = ["section", "section_kind", "source", "source_item", "takedown", "campaign_creative", "ad_listing"]
+            try database.execute(sql: TableCheck.addition(of: tables, in: database))
+        }
         return migrator
     }
 

@@ -1,5 +1,6 @@
 import GRDB
 import IntertwineFeed
+import IntertwineStorageCore
 
 extension SQLiteStore: CheckedFile {
     package var checkProgress: CheckProgress {
@@ -9,9 +10,9 @@ extension SQLiteStore: CheckedFile {
     }
 
     package func checkSome() async -> CheckStep {
-        await check.step(file, connections, rows: Self.checkRows) { key in
+        await check.step(file, connections, rows: Self.checkRows, seal: Self.seal) { transaction in
             // Digests change nothing that a page shows, so cached pages stay valid.
-            _ = try? await write { database, _ in try Self.seal(after: key, database) }
+            _ = try? await write { database, _ in try transaction(database) }
         }
     }
 
@@ -37,10 +38,10 @@ extension SQLiteStore: CheckedFile {
         return digest.value
     }
 
-    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<[Int64]> {
+    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<Int64> {
         let statement = try rows(after: key, connection)
         defer { statement.reset() }
-        var checked = RowsChecked<[Int64]>()
+        var checked = RowsChecked<Int64>()
         while try statement.step() {
             checked.next = [statement.integer(0), statement.integer(1)]
             for column in 2...5 { checked.bytes += statement.view(column).count }
@@ -50,7 +51,9 @@ extension SQLiteStore: CheckedFile {
                 checked.damage = "the item \(statement.text(2)):\(statement.text(3)) does not match its digest"
             }
         }
-        guard let next = checked.next else { return checked }
+        guard let next = checked.next, checked.damage == nil else { return checked }
+        checked.damage = try TableCheck("item", connection).damagedIndex(
+            from: key.map { .integer($0) }, through: next.map { .integer($0) }, connection)
         // Positions are evenly distributed over a stream, so they estimate the completed share.
         statement.reset()
         let last = try SQLStatement.integer(connection, "SELECT max(position) FROM item WHERE lane = ?", .integer(next[0])) ?? 0

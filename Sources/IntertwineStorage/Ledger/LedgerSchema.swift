@@ -10,7 +10,7 @@ import GRDB
 enum LedgerSchema {
     /// The application id, "INTL" in ASCII.
     private static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 18
+    static let version: Int32 = 19
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -37,8 +37,19 @@ enum LedgerSchema {
         migrator.registerMigration("16: input of slots") { try $0.execute(sql: input) }
         migrator.registerMigration("17: identity", migrate: StoreIdentity.migrate)
         migrator.registerMigration("18: digests of events") { try $0.execute(sql: EventDigests.schema) }
+        migrator.registerMigration("19: digests of rows") { database in
+            // Digests of events include the types of values from now on.
+            try database.execute(sql: "DELETE FROM event_digest;\n" + TableCheck.addition(of: tablesWithDigests, in: database))
+        }
         return migrator
     }
+
+    /// The tables whose rows have digests. Rate counters and the state of running processes are short-lived and have none.
+    private static let tablesWithDigests = [
+        "rollup_cell", "rollup_day", "rollup_choice", "idempotency", "selection", "selection_step", "listing", "client", "delivery",
+        "exposure", "known_creative", "report_marker", "report_ad", "report_place", "report_total", "report_viewers", "tracker_call",
+        "event_marker", "passed_time", "withdrawal",
+    ]
 
     private static let events = """
         CREATE TABLE event (

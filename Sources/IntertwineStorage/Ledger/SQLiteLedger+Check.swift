@@ -11,15 +11,15 @@ extension SQLiteLedger: CheckedFile {
     }
 
     package func checkSome() async -> CheckStep {
-        await check.step(commits.file, connections, rows: Self.checkRows) { ends in
-            _ = try? await commits.sweep { try Self.seal(ends, $0) }
+        await check.step(commits.file, connections, rows: Self.checkRows, seal: Self.seal) { transaction in
+            _ = try? await commits.sweep(transaction)
         }
     }
 
     private static let blocksPerStep = 8
 
-    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<[Int64]> {
-        var checked = RowsChecked<[Int64]>()
+    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<Int64> {
+        var checked = RowsChecked<Int64>()
         var marker = key[0]
         guard let last = try SQLStatement.integer(connection, "SELECT max(id) FROM event") else { return checked }
         for _ in 0..<blocksPerStep {

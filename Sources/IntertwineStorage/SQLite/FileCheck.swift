@@ -1,5 +1,6 @@
 import GRDB
 import IntertwineFeed
+import IntertwineStorageCore
 import Synchronization
 
 /// A database file that is checked repeatedly in small steps, from its first page to its last row.
@@ -27,24 +28,26 @@ package struct CheckProgress: Sendable {
 }
 
 /// The result of a check of rows.
-struct RowsChecked<Seals: Sendable>: Sendable {
+struct RowsChecked<KeyValue: Sendable>: Sendable {
     /// The key at which the next step begins; nil after the last row.
-    var next: [Int64]?
+    var next: [KeyValue]?
     var bytes = 0
     /// The checked share of all rows, from 0 to 1.
     var share = 0.0
     var damage: String?
-    /// The rows without a digest; nil if all rows have one.
-    var unsealed: Seals?
+    /// The keys of rows without a digest, or of the row before them; nil if all rows have one.
+    var unsealed: [KeyValue]?
 }
 
-/// The progress of a file's check. First the pages of the main file are checked, then the digests of rows are compared.
+/// The progress of a file's check. First the pages of the main file are checked, then the rows of its main table, and then all other tables.
 final class FileCheck: Sendable {
     private enum Stage: Sendable {
         /// The next page, numbered from 1, and the number of zero pages before it.
         case pages(Int64, zeros: Int64)
-        /// The next key.
+        /// The next key of the main table, which is the items or the events.
         case rows([Int64])
+        /// The number of a table in ``TableCheck/names(_:)``, and its last checked key.
+        case table(Int, after: [SQLValue])
     }
 
     private let state: Mutex<(stage: Stage, progress: CheckProgress)>
@@ -56,6 +59,8 @@ final class FileCheck: Sendable {
     private let thread = ReaderPool(ReadLimits(threads: 1, waiting: 1, queueTimeout: .seconds(60)))
 
     private static let pagesPerStep: Int64 = 64
+    /// The shares of a pass at which the main table and the other tables begin.
+    private static let (mainTableStart, otherTablesStart) = (0.5, 0.9)
 
     init(from start: [Int64]) {
         self.start = start
@@ -72,11 +77,14 @@ final class FileCheck: Sendable {
     /// Continues the pass.
     ///
     /// - Parameters:
-    ///   - rows: compares digests of the rows after a key, on a new connection that has no cached pages of the file.
-    ///   - seal: writes the digests of rows that have none.
-    func step<Seals: Sendable>(
+    ///   - rows: compares digests of the main table's rows after a key, on a new connection that has no cached pages of the file.
+    ///   - seal: writes the digests of its rows that have none.
+    ///   - write: runs a transaction.
+    func step(
         _ file: FileIdentity, _ connections: ReadConnections,
-        rows: @escaping @Sendable (any SQLConnection, _ key: [Int64]) throws -> RowsChecked<Seals>, seal: (Seals) async -> Void
+        rows: @escaping @Sendable (any SQLConnection, _ key: [Int64]) throws -> RowsChecked<Int64>,
+        seal: @escaping @Sendable ([Int64], Database) throws -> Void,
+        write: (@escaping @Sendable (Database) throws -> Void) async -> Void
     ) async -> CheckStep {
         do {
             switch state.withLock({ $0.stage }) {
@@ -88,16 +96,59 @@ final class FileCheck: Sendable {
                 return CheckStep(bytes: bytes, isLast: damage != nil)
             case .rows(let key):
                 let checked = try await thread.run(for: .background) { try connections.readAfresh { try rows($0, key) } }
-                if let damage = checked.damage {
-                    file.integrity.note(damage)
+                if let damage = checked.damage { return Self.damaged(file, damage) }
+                if let unsealed = checked.unsealed { await write { try seal(unsealed, $0) } }
+                if let next = checked.next {
+                    advance(to: .rows(next), Self.mainTableStart + (Self.otherTablesStart - Self.mainTableStart) * min(checked.share, 1))
+                } else {
+                    advance(to: .table(0, after: []), Self.otherTablesStart)
+                }
+                return CheckStep(bytes: checked.bytes)
+            case .table(let number, let key):
+                let checked = try await thread.run(for: .background) {
+                    try connections.readAfresh { try Self.checkTable(number, after: key, $0) }
+                }
+                guard let (table, rows) = checked else {
+                    finish()
                     return CheckStep(isLast: true)
                 }
-                if let unsealed = checked.unsealed { await seal(unsealed) }
-                return CheckStep(bytes: checked.bytes, isLast: note(checked))
+                if let damage = rows.damage { return Self.damaged(file, damage) }
+                if let unsealed = rows.unsealed { await write { try table.seal(after: unsealed, $0) } }
+                advance(
+                    to: rows.next.map { .table(number, after: $0) } ?? .table(number + 1, after: []),
+                    Self.otherTablesStart + (1 - Self.otherTablesStart) * rows.share)
+                return CheckStep(bytes: rows.bytes)
             }
         } catch {
             // The reader records damage; other errors are retried.
             return CheckStep(isLast: true)
+        }
+    }
+
+    /// Checks rows of a table; nil after the last table.
+    private static func checkTable(
+        _ number: Int, after key: [SQLValue], _ connection: any SQLConnection
+    ) throws -> (table: TableCheck, rows: RowsChecked<SQLValue>)? {
+        let names = try TableCheck.names(connection)
+        guard names.indices.contains(number) else { return nil }
+        let table = try TableCheck(names[number], connection)
+        var rows = try table.check(after: key, connection)
+        rows.share = Double(number) / Double(names.count)
+        return (table, rows)
+    }
+
+    private static func damaged(_ file: FileIdentity, _ damage: String) -> CheckStep {
+        file.integrity.note(damage)
+        return CheckStep(isLast: true)
+    }
+
+    private func advance(to stage: Stage, _ share: Double) { state.withLock { ($0.stage, $0.progress.share) = (stage, share) } }
+
+    /// Records the end of the pass.
+    private func finish() {
+        state.withLock { state in
+            state.stage = .pages(1, zeros: 0)
+            (state.progress.share, state.progress.passes) = (1, state.progress.passes + 1)
         }
     }
 
@@ -122,26 +173,11 @@ final class FileCheck: Sendable {
         if end > pages {
             // Free pages can be zero; other pages cannot.
             if zeros > header.freePages, let damage = try Self.structuralDamage(connection) { return (damage, 0) }
-            state.withLock { ($0.stage, $0.progress.share) = (.rows(start), 0.5) }
+            advance(to: .rows(start), Self.mainTableStart)
         } else {
-            state.withLock { ($0.stage, $0.progress.share) = (.pages(end, zeros: zeros), 0.5 * Double(end - 1) / Double(max(pages, 1))) }
+            advance(to: .pages(end, zeros: zeros), Self.mainTableStart * Double(end - 1) / Double(max(pages, 1)))
         }
         return (nil, Int(max(0, end - first)) * header.pageSize)
-    }
-
-    /// Records the progress of the row check.
-    ///
-    /// - Returns: true if the pass is complete.
-    private func note<Seals>(_ rows: RowsChecked<Seals>) -> Bool {
-        state.withLock { state in
-            if let next = rows.next {
-                (state.stage, state.progress.share) = (.rows(next), 0.5 + 0.5 * min(rows.share, 1))
-                return false
-            }
-            state.stage = .pages(1, zeros: 0)
-            (state.progress.share, state.progress.passes) = (1, state.progress.passes + 1)
-            return true
-        }
     }
 
     /// Returns true if a page can be a b-tree page, an overflow page or a free page. The digests detect damage that this check misses.

@@ -28,7 +28,9 @@ package struct SQLStatement: SQLRow {
     }
 
     /// Runs a statement once, with values for its parameters in order.
-    static func run(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws {
+    static func run(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws { try run(database, sql, values) }
+
+    static func run(_ database: some SQLConnection, _ sql: String, _ values: [SQLValue]) throws {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
         try statement.run()
@@ -36,6 +38,10 @@ package struct SQLStatement: SQLRow {
 
     /// Returns the first column of the first row; nil if there is no row or the value is NULL.
     static func integer(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws -> Int64? {
+        try integer(database, sql, values)
+    }
+
+    static func integer(_ database: some SQLConnection, _ sql: String, _ values: [SQLValue]) throws -> Int64? {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
         defer { statement.reset() }
@@ -178,7 +184,30 @@ package struct SQLStatement: SQLRow {
 
     func number(_ column: Int) -> Double { sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column)) }
 
-    package func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
+    package func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
+
+    /// Returns the type of a value. Call it before the value is converted to another type.
+    fileprivate func type(_ column: Int) -> Int32 { sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) }
+
+    /// Returns a value with its type.
+    func value(_ column: Int) -> SQLValue {
+        switch type(column) {
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_FLOAT: .number(number(column))
+        case SQLITE_TEXT: .utf8(bytes(column))
+        case SQLITE_BLOB: .bytes(bytes(column))
+        default: .integer(nil)
+        }
+    }
+
+    /// Returns the size of a value in bytes.
+    func size(_ column: Int) -> Int {
+        switch type(column) {
+        case SQLITE_INTEGER, SQLITE_FLOAT: 8
+        case SQLITE_TEXT, SQLITE_BLOB: view(column).count
+        default: 0
+        }
+    }
 
     /// Returns the bytes of a text or blob column; empty for NULL.
     package func bytes(_ column: Int) -> [UInt8] {
@@ -236,13 +265,19 @@ package struct SQLiteSession: SQLSession {
 }
 
 extension RowDigest {
-    /// Adds the values of a row's columns. A NULL or empty value adds nothing, so that a column can be added to the table.
-    mutating func add(row statement: SQLStatement) {
-        for column in 0..<statement.columns {
-            let bytes = statement.view(column)
-            guard !bytes.isEmpty else { continue }
-            add(Int64(column))
-            add(bytes)
+    /// Adds the values of a row's columns, with their types. NULL adds nothing, so that a column can be added to the table.
+    ///
+    /// - Parameter first: The index of the first column.
+    mutating func add(row statement: SQLStatement, from first: Int = 0) {
+        for column in first..<statement.columns {
+            let type = statement.type(column)
+            guard type != SQLITE_NULL else { continue }
+            add(Int64(column - first) << 3 | Int64(type))
+            switch type {
+            case SQLITE_INTEGER: add(statement.integer(column))
+            case SQLITE_FLOAT: add(Int64(bitPattern: statement.number(column).bitPattern))
+            default: add(statement.view(column))
+            }
         }
     }
 }
