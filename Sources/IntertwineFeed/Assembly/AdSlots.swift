@@ -92,7 +92,6 @@ struct AdSlots {
             case .onceAtMidpoint, .pinned: break
             }
         }
-        distances.placeCount = slots.count
     }
 
     private mutating func append(_ indices: [Int], to block: Int) {

@@ -43,6 +43,36 @@ struct AdKey: Hashable {
     }
 }
 
+/// The number of ad slots that campaigns of each priority got in a pagination session, each modulo 1,024.
+struct PriorityCounts: Hashable {
+    private static let bits: UInt32 = 10
+    private static let mask: UInt32 = 1 << bits - 1
+
+    /// The counts in 10 bits each, the highest priority first.
+    private(set) var packed: UInt32 = 0
+
+    init(packed: UInt32 = 0) { self.packed = packed }
+
+    subscript(priority: Campaign.Priority) -> UInt32 {
+        get { packed >> (Self.bits * UInt32(priority.rank)) & Self.mask }
+        set {
+            let shift = Self.bits * UInt32(priority.rank)
+            packed = packed & ~(Self.mask << shift) | (newValue & Self.mask) << shift
+        }
+    }
+
+    static func + (one: PriorityCounts, other: PriorityCounts) -> PriorityCounts { one.merged(with: other, &+) }
+    static func - (one: PriorityCounts, other: PriorityCounts) -> PriorityCounts { one.merged(with: other, &-) }
+
+    private func merged(with other: PriorityCounts, _ operation: (UInt32, UInt32) -> UInt32) -> PriorityCounts {
+        var merged: UInt32 = 0
+        for shift in stride(from: 0, to: UInt32(UInt32.bitWidth) - Self.bits, by: Int(Self.bits)) {
+            merged |= (operation(packed >> shift, other.packed >> shift) & Self.mask) << shift
+        }
+        return PriorityCounts(packed: merged)
+    }
+}
+
 /// The advertisements shown near the edge between two pages of a pagination session, as cursors carry them.
 struct ShownAds: Hashable {
     struct Showing: Hashable {
@@ -55,19 +85,19 @@ struct ShownAds: Hashable {
     /// The maximum number of showings in a cursor; the nearest ones are carried.
     static let limit = 64
 
-    /// The number of ad slots of the session before the edge.
-    var places: UInt32
-    /// The random seed of the session, which is combined with the slot number; 0 for none.
+    /// The ad slots of campaigns before the edge.
+    var counts: PriorityCounts
+    /// The random seed of the session; 0 for none.
     var chance: UInt32
     /// The showings, nearest first.
     var showings: [Showing]
 
-    init(places: UInt32 = 0, chance: UInt32 = 0, showings: [Showing] = []) {
-        (self.places, self.chance, self.showings) = (places, chance, showings)
+    init(counts: PriorityCounts = PriorityCounts(), chance: UInt32 = 0, showings: [Showing] = []) {
+        (self.counts, self.chance, self.showings) = (counts, chance, showings)
     }
 
     func write(to writer: inout ByteWriter) {
-        writer.write(places)
+        writer.write(counts.packed)
         writer.write(chance)
         writer.write(UInt8(clamping: showings.count))
         for showing in showings {
@@ -77,7 +107,7 @@ struct ShownAds: Hashable {
     }
 
     init?(_ reader: inout ByteReader) {
-        guard let places = reader.readUInt32(), let chance = reader.readUInt32(), let count = reader.readByte(), Int(count) <= Self.limit
+        guard let counts = reader.readUInt32(), let chance = reader.readUInt32(), let count = reader.readByte(), Int(count) <= Self.limit
         else { return nil }
         var showings: [Showing] = []
         for _ in 0..<count {
@@ -85,7 +115,7 @@ struct ShownAds: Hashable {
             showings.append(
                 Showing(key: AdKey(number: key), isBefore: distance & 1 != 0, distance: Int(distance >> 1)))
         }
-        self.init(places: places, chance: chance, showings: showings)
+        self.init(counts: PriorityCounts(packed: counts), chance: chance, showings: showings)
     }
 }
 
@@ -100,22 +130,21 @@ struct AdDistances {
     private let count: Int
     /// True if the page is read backward: its slots are then filled from its end.
     let isBackward: Bool
-    /// The number of ad slots of the session before the edge from which the page is read.
-    private let placesBeforeEdge: UInt32
+    /// The ad slots of campaigns before the edge from which the page is read, and those on the page.
+    private var (countsBeforeEdge, countsOnPage): (PriorityCounts, PriorityCounts)
     /// Advertisements on pages that the session has already shown beyond that edge.
     private var near: [Showing] = []
     /// Advertisements on the other side of that edge, shown earlier in the session. Showing one at its old coordinate again is no repetition.
     private var far: [Showing] = []
     private var onPage: [Showing] = []
-    /// The number of ad slots on the page.
-    var placeCount = 0
     /// The random seed of the session; 0 if no campaign was considered.
     private(set) var chance: UInt32
 
     /// - Parameter shown: The advertisements around the edge from which the page is read.
     init(_ spacing: AdSpacing = AdSpacing(), count: Int = 0, isBackward: Bool = false, around shown: ShownAds? = nil) {
         (self.spacing, self.count, self.isBackward) = (spacing, count, isBackward)
-        (placesBeforeEdge, chance) = (shown?.places ?? 0, shown?.chance ?? 0)
+        (countsBeforeEdge, countsOnPage) = (shown?.counts ?? PriorityCounts(), PriorityCounts())
+        chance = shown?.chance ?? 0
         let edge = isBackward ? count : 0
         for showing in shown?.showings ?? [] {
             let found = (showing.key, showing.isBefore ? edge - showing.distance : edge + showing.distance)
@@ -123,8 +152,15 @@ struct AdDistances {
         }
     }
 
-    /// The number of the page's first ad slot in the session. A session that starts at a later page counts from another origin.
-    var firstPlace: UInt32 { isBackward ? placesBeforeEdge &- UInt32(clamping: placeCount) : placesBeforeEdge }
+    /// Returns the number, among the session's slots of campaigns of a priority, that the next one gets.
+    ///
+    /// Slots that other ads get do not count. Why: campaigns that take turns would otherwise miss theirs if the other ads are at regular distances.
+    func turn(of priority: Campaign.Priority) -> UInt64 {
+        guard isBackward else { return UInt64((countsBeforeEdge + countsOnPage)[priority]) }
+        var count = countsBeforeEdge - countsOnPage
+        count[priority] &-= 1
+        return UInt64(count[priority])
+    }
 
     /// True if no advertisement was shown that could exclude another.
     var isEmpty: Bool { near.isEmpty && far.isEmpty && onPage.isEmpty }
@@ -142,9 +178,12 @@ struct AdDistances {
 
     mutating func note(_ key: AdKey, at coordinate: Int) { onPage.append((key, coordinate)) }
 
-    /// - Parameter labels: The labels of the campaign.
-    mutating func note(_ creative: AdKey, labels: some Sequence<AdKey>, at coordinate: Int) {
+    /// - Parameters:
+    ///   - priority: The priority of the campaign.
+    ///   - labels: The labels of the campaign.
+    mutating func note(_ creative: AdKey, of priority: Campaign.Priority, labels: some Sequence<AdKey>, at coordinate: Int) {
         note(creative, at: coordinate)
+        countsOnPage[priority] &+= 1
         for label in labels { note(label, at: coordinate) }
     }
 
@@ -165,10 +204,11 @@ struct AdDistances {
         for showing in far where isBackward ? showing.at < 0 : showing.at > count { add(showing, isBefore: isBackward) }
         guard chance != 0 || !showings.isEmpty else { return nil }
         showings.sort { ($0.distance, $0.key.number, $0.isBefore ? 0 : 1) < ($1.distance, $1.key.number, $1.isBefore ? 0 : 1) }
-        // Without campaigns nothing depends on the slot number. Cursors are then equal for both reading directions.
-        let start = chance == 0 ? 0 : firstPlace
-        let end = chance == 0 ? 0 : start &+ UInt32(clamping: placeCount)
+        var counts = countsBeforeEdge
+        if isBackward != (direction == .forward) {
+            counts = isBackward ? countsBeforeEdge - countsOnPage : countsBeforeEdge + countsOnPage
+        }
         if showings.count > ShownAds.limit { showings.removeLast(showings.count - ShownAds.limit) }
-        return ShownAds(places: direction == .forward ? end : start, chance: chance, showings: showings)
+        return ShownAds(counts: counts, chance: chance, showings: showings)
     }
 }

@@ -51,7 +51,9 @@ struct CampaignAds: AdSource {
             for (slot, cell) in cells.enumerated() {
                 guard let cell, let served = cell.served, let index = campaignIndex.index(of: served.campaign) else { continue }
                 slots.fill(slot, with: cell)
-                slots.distances.note(AdKey(served.creative), labels: campaignIndex.labels(of: index), at: page.coordinates[slot])
+                slots.distances.note(
+                    AdKey(served.creative), of: campaignIndex.campaigns[index].priority, labels: campaignIndex.labels(of: index),
+                    at: page.coordinates[slot])
             }
             return
         }

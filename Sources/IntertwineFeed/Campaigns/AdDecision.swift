@@ -26,14 +26,6 @@ struct AdDecision {
         var creative: Int32
     }
 
-    /// The position of an ad slot, for spacing rules and random choice.
-    struct Spot: Sendable {
-        /// The number of content items of the page in front of the slot.
-        var coordinate = 0
-        /// The number of the slot in the session.
-        var number: UInt64 = 0
-    }
-
     private let campaignIndex: CampaignIndex
     private let matchedTargeting: ContiguousArray<UInt64>
     /// The slots that the viewer's frequency caps still allow, by campaign; nil without a viewer. A campaign without an entry has its full
@@ -67,50 +59,53 @@ struct AdDecision {
 
     /// Chooses the campaign and the creative of a slot, and counts both as taken.
     ///
-    /// - Parameter draw: The selector of the candidate list for requests of this sort.
+    /// The creatives of a campaign take turns.
     ///
-    /// Why: Multiples of an irrational number are spread evenly, so each campaign gets its share within one session and not only across many
-    /// sessions. The multiples depend on the slot's number in the session, so the page size does not change the result.
+    /// - Parameters:
+    ///   - draw: The selector of the candidate list for requests of this sort.
+    ///   - coordinate: The number of content items of the page in front of the slot.
     mutating func choose(
-        _ candidateList: CampaignIndex.CandidateList, _ draw: inout WeightedSelector, for spot: Spot, _ delivery: DeliverySnapshot
+        _ candidateList: CampaignIndex.CandidateList, _ draw: inout WeightedSelector, at coordinate: Int, _ delivery: DeliverySnapshot
     )
         -> Choice?
     {
-        let seeds = (seed &+ spot.number &* Self.steps.campaign, Self.mix(seed) &+ spot.number &* Self.steps.creative)
-        let chosen = draw.choose(candidateList, delivery, seed: seeds.0) { obstacleOnPage($0, candidateList, for: spot, delivery) == nil }
-        guard let entry = chosen.map({ candidateList.entries[$0] }) else { return nil }
-        let fitting = candidateList.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { fits($0, spot) }
+        let chosen = draw.choose(candidateList, delivery, seed: seed, turns: distances) {
+            obstacleOnPage($0, candidateList, at: coordinate, delivery) == nil
+        }
+        guard let chosen else { return nil }
+        let entry = candidateList.entries[chosen.entry]
+        let creatives = candidateList.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)]
+        let fitting = creatives.filter { fits($0, coordinate) }
         guard !fitting.isEmpty else { return nil }
-        let creative = fitting[Int(((seeds.1 >> 32) * UInt64(fitting.count)) >> 32)]
-        select(Choice(campaign: Int(entry.index), creative: creative), entry, for: spot)
+        let creative = fitting[Int((Self.mix(seed) >> 32 &+ chosen.turn) % UInt64(fitting.count))]
+        select(Choice(campaign: Int(entry.index), creative: creative), entry, at: coordinate)
         return Choice(campaign: Int(entry.index), creative: creative)
     }
 
-    /// The fractional parts of the golden ratio and of the square root of 2, as 64-bit fixed-point numbers.
-    private static let steps: (campaign: UInt64, creative: UInt64) = (0x9E37_79B9_7F4A_7C15, 0x6A09_E667_F3BC_C909)
-
-    private func fits(_ creative: Int32, _ spot: Spot) -> Bool {
+    private func fits(_ creative: Int32, _ coordinate: Int) -> Bool {
         !banned.contains(creative) && (only == nil || only == creative)
-            && (distances.isEmpty || distances.permits(campaignIndex.keys[Int(creative)], at: spot.coordinate))
+            && (distances.isEmpty || distances.permits(campaignIndex.keys[Int(creative)], at: coordinate))
     }
 
-    mutating func select(_ choice: Choice, _ entry: CampaignIndex.CandidateList.Candidate, for spot: Spot) {
-        distances.note(campaignIndex.keys[Int(choice.creative)], labels: campaignIndex.labels(of: choice.campaign), at: spot.coordinate)
+    mutating func select(_ choice: Choice, _ entry: CampaignIndex.CandidateList.Candidate, at coordinate: Int) {
+        distances.note(
+            campaignIndex.keys[Int(choice.creative)], of: campaignIndex.campaigns[choice.campaign].priority,
+            labels: campaignIndex.labels(of: choice.campaign), at: coordinate)
         served[entry.index, default: 0] += 1
     }
 
     /// Returns the reason why a candidate cannot have the slot, judged by the request and the page; nil if it can.
     func obstacle(
-        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, for spot: Spot,
+        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, at coordinate: Int,
         _ delivery: DeliverySnapshot
     ) -> IneligibilityReason? {
         if entry.hasRules, let obstacle = Self.obstacle(of: entry.rules, campaignIndex, matchedTargeting) { return obstacle }
-        return obstacleOnPage(entry, candidateList, for: spot, delivery)
+        return obstacleOnPage(entry, candidateList, at: coordinate, delivery)
     }
 
     /// Returns the reason why a candidate cannot have the slot, without a check of attributes and languages; nil if it can.
     private func obstacleOnPage(
-        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, for spot: Spot,
+        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, at coordinate: Int,
         _ delivery: DeliverySnapshot
     ) -> IneligibilityReason? {
         if let only, !entry.creatives.contains(where: { candidateList.creatives[Int($0)] == only }) { return .notShown }
@@ -125,8 +120,8 @@ struct AdDecision {
         }
         if let anonymousReservations, !isLeft(entry.index, to: anonymousReservations, delivery) { return .reserved }
         if distances.isEmpty, banned.isEmpty { return nil }
-        for label in entry.labels where !distances.permits(campaignIndex.labels[Int(label)], at: spot.coordinate) { return .label }
-        for index in entry.creatives where fits(candidateList.creatives[Int(index)], spot) { return nil }
+        for label in entry.labels where !distances.permits(campaignIndex.labels[Int(label)], at: coordinate) { return .label }
+        for index in entry.creatives where fits(candidateList.creatives[Int(index)], coordinate) { return nil }
         let canBeShown = entry.creatives.contains { !banned.contains(candidateList.creatives[Int($0)]) }
         return canBeShown ? .creativesShown : .notShown
     }

@@ -34,12 +34,7 @@ extension AdServer {
         /// The order in which slots are allocated: from the edge at which reading of the page begins.
         var order: [Int] { distances.isBackward ? slots.indices.reversed() : Array(slots.indices) }
 
-        /// Returns the coordinate of a slot and its number in the session.
-        func spot(_ number: Int) -> AdDecision.Spot {
-            AdDecision.Spot(
-                coordinate: coordinates.indices.contains(number) ? coordinates[number] : 0,
-                number: UInt64(distances.firstPlace &+ UInt32(clamping: number)))
-        }
+        func coordinate(of slot: Int) -> Int { coordinates.indices.contains(slot) ? coordinates[slot] : 0 }
     }
 
     /// Renews the reservations of a page that is requested again, if half of their time is over. Reservations that an impression ended, or that

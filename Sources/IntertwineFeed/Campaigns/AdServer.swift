@@ -143,7 +143,7 @@ package final class AdServer: Sendable {
                 let sort = WeightedSelector.SelectionKey(slot: slot, matchedTargeting: holding, hasViewer: page.facts.viewer != nil)
                 let candidateList = campaignIndex.candidates(at: slot)
                 let choice = state.draws.with(sort, candidateList, of: campaignIndex) {
-                    decision.choose(candidateList, &$0, for: page.spot(number), deliveryState.current)
+                    decision.choose(candidateList, &$0, at: page.coordinate(of: number), deliveryState.current)
                 }
                 guard let choice else { continue }
                 let campaign = campaignIndex.campaigns[choice.campaign]
@@ -317,20 +317,20 @@ package final class AdServer: Sendable {
             decision.assume(page.facts.assumedServed)
             var explained = [[IneligibilityReason?]](repeating: [], count: page.slots.count)
             for number in page.order {
-                let (slot, served, spot) = (page.slots[number], served[number], page.spot(number))
+                let (slot, served, coordinate) = (page.slots[number], served[number], page.coordinate(of: number))
                 let candidateList = campaignIndex.candidates(at: slot)
                 var reasons: [IneligibilityReason?] = campaignIndex.campaigns.indices.map { index in
                     campaignIndex.obstacle(of: index, at: slot) ?? IneligibilityReason(rawValue: deliveryState.current.obstacles[index])
                 }
                 for entry in candidateList.entries where reasons[Int(entry.index)] == nil {
-                    reasons[Int(entry.index)] = decision.obstacle(entry, candidateList, for: spot, deliveryState.current) ?? .lost
+                    reasons[Int(entry.index)] = decision.obstacle(entry, candidateList, at: coordinate, deliveryState.current) ?? .lost
                 }
                 if let served, let index = campaignIndex.index(of: served.campaign) {
                     reasons[index] = nil
                     if let entry = candidateList.entries.first(where: { $0.index == index }),
                         let creative = campaignIndex.creatives.firstIndex(of: served.creative)
                     {
-                        decision.select(AdDecision.Choice(campaign: index, creative: Int32(creative)), entry, for: spot)
+                        decision.select(AdDecision.Choice(campaign: index, creative: Int32(creative)), entry, at: coordinate)
                     }
                 }
                 explained[number] = reasons

@@ -3,6 +3,15 @@ package struct Campaign: Sendable, Hashable {
     /// The priority of a campaign. Campaigns of a higher priority are considered first.
     package enum Priority: String, Sendable, Hashable, CaseIterable {
         case sponsorship, standard, house
+
+        /// The position in the order of priorities, with 0 for the highest.
+        var rank: Int {
+            switch self {
+            case .sponsorship: 0
+            case .standard: 1
+            case .house: 2
+            }
+        }
     }
 
     package enum Pacing: String, Sendable, Hashable, CaseIterable {

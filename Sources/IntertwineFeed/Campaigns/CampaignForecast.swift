@@ -150,7 +150,6 @@ package struct CampaignForecast: Sendable {
         var page = AdServer.Page(slots: coordinates.map { _ in slot }, identity: identity, facts: facts, now: now)
         page.coordinates = coordinates
         page.distances = AdDistances(spacing, count: limit, around: session.shown)
-        page.distances.placeCount = coordinates.count
         page.distances.begin(AdDecision.seed(viewer, UInt64(bitPattern: facts.moment)))
         return page
     }
@@ -161,7 +160,9 @@ package struct CampaignForecast: Sendable {
         var distances = page.distances
         for (allocated, coordinate) in zip(allocated, page.coordinates) {
             guard let allocated, let index = campaignIndex.index(of: allocated.campaign) else { continue }
-            distances.note(AdKey(allocated.creative), labels: campaignIndex.labels(of: index), at: coordinate)
+            distances.note(
+                AdKey(allocated.creative), of: campaignIndex.campaigns[index].priority, labels: campaignIndex.labels(of: index),
+                at: coordinate)
         }
         return Session(shown: distances.beside(.forward), items: session.items + Int64(limit))
     }

@@ -113,9 +113,7 @@ package final class CampaignIndex: Sendable {
         _ campaigns: [Campaign], withheld: [String] = [], former: Set<CampaignMembership> = [],
         creative: (String) -> (creative: CreativeID, layouts: [CellLayout])?
     ) {
-        let order = Campaign.Priority.allCases
-        func tier(_ campaign: Campaign) -> Int { order.firstIndex(of: campaign.priority) ?? 0 }
-        self.campaigns = campaigns.sorted { (tier($0), $0.id) < (tier($1), $1.id) }
+        self.campaigns = campaigns.sorted { ($0.priority.rank, $0.id) < ($1.priority.rank, $1.id) }
         indices = Dictionary(self.campaigns.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
         var (conditions, rules): ([String: Int32], ContiguousArray<Int32>) = ([:], [])
         func add(_ texts: [String]) {
@@ -228,7 +226,7 @@ package final class CampaignIndex: Sendable {
             let campaign = campaigns[index]
             entries.append(
                 CandidateList.Candidate(
-                    index: Int32(clamping: index), tier: UInt8(Campaign.Priority.allCases.firstIndex(of: campaign.priority) ?? 0),
+                    index: Int32(clamping: index), tier: UInt8(campaign.priority.rank),
                     hasRules: campaign.targeting.asksViewer,
                     smallestCap: campaign.caps.map { min(Int32(clamping: $0.count), .max - 1) }.min() ?? .max,
                     weight: Float(campaign.weight),

@@ -1,9 +1,10 @@
 /// A weighted random selection of a campaign from a candidate list, for requests with equal targeting. It avoids an evaluation of all
 /// campaigns for each slot.
 ///
-/// The cumulative weights are computed once per delivery snapshot, from campaign weights and pacing. If the drawn campaign cannot have
-/// the slot, for example because of a frequency cap or spacing, another one is drawn. After 16 failed draws, all candidates are
-/// evaluated. Each eligible campaign therefore wins in proportion to its share of the weights of all eligible campaigns.
+/// The cumulative weights are computed once per delivery snapshot, from campaign weights and pacing. The number of slots that campaigns of the
+/// priority got in the session selects a campaign, so that each one has its share of every session. If that campaign cannot have the slot, for example because of a
+/// frequency cap or spacing, others are drawn at random. After 16 failed attempts, all candidates are evaluated. Each eligible campaign
+/// therefore wins in proportion to its share of the weights of all eligible campaigns.
 struct WeightedSelector: Sendable {
     /// The properties of requests that have the same candidates.
     struct SelectionKey: Hashable, Sendable {
@@ -15,14 +16,16 @@ struct WeightedSelector: Sendable {
     /// The index of a candidate in the candidate list, and the sum of the weights up to and including it, within its priority.
     private typealias CumulativeWeight = (entry: Int32, sum: Float)
 
-    /// The number of draws before all candidates are evaluated.
+    /// The number of attempts before all candidates are evaluated.
     private static let attempts = 16
+    /// The fractional part of the golden ratio, as a 64-bit fixed-point number: the distance of the random seeds of adjacent slots.
+    private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     /// The candidates that requests of this sort can show.
     private let entries: ContiguousArray<Int32>
     private var tickets: ContiguousArray<CumulativeWeight> = []
     /// The range of tickets of each priority that has any.
-    private var tiers: [Range<Int>] = []
+    private var tiers: [(priority: Campaign.Priority, tickets: Range<Int>)] = []
     /// The version of the delivery snapshot that the tickets belong to; nil if they must be rebuilt.
     private var version: UInt64?
 
@@ -35,41 +38,80 @@ struct WeightedSelector: Sendable {
             }.map { Int32(clamping: $0) })
     }
 
-    /// Returns the index of a candidate; nil if none can have the slot.
+    /// Returns the index of a candidate, and the number that selects one of its creatives; nil if none can have the slot.
+    ///
+    /// - Parameters:
+    ///   - seed: The random seed of the session.
+    ///   - turns: The slots of the session that campaigns of each priority got.
     mutating func choose(
-        _ candidateList: CampaignIndex.CandidateList, _ delivery: AdDecision.DeliverySnapshot, seed: UInt64,
+        _ candidateList: CampaignIndex.CandidateList, _ delivery: AdDecision.DeliverySnapshot, seed: UInt64, turns: AdDistances,
         where fits: (CampaignIndex.CandidateList.Candidate) -> Bool
-    ) -> Int? {
+    ) -> (entry: Int, turn: UInt64)? {
         if version != delivery.version { build(candidateList, delivery) }
-        for tier in tiers {
-            var hash = seed
-            for _ in 0..<Self.attempts {
+        func isEligible(_ entry: Int) -> Bool {
+            delivery.obstacles[Int(candidateList.entries[entry].index)] == 0 && fits(candidateList.entries[entry])
+        }
+        for (priority, tier) in tiers {
+            let turn = turns.turn(of: priority)
+            let scheduled = scheduled(in: tier, turn: turn, seed: seed)
+            if isEligible(scheduled.entry) { return scheduled }
+            var hash = AdDecision.mix(seed &+ turn &* Self.step)
+            for _ in 1..<Self.attempts {
                 let entry = Int(tickets[winner(in: tier, by: hash)].entry)
-                if delivery.obstacles[Int(candidateList.entries[entry].index)] == 0, fits(candidateList.entries[entry]) { return entry }
+                if isEligible(entry) { return (entry, turn) }
                 hash = AdDecision.mix(hash)
             }
-            if let entry = chooseOfAll(tier, candidateList, delivery, hash, where: fits) { return entry }
+            if let entry = chooseOfAll(tier, candidateList, delivery, hash, where: fits) { return (entry, turn) }
         }
         return nil
+    }
+
+    /// Returns the candidate whose turn it is, and the number of its turns before.
+    ///
+    /// The tier is halved until one candidate remains. Of n consecutive turns, a half with the share s has n × s, rounded down or up. The result
+    /// depends on the number of the turn alone, so the page size and the reading direction do not change it.
+    private func scheduled(in tier: Range<Int>, turn: UInt64, seed: UInt64) -> (entry: Int, turn: UInt64) {
+        var (low, high, turn, phase) = (tier.lowerBound, tier.upperBound, turn, seed)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            let start = low == tier.lowerBound ? 0 : tickets[low - 1].sum
+            let (half, whole) = (tickets[middle - 1].sum - start, tickets[high - 1].sum - start)
+            // The share and the phase are 32-bit fixed-point numbers. A turn belongs to the first half if a whole number lies between its multiple
+            // of the share and the next.
+            let share = whole > 0 ? UInt64(min(Double(half / whole), 1) * 0x1p32) : 0
+            phase = AdDecision.mix(phase)
+            let multiple = turn &* share &+ phase >> 32
+            let before = multiple >> 32
+            if (multiple &+ share) >> 32 == before {
+                (low, turn) = (middle, turn &- before)
+            } else {
+                (high, turn) = (middle, before)
+            }
+        }
+        return (Int(tickets[low].entry), turn)
     }
 
     private mutating func build(_ candidateList: CampaignIndex.CandidateList, _ delivery: AdDecision.DeliverySnapshot) {
         tickets.removeAll(keepingCapacity: true)
         tiers = []
         var (tier, start, sum): (UInt8, Int, Float) = (0, 0, 0)
+        func finishTier() {
+            guard start < tickets.count else { return }
+            tiers.append((Campaign.Priority.allCases[Int(tier)], start..<tickets.count))
+        }
         candidateList.entries.withUnsafeBufferPointer { all in
             for number in entries {
                 let entry = all[Int(number)]
                 guard delivery.obstacles[Int(entry.index)] == 0 else { continue }
                 if entry.tier != tier {
-                    if start < tickets.count { tiers.append(start..<tickets.count) }
+                    finishTier()
                     (tier, start, sum) = (entry.tier, tickets.count, 0)
                 }
                 sum += entry.weight * delivery.urgency[Int(entry.index)]
                 tickets.append((number, sum))
             }
         }
-        if start < tickets.count { tiers.append(start..<tickets.count) }
+        finishTier()
         version = delivery.version
     }
 

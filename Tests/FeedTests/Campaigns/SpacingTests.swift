@@ -9,6 +9,7 @@ import Testing
 struct SpacingTests {
     private static let campaigns = [
         Campaign(id: "one", advertiser: "ACME", creatives: ["0"]), Campaign(id: "two", advertiser: "ACME", creatives: ["1", "2"]),
+        Campaign(id: "three", advertiser: "ACME", creatives: ["3"]),
     ]
 
     private static func feed(
@@ -76,6 +77,33 @@ struct SpacingTests {
         }
     }
 
+    @Test(
+        "Deliveries of sessions with different page sizes differ by at most a tenth or by one impression",
+        arguments: ["v", nil], [1, 2, 3])
+    func equalDelivery(viewer: String?, campaigns: Int) async throws {
+        for (users, distance) in [(115, 1), (200, 1), (115, 12), (200, 12)] {
+            let feed = try Self.feed(Array(Self.campaigns.prefix(campaigns)), users: users, spacing: AdSpacing(creative: distance))
+            for round in 0..<5 {
+                var delivered: [[String: Int]] = []
+                for (number, limit) in [5, 20, 100].enumerated() {
+                    // Each session without a viewer has a random seed of its own.
+                    let moment = Int64(viewer == nil ? 3 * round + number : round)
+                    let pages = try await Self.pages(of: feed, limits: [limit], viewer: viewer, moment: moment)
+                    var counts: [String: Int] = [:]
+                    for entry in pages.flatMap(\.entries) where entry.adSlot != nil {
+                        counts[entry.campaign ?? "house ads", default: 0] += 1
+                    }
+                    delivered.append(counts)
+                }
+                for name in Set(delivered.flatMap(\.keys)) {
+                    let counts = delivered.map { $0[name] ?? 0 }
+                    let (least, most) = (counts.min() ?? 0, counts.max() ?? 0)
+                    #expect(most - least <= 1 || 10 * most <= 11 * least, "\(name), \(users) items, distance \(distance): \(counts)")
+                }
+            }
+        }
+    }
+
     @Test("A backward session shows the same advertisements", arguments: [0, 2], [1, 12, 40])
     func reverse(campaigns: Int, distance: Int) async throws {
         let feed = { try Self.feed(Array(Self.campaigns.prefix(campaigns)), spacing: AdSpacing(creative: distance)) }
@@ -113,7 +141,7 @@ struct SpacingTests {
 
     @Test("Campaigns of one label share slots and keep their distance across pages", arguments: [1, 20])
     func labels(distance: Int) async throws {
-        var campaigns = Self.campaigns
+        var campaigns = Array(Self.campaigns.prefix(2))
         for index in campaigns.indices { campaigns[index].labels = ["cars"] }
         var showings: [[String: [Int]]] = []
         for limit in [5, 20, 100] {
@@ -124,6 +152,28 @@ struct SpacingTests {
         let labelled = ["ad:0", "ad:1", "ad:2"].flatMap { showings[0][$0] ?? [] }.sorted()
         #expect(zip(labelled, labelled.dropFirst()).allSatisfy { $1 - $0 >= distance })
         #expect(labelled.count == (distance == 1 ? 23 : 6) && labelled.count > showings[0]["ad:0"]?.count ?? 0)
+    }
+
+    @Test("Campaigns take turns in the slots that other ads leave", arguments: ["label", "sponsorship"])
+    func remainingSlots(reason: String) async throws {
+        for moment in 1...10 {
+            var campaigns = Array(Self.campaigns.prefix(2))
+            switch reason {
+            case "label":
+                // Every fourth slot.
+                for index in campaigns.indices { campaigns[index].labels = ["cars"] }
+            default:
+                // Every second slot belongs to a campaign of higher priority.
+                campaigns.append(Self.campaigns[2])
+                campaigns[2].priority = .sponsorship
+            }
+            let feed = try Self.feed(campaigns, users: 203, spacing: AdSpacing(creative: 10))
+            for limit in [5, 20, 100] {
+                let pages = try await Self.pages(of: feed, limits: [limit], viewer: nil, moment: Int64(moment))
+                let counts = ["one", "two"].map { name in pages.flatMap(\.entries).count { $0.campaign == name } }
+                #expect(counts.reduce(0, +) == (reason == "label" ? 10 : 20) && abs(counts[0] - counts[1]) <= 1, "\(counts)")
+            }
+        }
     }
 
     @Test("A cursor holds at most 64 shown advertisements")
@@ -138,7 +188,7 @@ struct SpacingTests {
 
     @Test("Cursors of the previous version are accepted")
     func golden() async throws {
-        let feed = try Self.feed(Self.campaigns)
+        let feed = try Self.feed(Array(Self.campaigns.prefix(2)))
         // The cursor of a page of 20 with `every 5`.
         let text = "Fy2X8wHIvCWGzdh81hIAAAAAAABOIAAAAAAAABdwAAAAAAAAABQAMk0LtpujHLXIOdE1zqeuZA"
         let cursor = try feed.cursor(text)
