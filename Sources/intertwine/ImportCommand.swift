@@ -31,8 +31,8 @@ struct ImportCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Run at normal priority. Otherwise the import reads and checks at idle priority, and pauses while other programs need the \
-            processor. On a busy machine that takes long. Other writes of items wait only during the transaction at the end, which runs \
+            Run at normal priority. Otherwise the import reads and checks at low priority (nice 10), and pauses while other programs need \
+            the processor. Other writes of items wait only during the transaction at the end, which runs \
             at normal priority.
             """)
     var foreground = false

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Yields the machine to other programs: threads get the lowest priority, and a thread that calls ``pause()`` sleeps while others need the
+/// Yields the machine to other programs: threads get a low priority, and a thread that calls ``pause()`` sleeps while others need the
 /// processor.
 ///
-/// Why: the lowest priority alone is not enough. A program that serves many short requests is idle between them. Work that fills each gap
-/// evicts its caches and costs context switches. The lowest of the usual priorities is worse: a thread that wakes up waits some milliseconds
-/// for the end of the other's time slice.
+/// Why: the priority alone is not enough. A program that serves many short requests is idle between them. Work that fills each gap evicts its
+/// caches and costs context switches. The idle priority of the scheduler (`SCHED_IDLE`) is too low: beside programs that always compute, an
+/// import would not progress.
 struct Throttle {
     /// The scheduler statistics of the kernel, in nanoseconds.
     struct Schedule {
@@ -43,15 +43,19 @@ struct Throttle {
         self.last = Schedule.current
     }
 
-    /// Sets the idle priority for all threads but one, and for threads that they create, so that they yield at once to any other thread.
+    /// The nice value: the kernel then gives a thread about a tenth of the time of another one that always computes.
+    private static let niceness: Int32 = 10
+
+    /// Lowers the priority of all threads but one, and of threads that they create. The kernel lowers their disk priority accordingly.
     static func yieldToOthers(except other: pid_t?) {
-        // The constant is SCHED_IDLE of <sched.h>, a macro that Swift does not import. Every user may set this priority.
-        let idle: Int32 = 5
+        let target = __priority_which_t(PRIO_PROCESS.rawValue)
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        for thread in [0] + threads.compactMap(pid_t.init) where thread != other {
-            var parameters = sched_param()
-            // The thread may have ended in the meantime.
-            guard sched_setscheduler(thread, idle, &parameters) == 0 || errno == ESRCH else {
+        for thread in threads.compactMap(pid_t.init) where thread != other {
+            // A higher value stays, for example that of the command `nice`. The thread may have ended in the meantime.
+            errno = 0
+            let current = getpriority(target, id_t(thread))
+            guard errno == 0, current < niceness else { continue }
+            guard setpriority(target, id_t(thread), niceness) == 0 || errno == ESRCH else {
                 return Output.printError("the import cannot lower its priority: \(String(cString: strerror(errno)))")
             }
         }
