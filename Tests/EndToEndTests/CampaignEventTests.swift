@@ -81,6 +81,44 @@ struct CampaignEventTests {
         }
     }
 
+    @Test("The cells of an ad with a companion count one impression for their slot", arguments: [true, false], [nil, "ann"])
+    func companion(hasCampaign: Bool, viewer: String?) async throws {
+        try await offPool {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let cells = """
+                {collection: [{identifier: PromoCell, size: 300x160, bind: {title: {text: title}}}, \
+                {identifier: NotesCell, companion: notes, size: 300x40, bind: {title: {text: title}}}]}
+                """
+            let kinds = Self.kinds.replacing(
+                "{collection: {identifier: PromoCell, size: 300x160, bind: {title: {text: title}}}}", with: cells)
+            try kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
+            let service = try RunningService(
+                items: Items.users(3), settings: [RunningService.tokenSetting, "kinds.file=\(folder)/kinds.yaml"])
+            #expect(try service.admin("PUT", "/admin/items/promo/1", body: Self.promo).status == 201)
+            if hasCampaign {
+                #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: Self.campaign("")).status == 201)
+            }
+            let fields = ["User-Agent: tests"] + (viewer.map { ["X-Viewer-ID: \($0)"] } ?? [])
+            let page = try JSON(try service.get("/feed", fields: fields).text)
+            let shown = page["cells"]?.list.filter { $0["id"]?.text?.hasPrefix("promo:1") ?? false } ?? []
+            #expect(shown.compactMap { $0["id"]?.text } == ["promo:1", "promo:1#notes"])
+            let events = try shown.reversed().map { cell in
+                let token = try #require(cell["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text)
+                return #"{"type":"impression","cell":"\#(cell["id"]?.text ?? "")","token":"\#(token)"}"#
+            }
+            let body = #"{"events":[\#(events.joined(separator: ","))]}"#
+            let response = try JSON(try service.ask("POST", "/events", fields: fields, body: body).text)
+            #expect(response["results"]?.list.compactMap { $0["verdict"]?.text } == ["counted", "duplicate"])
+            let reports = try Self.reports(service)
+            #expect(reports.allSatisfy { Self.sum($0) == ["impressions": 1] }, "\(reports)")
+            guard hasCampaign else { return }
+            let campaigns = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]
+            #expect(campaigns?[0]?["delivered"]?.number == 1)
+        }
+    }
+
     @Test("An undone event on a house ad is in reports by ad and by campaign")
     func houseAd() async throws {
         try await offPool {

@@ -138,6 +138,16 @@ public struct CellFactories: Sendable {
         return item.isEmpty ? nil : (kind, String(item))
     }
 
+    /// Returns the id of the first cell of an ad whose kind has companions; nil for other cells.
+    ///
+    /// The cells of such an ad share an ad slot, which counts once for goals and reports.
+    func firstCell(ofAdWithCompanions id: String) -> String? {
+        guard !storage.tables.companions.isEmpty, let item = item(ofCell: id), storage.tables.companions[item.kind] != nil,
+            tables.advertisements.values.contains(where: { $0.contains { $0.kind == item.kind } })
+        else { return nil }
+        return cellID(kind: item.kind, id: item.id)
+    }
+
     /// Removes the name of a companion from an id.
     private static func first(of id: Substring, _ companions: Set<String>?) -> Substring {
         guard let companions, let mark = id.utf8.lastIndex(of: UInt8(ascii: "#")) else { return id }

@@ -96,7 +96,7 @@ extension ActionPerformer {
                 continue
             }
             if client.verdict == .counted { client.verdict = outcome == .counted ? objection ?? .counted : outcome }
-            client.token = token.impression
+            client.token = impression(of: token)
             client.showing = token.showing
             var context = CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
@@ -111,6 +111,11 @@ extension ActionPerformer {
             entry.changes += context.changes
         }
         return (entry, places)
+    }
+
+    /// Returns the key under which the impression of a token counts.
+    func impression(of token: ImpressionToken) -> String {
+        token.impression(sharedWith: factories.firstCell(ofAdWithCompanions: token.cell))
     }
 
     /// Verifies the token of a report. The returned token is nil if the token is forged or belongs to another cell.

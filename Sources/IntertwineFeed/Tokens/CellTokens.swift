@@ -143,8 +143,14 @@ package struct ImpressionToken: Sendable, Hashable {
     ///
     /// For a slot served to a campaign, it is also independent of the replica, the number of items of the page and the layout.
     /// Why: the slot was served once.
-    var impression: String {
+    ///
+    /// - Parameter cell: The cell under which an impression of this one counts, because both share an ad slot; nil if this one has its own.
+    func impression(sharedWith cell: String?) -> String {
         var token = self
+        if let cell {
+            token.cell = cell
+            token.showing?.position = 0
+        }
         if var showing, showing.campaign != nil {
             (showing.reservation, showing.ends, showing.position, showing.layout) = (nil, nil, 0, .collection)
             token.showing = showing
