@@ -39,7 +39,10 @@ let samplePictures =
 
 let package = Package(
     name: "intertwine",
+    platforms: [.macOS(.v13), .iOS(.v16)],
     products: [
+        .library(name: "IntertwineClient", targets: ["IntertwineClient"]),
+        .library(name: "IntertwineUI", targets: ["IntertwineUI"]),
         .executable(name: "intertwine", targets: ["intertwine"]),
         .executable(name: "intertwine-image-worker", targets: ["intertwine-image-worker"]),
         .library(
@@ -50,6 +53,10 @@ let package = Package(
                 "IntertwineWebClient",
             ]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Server"]),
+        .trait(name: "Server", description: "The service and its dependencies. Apps disable it: `traits: []`."),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
@@ -279,6 +286,10 @@ let package = Package(
         .systemLibrary(name: "CIntertwineDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CIntertwineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+        // The client for apps. Its tests and examples are a package of their own, in Clients/Swift.
+        .target(name: "IntertwineClient", path: "Clients/Swift/Sources/IntertwineClient"),
+        .target(name: "IntertwineUI", dependencies: ["IntertwineClient"], path: "Clients/Swift/Sources/IntertwineUI"),
+
         // Tests
         .target(name: "TestSupport", dependencies: ["CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
         // A server in a process of its own, with a counting allocator, for the tests that need one.
@@ -381,8 +392,17 @@ for target in package.targets where target.type != .system && !inC.contains(targ
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
-        .treatAllWarnings(as: .error),
+        // A later compiler's warning must not break an app.
+        .treatAllWarnings(as: .error, .when(traits: ["Server"])),
     ]
+}
+
+// Only the service has dependencies. Without its trait, an app with the client resolves none.
+for target in package.targets {
+    target.dependencies = target.dependencies.map { dependency in
+        guard case .productItem(let name, let package?, _, _) = dependency else { return dependency }
+        return .product(name: name, package: package, condition: .when(traits: ["Server"]))
+    }
 }
 
 // Full RELRO: the tables of the dynamic linker are read-only once a program has started. Only for programs, because the package manager refuses

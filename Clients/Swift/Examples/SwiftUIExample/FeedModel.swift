@@ -12,12 +12,10 @@ import SwiftUI
 
     @Published private(set) var rows: [Row] = []
     @Published private(set) var message: String?
-    let server: URL
     private let list: FeedList
 
     init(server: URL) {
-        self.server = server
-        list = FeedList(client: FeedClient(base: server), href: FeedClient.href(limit: 20))
+        list = FeedList(client: FeedClient(base: server))
     }
 
     /// Loads the next page, and publishes all loaded cells.

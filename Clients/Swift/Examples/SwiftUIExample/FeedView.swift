@@ -14,7 +14,7 @@ struct FeedView: View {
         VStack {
             if let message = model.message { Text(message) }
             List(model.rows) { row in
-                CellView(cell: row.cell, server: model.server)
+                CellView(cell: row.cell)
                     .task { if row.id == model.rows.last?.id { await model.loadNext() } }
             }
         }
@@ -25,7 +25,6 @@ struct FeedView: View {
 /// A cell, shown by its identifier.
 struct CellView: View {
     let cell: FeedCell
-    let server: URL
 
     var body: some View {
         switch cell.identifier {
@@ -46,8 +45,7 @@ struct CellView: View {
 
     private func picture(_ part: String) -> some View {
         let binding = cell.bindings[part]
-        let url = binding?.image(scale: 2).flatMap { URL(string: $0, relativeTo: server) }
-        return AsyncImage(url: url) { image in
+        return AsyncImage(url: binding?.image(scale: 2)) { image in
             image.resizable().scaledToFit()
         } placeholder: {
             Color.gray

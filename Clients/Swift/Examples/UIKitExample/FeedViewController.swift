@@ -9,7 +9,7 @@
         private let actions: Actions
         private let images: ImageLoader
         private let impressions: Impressions
-        private var sections: [FeedSection] = []
+        private var sections = [FeedSection.empty]
         private var tasks: [Task<Void, Never>] = []
         private var imageTasks: [ObjectIdentifier: Task<Void, Never>] = [:]
         private var lastUndo: Invocation.Undo?
@@ -34,11 +34,13 @@
             super.viewDidLoad()
             for identifier in registry.identifiers { collectionView.register(UserCell.self, forCellWithReuseIdentifier: identifier) }
             tasks = [
-                Task { [list] in _ = try? await list.loadNext() },
-                Task { [list] in await list.follow() },
-                Task { [weak self, updates = list.updates] in
-                    for await update in updates { await self?.apply(update) }
-                },
+                Task { [weak self, updates = list.updates()] in
+                    do {
+                        for try await update in updates { await self?.apply(update) }
+                    } catch {
+                        self?.show(error)
+                    }
+                }
             ]
         }
 
@@ -50,16 +52,16 @@
             await withCheckedContinuation { done in
                 collectionView.performBatchUpdates { [self] in
                     sections = update.sections
-                    collectionView.deleteSections(update.removedSections)
-                    collectionView.deleteItems(at: update.removed)
-                    collectionView.insertSections(update.insertedSections)
-                    collectionView.insertItems(at: update.inserted)
-                    for move in update.moved { collectionView.moveItem(at: move.from, to: move.to) }
+                    collectionView.deleteSections(update.sectionDeletions)
+                    collectionView.deleteItems(at: update.deletions)
+                    collectionView.insertSections(update.sectionInsertions)
+                    collectionView.insertItems(at: update.insertions)
+                    for move in update.moves { collectionView.moveItem(at: move.from, to: move.to) }
                 } completion: { _ in
                     done.resume()
                 }
             }
-            collectionView.reconfigureItems(at: update.reconfigured)
+            collectionView.reconfigureItems(at: update.reconfigurations)
         }
 
         override func numberOfSections(in collectionView: UICollectionView) -> Int { sections.count }
@@ -71,7 +73,8 @@
         override func collectionView(_ collectionView: UICollectionView, cellForItemAt indexPath: IndexPath) -> UICollectionViewCell {
             let cell = sections[indexPath.section].cells[indexPath.item]
             let view =
-                registry.dequeue(cell) { collectionView.dequeueReusableCell(withReuseIdentifier: $0, for: indexPath) } ?? UserCell()
+                registry.dequeue(cell) { collectionView.dequeueReusableCell(withReuseIdentifier: $0, for: indexPath) }
+                ?? collectionView.dequeueReusableCell(withReuseIdentifier: "placeholder", for: indexPath)
             registry.bind(cell, to: view)
             imageTasks[ObjectIdentifier(view)]?.cancel()
             imageTasks[ObjectIdentifier(view)] = Task { [images, scale = traitCollection.displayScale] in
@@ -94,7 +97,7 @@
         override func collectionView(_ collectionView: UICollectionView, didSelectItemAt indexPath: IndexPath) {
             let cell = sections[indexPath.section].cells[indexPath.item]
             Task {
-                switch try await actions.perform("selection", of: cell) {
+                switch try await actions.perform(.selection, of: cell) {
                 case .link(let url): await UIApplication.shared.open(url)
                 case .performed(let response):
                     show(response.presentation)
@@ -106,7 +109,7 @@
 
         /// Hides the cell immediately. It returns if the server refuses.
         func dismiss(_ cell: FeedCell) async throws {
-            lastUndo = try await actions.perform("dismissal", of: cell, showing: .hiding(cell, in: list)).undo
+            lastUndo = try await actions.perform(.dismissal, of: cell, showing: .hiding(cell, in: list)).undo
         }
 
         func undoDismissal() async throws {
@@ -124,8 +127,12 @@
                 let share = visible.isNull ? 0 : visible.width * visible.height / (frame.width * frame.height)
                 return Impressions.VisibleCell(sections[indexPath.section].cells[indexPath.item], share: share)
             }
-            Task { await impressions.setVisibleCells(visibleCells) }
+            Task { await impressions.record(visible: visibleCells) }
             if window.maxY > scrollView.contentSize.height - 2 * window.height { Task { try? await list.loadNext() } }
+        }
+
+        private func show(_ error: any Error) {
+            collectionView.backgroundView = UILabel()
         }
 
         private func show(_ presentation: JSONValue?) {
@@ -139,7 +146,7 @@
         private let name = UILabel()
         private let imageView = UIImageView()
 
-        func show(_ bindings: [String: Binding]) {
+        func show(_ bindings: [String: CellBinding]) {
             name.text = bindings["username"]?.text
             imageView.image = nil
             for view in [imageView, name] where view.superview == nil {

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -8,7 +8,7 @@ import Foundation
 ///
 /// ```swift
 /// let client = FeedClient(base: URL(string: "https://feeds.example.com")!, viewer: "ann")
-/// let page = try await client.page(FeedClient.href())
+/// let page = try await client.page(client.url())
 /// let following = try await client.next(after: page)
 /// ```
 public struct FeedClient: Sendable {
@@ -20,6 +20,21 @@ public struct FeedClient: Sendable {
     public var viewerField = "X-Viewer-ID"
     /// The cells that the app supports, in the format of `CellRegistry.capabilities`. If nil, the server sends all cells.
     public var capabilities: String?
+    /// Further header fields of each request to the server at `base`.
+    public var headers: [String: String] = [:]
+    /// Returns the header fields that authorize a request to the server at `base`, such as `Authorization`.
+    ///
+    /// The fields are reused until the server responds with 401. Then the closure is called with `isRefresh`, once for all concurrent
+    /// requests, and each request is repeated once. If the closure throws a `URLError`, the error of the request is `unreachable`;
+    /// otherwise it is `unauthorized`.
+    ///
+    /// ```swift
+    /// client.authorize = { isRefresh in ["Authorization": "Bearer \(try await session.token(isRefresh: isRefresh))"] }
+    /// ```
+    public var authorize: (@Sendable (_ isRefresh: Bool) async throws -> [String: String])? {
+        didSet { authorization = authorize.map(Authorization.init) }
+    }
+    private var authorization: Authorization?
     /// The accepted languages, most preferred first.
     public var languages: [String] = []
     /// The policy for retries of safe requests.
@@ -45,27 +60,25 @@ public struct FeedClient: Sendable {
         self.transport = transport
     }
 
-    /// Returns the href of a feed's first page, with changes enabled.
+    /// Returns the URL of a feed's first page, with changes enabled.
     ///
     /// - Parameters:
     ///   - feed: The name of the feed; nil for the feed `main`.
     ///   - layout: `collection` or `table`.
     ///   - width: The width of the view, in points.
-    public static func href(feed: String? = nil, section: String? = nil, limit: Int = 20, layout: String? = nil, width: Int? = nil)
-        -> String
-    {
-        var path = feed.map { "/feeds/\(escaped($0))" } ?? (section == nil ? "/feed" : "/feeds/main")
-        if let section { path += "/sections/\(escaped(section))" }
+    public func url(feed: String? = nil, section: String? = nil, limit: Int = 20, layout: String? = nil, width: Int? = nil) -> URL {
+        var path = feed.map { "/feeds/\(Self.escaped($0))" } ?? (section == nil ? "/feed" : "/feeds/main")
+        if let section { path += "/sections/\(Self.escaped(section))" }
         var query = ["limit=\(limit)", "changes=true"]
-        if let layout { query.append("layout=\(escaped(layout))") }
+        if let layout { query.append("layout=\(Self.escaped(layout))") }
         if let width { query.append("width=\(width)") }
-        return path + "?" + query.joined(separator: "&")
+        return URL(href: path + "?" + query.joined(separator: "&"), base: base) ?? base
     }
 
-    /// Returns the page at an href: a result of `href(feed:)`, or `next` or `previous` of another page.
-    public func page(_ href: String) async throws -> FeedPage {
-        let response = try await get(href)
-        guard let page = FeedPage(response.value, language: response.language) else {
+    /// Returns the page at a URL: a result of `url(feed:)`, or `next` or `previous` of another page.
+    public func page(_ url: URL) async throws -> FeedPage {
+        let response = try await get(url.absoluteString)
+        guard let page = FeedPage(response.value, base: base, language: response.language) else {
             throw FeedClientError.invalidResponse(reason: "no page")
         }
         return page
@@ -73,25 +86,25 @@ public struct FeedClient: Sendable {
 
     /// Returns the page after a page; nil at the end of the feed.
     public func next(after page: FeedPage) async throws -> FeedPage? {
-        guard let href = page.next else { return nil }
-        return try await self.page(href)
+        guard let url = page.next else { return nil }
+        return try await self.page(url)
     }
 
     /// Returns the page before a page; nil at the start of the feed.
     public func previous(before page: FeedPage) async throws -> FeedPage? {
-        guard let href = page.previous else { return nil }
-        return try await self.page(href)
+        guard let url = page.previous else { return nil }
+        return try await self.page(url)
     }
 
     /// Returns the server's feeds, ordered by name.
     public func feeds() async throws -> [FeedSummary] {
         guard let feeds = try await get("/feeds").value["feeds"]?.array else { throw FeedClientError.invalidResponse(reason: "no feeds") }
-        return feeds.compactMap(FeedSummary.init)
+        return feeds.compactMap { FeedSummary($0, base: base) }
     }
 
     /// Returns one cell by its id, for example for a deep link.
     public func cell(_ id: String) async throws -> FeedCell {
-        guard let cell = FeedCell(try await get("/cells/\(Self.escaped(id))").value) else {
+        guard let cell = FeedCell(try await get("/cells/\(Self.escaped(id))").value, base: base) else {
             throw FeedClientError.invalidResponse(reason: "no cell")
         }
         return cell
@@ -106,7 +119,7 @@ public struct FeedClient: Sendable {
         if let cached { request.setValue(cached.tag, forHTTPHeaderField: "If-None-Match") }
         let (response, value) = try await exchange(request, isRepeatable: true)
         if response.status == 304, let cached { return (cached.value, cached.language, false) }
-        guard response.status == 200, let value else { throw FeedClientError.refused(Problem(response)) }
+        guard response.status == 200, let value else { throw FeedClientError.refused(FeedProblem(response)) }
         let language = response.fields["content-language"]
         if let tag = response.fields["etag"] { cache.store(value, tag: tag, language: language, bytes: response.body.count, for: key) }
         return (value, language, true)
@@ -119,7 +132,7 @@ public struct FeedClient: Sendable {
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try body.encoded()
         let (response, value) = try await exchange(request, isRepeatable: true)
-        guard response.status == 200, let value else { throw FeedClientError.refused(Problem(response)) }
+        guard response.status == 200, let value else { throw FeedClientError.refused(FeedProblem(response)) }
         return value
     }
 
@@ -138,30 +151,32 @@ public struct FeedClient: Sendable {
         if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
         let isSafe = ["GET", "HEAD", "PUT", "DELETE"].contains(method.uppercased())
         let (response, value) = try await exchange(request, isRepeatable: isSafe || key != nil)
-        guard response.status < 400 else { throw FeedClientError.refused(Problem(response)) }
+        guard response.status < 400 else { throw FeedClientError.refused(FeedProblem(response)) }
         return (response, value)
     }
 
     /// Returns the absolute URL of an href.
     public func url(_ href: String) throws -> URL {
-        guard let url = URL(string: href, relativeTo: base)?.absoluteURL, ["http", "https"].contains(url.scheme?.lowercased()),
-            url.host != nil
-        else { throw FeedClientError.invalidLink(href) }
+        guard let url = URL(href: href, base: base), url.isWeb, url.host != nil else { throw FeedClientError.invalidLink(href) }
         return url
     }
 
-    /// Returns a request with viewer, capabilities and languages for the server at `base`; requests to other servers contain none of them.
+    /// Returns a request with headers, viewer, capabilities and languages for the server at `base`; requests to other servers contain none
+    /// of them.
     func request(_ method: String, _ href: String) throws -> URLRequest {
         let url = try url(href)
         var request = URLRequest(url: url)
         request.httpMethod = method
-        if url.scheme == base.scheme, url.host == base.host, url.port == base.port {
+        if isOfServer(url) {
+            for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
             if let viewer { request.setValue(viewer, forHTTPHeaderField: viewerField) }
             if let capabilities { request.setValue(capabilities, forHTTPHeaderField: "Accept-Cells") }
             if !languages.isEmpty { request.setValue(Self.acceptLanguage(languages), forHTTPHeaderField: "Accept-Language") }
         }
         return request
     }
+
+    private func isOfServer(_ url: URL?) -> Bool { url?.scheme == base.scheme && url?.host == base.host && url?.port == base.port }
 
     /// Sends a request whose response is JSON or empty.
     func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (response: HTTPResponse, value: JSONValue?) {
@@ -182,16 +197,16 @@ public struct FeedClient: Sendable {
             let failure: FeedClientError
             var retryAfter: Double?
             do {
-                let response = try await transport.send(request, limit: limit)
+                let response = try await authorized(request, status: \.status) { try await transport.send($0, limit: limit) }
                 guard [429, 502, 503, 504].contains(response.status) else { return try read(response) }
                 retryAfter = response.retryAfter(now: now())
-                failure = .unavailable(Problem(response), retryAfter: retryAfter)
+                failure = .unavailable(FeedProblem(response), retryAfter: retryAfter)
             } catch let error as CancellationError {
                 throw error
             } catch is BodyTooLongError {
                 throw FeedClientError.invalidResponse(reason: "the response is too long")
             } catch let error as FeedClientError {
-                guard error.isTemporary else { throw error }
+                guard error.isRetryable else { throw error }
                 failure = error
             } catch {
                 try Task.checkCancellation()
@@ -201,6 +216,26 @@ public struct FeedClient: Sendable {
             try await retry.sleep(delay)
             attempt += 1
         }
+    }
+
+    /// Sends a request whose response is a stream, without retries.
+    func open(_ request: URLRequest) async throws -> HTTPResponseStream {
+        try await authorized(request, status: \.status, send: transport.stream)
+    }
+
+    /// Sends a request with the fields of `authorize`, and once more with refreshed fields if the response is 401.
+    private func authorized<Response>(
+        _ request: URLRequest, status: (Response) -> Int, send: (URLRequest) async throws -> Response
+    ) async throws -> Response {
+        guard let authorization, isOfServer(request.url) else { return try await send(request) }
+        func sent(after refused: Authorization.Fields?) async throws -> (Response, Authorization.Fields) {
+            let fields = try await authorization.fields(after: refused)
+            var request = request
+            for (name, value) in fields.values { request.setValue(value, forHTTPHeaderField: name) }
+            return (try await send(request), fields)
+        }
+        let (response, fields) = try await sent(after: nil)
+        return status(response) == 401 ? try await sent(after: fields).0 : response
     }
 
     static func escaped(_ text: String) -> String {

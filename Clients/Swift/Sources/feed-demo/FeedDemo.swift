@@ -18,22 +18,20 @@ struct FeedDemo {
         let registry = textCells()
         var client = FeedClient(base: options.base, viewer: options.viewer)
         client.capabilities = registry.capabilities
-        let list = FeedList(client: client, href: FeedClient.href(feed: options.feed))
+        let list = FeedList(client: client, url: client.url(feed: options.feed))
         for _ in 0..<options.pages {
             guard try await list.loadNext() else { break }
         }
-        let following = options.follows ? Task { await list.follow(every: 2) } : nil
-        for await update in list.updates {
+        for try await update in list.updates(every: 2) {
             print(lines(of: update, registry).joined(separator: "\n"))
             if !options.follows { break }
         }
-        following?.cancel()
     }
 
     private static func lines(of update: FeedUpdate, _ registry: CellRegistry<TextView>) -> [String] {
         var lines = [
-            "— \(update.inserted.count) inserted, \(update.removed.count) removed, \(update.moved.count) moved, "
-                + "\(update.reconfigured.count) reconfigured —"
+            "— \(update.insertions.count) inserted, \(update.deletions.count) removed, \(update.moves.count) moved, "
+                + "\(update.reconfigurations.count) reconfigured —"
         ]
         for section in update.sections {
             for cell in [section.header].compactMap({ $0 }) + section.cells {
@@ -53,6 +51,16 @@ final class TextView {
     var text = ""
 }
 
+private func described(_ binding: CellBinding) -> String? {
+    switch binding.value {
+    case .text(let text): text
+    case .date(let date): date.formatted(.iso8601)
+    case .number(let number): "\(number)"
+    case .link(let url): url.absoluteString
+    case .image, .media, nil: nil
+    }
+}
+
 /// Returns the views of the sample feed's cells, and a fallback for all others.
 func textCells() -> CellRegistry<TextView> {
     let registry = CellRegistry<TextView>()
@@ -66,7 +74,7 @@ func textCells() -> CellRegistry<TextView> {
         view.text = "ad  \(cell.id)"
     }
     registry.registerFallback(make: TextView.init) { view, cell in
-        let parts = cell.bindings.sorted { $0.key < $1.key }.compactMap { $1.text ?? $1.date ?? $1.number.map { "\($0)" } ?? $1.link }
+        let parts = cell.bindings.sorted { $0.key < $1.key }.compactMap { described($1) }
         view.text = "\(cell.isSectionHeader ? "#" : "·") \(parts.isEmpty ? cell.id : parts.joined(separator: ", "))"
     }
     return registry

@@ -20,9 +20,9 @@ private let done =
         let server = FaultyServer { _, _ in FaultyServer.respond(200, done) }
         defer { server.stop() }
         let actions = Actions(client: FeedClient(base: server.base, retry: .never))
-        guard case .noOperation = try await actions.perform("like", of: user) else { throw URLError(.unknown) }
-        guard case .noOperation = try await actions.perform("later", of: user) else { throw URLError(.unknown) }
-        guard case .link(let url) = try await actions.perform("link", of: user) else { throw URLError(.unknown) }
+        guard case .noOperation = try await actions.perform(.custom("like"), of: user) else { throw URLError(.unknown) }
+        guard case .noOperation = try await actions.perform(.custom("later"), of: user) else { throw URLError(.unknown) }
+        guard case .link(let url) = try await actions.perform(.custom("link"), of: user) else { throw URLError(.unknown) }
         #expect(url == server.base.appending(path: "click/x"))
         #expect(server.requests.isEmpty)
     }
@@ -33,7 +33,7 @@ private let done =
         let actions = Actions(client: FeedClient(base: server.base, retry: .never))
         let seen = LockedBox<[String]>([])
         let change = OptimisticChange(apply: { seen.withLock { $0.append("shown") } }, revert: { seen.withLock { $0.append("back") } })
-        await #expect(throws: FeedClientError.self) { try await actions.perform("dismissal", of: user, showing: change) }
+        await #expect(throws: FeedClientError.self) { try await actions.perform(.dismissal, of: user, showing: change) }
         #expect(seen.withLock { $0 } == ["shown", "back"])
         #expect(await actions.pendingCount == 0)
     }
@@ -43,7 +43,7 @@ private let done =
         defer { server.stop() }
         let clock = LockedBox(Self.date("2026-01-02T03:04:04Z"))
         let actions = Actions(client: FeedClient(base: server.base, retry: .never), now: { clock.withLock { $0 } })
-        let undo = try #require(try await actions.perform("dismissal", of: user).undo)
+        let undo = try #require(try await actions.perform(.dismissal, of: user).undo)
         try await actions.undo(undo)
         #expect(server.requests.last?.target == "/invocations/s")
         #expect(server.requests.last?.fields["idempotency-key"] != nil)
@@ -59,7 +59,7 @@ private let done =
         }
         defer { server.stop() }
         let actions = Actions(client: FeedClient(base: server.base, retry: .never), now: { .distantPast })
-        let undo = try #require(try await actions.perform("dismissal", of: user).undo)
+        let undo = try #require(try await actions.perform(.dismissal, of: user).undo)
         await #expect(throws: error) { try await actions.undo(undo) }
     }
 
@@ -78,7 +78,7 @@ private let done =
         defer { try? FileManager.default.removeItem(at: file) }
         do {
             let actions = Actions(client: FeedClient(base: server.base, retry: .never), file: file)
-            for slot in ["selection", "dismissal"] {
+            for slot in [CellSlot.selection, .dismissal] {
                 guard case .queued = try await actions.perform(slot, of: user) else { throw URLError(.unknown) }
             }
             #expect(await actions.pendingCount == 2)
@@ -102,7 +102,7 @@ private let done =
         let actions = Actions(client: FeedClient(base: server.base, retry: .never))
         let isReverted = LockedBox(false)
         let change = OptimisticChange(apply: {}, revert: { isReverted.withLock { $0 = true } })
-        let undo = try #require(try await actions.perform("dismissal", of: user, showing: change).undo)
+        let undo = try #require(try await actions.perform(.dismissal, of: user, showing: change).undo)
         try await actions.undo(undo)
         #expect(isReverted.withLock { $0 })
         #expect(await actions.pendingCount == 0)
@@ -118,7 +118,7 @@ private let done =
             client: FeedClient(base: server.base, retry: .never),
             onFailure: { failure in failures.withLock { $0.append(failure.problem?.status) } })
         _ = try await actions.perform(
-            "dismissal", of: user, showing: OptimisticChange(apply: {}, revert: { isReverted.withLock { $0 = true } }))
+            .dismissal, of: user, showing: OptimisticChange(apply: {}, revert: { isReverted.withLock { $0 = true } }))
         isUnavailable.withLock { $0 = false }
         #expect(await actions.sendPending())
         #expect(failures.withLock { $0 } == [404])
@@ -133,7 +133,7 @@ private let done =
         let actions = Actions(
             client: FeedClient(base: server.base, retry: .never), now: { clock.withLock { $0 } },
             onFailure: { _ in failures.withLock { $0 += 1 } })
-        _ = try await actions.perform("dismissal", of: user)
+        _ = try await actions.perform(.dismissal, of: user)
         clock.withLock { $0 = Date(timeIntervalSince1970: 90_000) }
         let before = server.requests.count
         #expect(await actions.sendPending())

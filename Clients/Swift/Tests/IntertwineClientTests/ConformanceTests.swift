@@ -28,19 +28,19 @@ import Testing
             ])
         }
         #expect(JSONValue.array(cells) == entry.expect["cells"])
-        #expect(page.next == entry.expect["next"]?.text)
+        #expect(page.next?.absoluteString == entry.expect["next"]?.text)
         #expect(.boolean(page.syncToken != nil) == entry.expect["isFollowed"])
     }
 
     @Test(arguments: Conformance.cases("actions")) func actions(_ entry: Conformance) throws {
-        let cell = try #require(entry.given["cell"].flatMap(FeedCell.init))
+        let cell = try #require(entry.given["cell"].flatMap { FeedCell($0) })
         let slot = try #require(entry.given["slot"]?.text)
-        let action = cell.actions[slot]
+        let action = cell.actions[.custom(slot)]
         let values = entry.given["values"]?.object?.compactMapValues(\.text) ?? [:]
         let actual: JSONValue
         switch action?.kind {
         case .bind(let bindings): actual = .object(["bind": .object(bindings.mapValues { .object($0.members) })])
-        case .link(let href): actual = .object(["link": .object(["href": .text(href)])])
+        case .link(let url): actual = .object(["link": .object(["href": .text(url.absoluteString)])])
         case .request(let method, _, let body):
             var request: [String: JSONValue] = [
                 "method": .text(method), "href": .text(action?.href(values) ?? ""), "hasKey": .boolean(Actions.needsKey(method)),
@@ -53,15 +53,17 @@ import Testing
     }
 
     @Test(arguments: Conformance.cases("bindings")) func bindings(_ entry: Conformance) throws {
-        let value = entry.given["binding"]?.object.map(Binding.init)?.value
+        let binding = entry.given["binding"]?.object.map { CellBinding($0) }
         let actual: JSONValue
-        switch value {
+        switch binding?.value {
         case .text(let text): actual = .object(["type": .text("text"), "value": .text(text)])
-        case .image(let href): actual = .object(["type": .text("image"), "value": .text(href)])
-        case .date(let date): actual = .object(["type": .text("date"), "value": .text(date)])
+        case .image(let url): actual = .object(["type": .text("image"), "value": .text(url.absoluteString)])
+        case .date(let date):
+            let text = binding?.isDay == true ? String(Timestamps.text(date).prefix(10)) : Timestamps.text(date)
+            actual = .object(["type": .text("date"), "value": .text(text)])
         case .number(let number): actual = .object(["type": .text("number"), "value": .number(number)])
-        case .link(let href): actual = .object(["type": .text("link"), "value": .text(href)])
-        case .media(let href): actual = .object(["type": .text("media"), "value": .text(href)])
+        case .link(let url): actual = .object(["type": .text("link"), "value": .text(url.absoluteString)])
+        case .media(let url): actual = .object(["type": .text("media"), "value": .text(url.absoluteString)])
         case nil: actual = .null
         }
         #expect(actual == entry.expect)
@@ -73,7 +75,7 @@ import Testing
         let base = try #require(URL(string: "http://example.com"))
         let actions = Actions(client: FeedClient(base: base, retry: .never, transport: transport))
         let user = cell("user:a", actions: ["selection": request("POST", "/x")])
-        guard case .performed(let response) = try await actions.perform("selection", of: user) else { throw URLError(.unknown) }
+        guard case .performed(let response) = try await actions.perform(.selection, of: user) else { throw URLError(.unknown) }
         var undo: JSONValue = .null
         if case .request(let method, let href)? = response.undo?.operation {
             undo = .object([
@@ -84,7 +86,7 @@ import Testing
         let expected = try entry.expect["open"]?.text.map { try #require(URL(string: $0, relativeTo: base)?.absoluteURL) }
         #expect(response.open == expected)
         let actual: JSONValue = .object([
-            "id": response.id.map(JSONValue.text) ?? .null, "slot": response.slot.map(JSONValue.text) ?? .null,
+            "id": response.id.map(JSONValue.text) ?? .null, "slot": response.slot.map { .text($0.rawValue) } ?? .null,
             "commands": .array(response.commands.map { .object($0.members) }), "presentation": response.presentation ?? .null,
             "open": entry.expect["open"] ?? .null, "undo": undo,
         ])
@@ -92,13 +94,13 @@ import Testing
     }
 
     @Test(arguments: Conformance.cases("changes")) func changes(_ entry: Conformance) throws {
-        var pages = FeedListState(first: "/feed")
+        var pages = FeedListState(first: URL(filePath: "/feed"))
         let ids = (entry.given["list"]?.array ?? []).compactMap(\.text)
         let cells = ids.map { JSONValue.object(["id": .text($0)]) }
         let page = FeedPage(.object(["cells": .array(cells), "page": .object(["syncToken": .text("A")])]))
         pages.append(try #require(page))
         let before = FeedSection.sections(of: pages.entries)
-        let changes = try #require(entry.given["response"].flatMap(FeedChanges.init))
+        let changes = try #require(entry.given["response"].flatMap { FeedChanges($0, base: nil) })
         let window = try #require(pages.window(around: 0..<1, maxLength: 100))
         guard pages.apply(changes, to: window) == .applied else {
             #expect(entry.expect["reload"] == .boolean(true))
@@ -138,7 +140,7 @@ import Testing
                 "title": .text(problem.title), "detail": problem.detail.map(JSONValue.text) ?? .null,
                 "instance": problem.instance.map(JSONValue.text) ?? .null, "errors": .array(problem.errors.map(Self.described)),
             ]
-        } catch let error as FeedClientError where error.isTemporary {
+        } catch let error as FeedClientError where error.isRetryable {
             var retryAfter: JSONValue = .null
             if case .unavailable(_, let seconds?) = error { retryAfter = .number(seconds) }
             actual = ["outcome": .text("unavailable"), "isRetried": .boolean(transport.count == 2), "retryAfter": retryAfter]
@@ -159,7 +161,7 @@ import Testing
         #expect((stream.retry.map { .number($0 * 1000) } ?? .null) == entry.expect["retry"])
     }
 
-    private static func described(_ error: Problem.FieldError) -> JSONValue {
+    private static func described(_ error: FeedProblem.FieldError) -> JSONValue {
         var members: [String: JSONValue] = ["code": .text(error.code)]
         members["parameter"] = error.parameter.map(JSONValue.text)
         members["pointer"] = error.pointer.map(JSONValue.text)
@@ -173,11 +175,11 @@ import Testing
             .array((descending ? set.reversed() : Array(set)).map { .number(Double($0)) })
         }
         return .object([
-            "sectionsRemoved": set(update.removedSections, descending: true), "sectionsInserted": set(update.insertedSections),
-            "sectionsReconfigured": set(update.reconfiguredSections), "removed": .array(update.removed.map(path)),
-            "inserted": .array(update.inserted.map(path)),
-            "moved": .array(update.moved.map { .object(["from": path($0.from), "to": path($0.to)]) }),
-            "reconfigured": .array(update.reconfigured.map(path)),
+            "sectionsRemoved": set(update.sectionDeletions, descending: true), "sectionsInserted": set(update.sectionInsertions),
+            "sectionsReconfigured": set(update.sectionReconfigurations), "removed": .array(update.deletions.map(path)),
+            "inserted": .array(update.insertions.map(path)),
+            "moved": .array(update.moves.map { .object(["from": path($0.from), "to": path($0.to)]) }),
+            "reconfigured": .array(update.reconfigurations.map(path)),
         ])
     }
 }

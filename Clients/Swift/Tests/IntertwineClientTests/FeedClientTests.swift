@@ -4,12 +4,14 @@ import Testing
 @testable import IntertwineClient
 
 /// A page with one cell and a next page.
-private let page =
+private let pageText =
     #"{"cells": [{"id": "user:a", "identifier": "X"}], "page": {"next": "/feed?cursor=b", "previous": null, "syncToken": "A"}}"#
 
 /// Tests the client with a failing server.
 @Suite struct FeedClientTests {
     private let delays = Delays()
+
+    private func page(of client: FeedClient) async throws -> FeedPage { try await client.page(client.url()) }
 
     /// A truncated head is tested on Apple's systems only: it terminates the process with FoundationNetworking ("Transfer completed, but
     /// there's no response").
@@ -31,9 +33,9 @@ private let page =
 
     @Test(arguments: failures)
     func retriesAfterATemporaryFailure(_ name: String, _ failure: [FaultyServer.Step]) async throws {
-        let server = FaultyServer { _, number in number < 2 ? failure : FaultyServer.respond(200, page) }
+        let server = FaultyServer { _, number in number < 2 ? failure : FaultyServer.respond(200, pageText) }
         defer { server.stop() }
-        let response = try await FeedClient(base: server.base, retry: delays.policy()).page("/feed")
+        let response = try await page(of: FeedClient(base: server.base, retry: delays.policy()))
         #expect(response.cells.map(\.id) == ["user:a"], "\(name)")
         #expect(server.requests.count == 3, "\(name)")
         #expect(delays.all == [0.5, 1], "\(name)")
@@ -41,10 +43,10 @@ private let page =
 
     @Test(arguments: [[.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"), .awaitClose], [.awaitClose]] as [[FaultyServer.Step]])
     func retriesAfterATimeout(_ steps: [FaultyServer.Step]) async throws {
-        let server = FaultyServer { _, number in number == 0 ? steps : FaultyServer.respond(200, page) }
+        let server = FaultyServer { _, number in number == 0 ? steps : FaultyServer.respond(200, pageText) }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: delays.policy(), transport: URLSessionTransport(timeout: 1))
-        #expect(try await client.page("/feed").cells.map(\.id) == ["user:a"])
+        #expect(try await page(of: client).cells.map(\.id) == ["user:a"])
         #expect(server.requests.count >= 2, "a slow machine may cause further timeouts")
     }
 
@@ -53,7 +55,7 @@ private let page =
         server.stop()
         let client = FeedClient(base: server.base, retry: delays.policy())
         await #expect {
-            try await client.page("/feed")
+            try await page(of: client)
         } throws: {
             if case .unreachable? = $0 as? FeedClientError { true } else { false }
         }
@@ -68,7 +70,7 @@ private let page =
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: delays.policy())
         await #expect {
-            try await client.page("/feed")
+            try await page(of: client)
         } throws: {
             if case .refused(let problem)? = $0 as? FeedClientError { problem.status == status } else { false }
         }
@@ -77,10 +79,10 @@ private let page =
 
     @Test func waitsForTheRequestedDelay() async throws {
         let server = FaultyServer { _, number in
-            number == 0 ? FaultyServer.respond(503, fields: ["Retry-After: 7"]) : FaultyServer.respond(200, page)
+            number == 0 ? FaultyServer.respond(503, fields: ["Retry-After: 7"]) : FaultyServer.respond(200, pageText)
         }
         defer { server.stop() }
-        _ = try await FeedClient(base: server.base, retry: delays.policy()).page("/feed")
+        _ = try await page(of: FeedClient(base: server.base, retry: delays.policy()))
         #expect(delays.all == [7])
     }
 
@@ -88,8 +90,8 @@ private let page =
         let server = FaultyServer { _, _ in FaultyServer.respond(503, fields: ["Retry-After: 3600"]) }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: delays.policy())
-        let problem = Problem(title: "The server answered 503", status: 503)
-        await #expect(throws: FeedClientError.unavailable(problem, retryAfter: 3600)) { try await client.page("/feed") }
+        let problem = FeedProblem(title: "The server answered 503", status: 503)
+        await #expect(throws: FeedClientError.unavailable(problem, retryAfter: 3600)) { try await page(of: client) }
         #expect(delays.all.isEmpty)
     }
 
@@ -97,7 +99,7 @@ private let page =
         let server = FaultyServer { _, _ in [] }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: delays.policy())
-        await #expect { try await client.page("/feed") } throws: { ($0 as? FeedClientError)?.isTemporary == true }
+        await #expect { try await page(of: client) } throws: { ($0 as? FeedClientError)?.isRetryable == true }
         #expect(server.requests.count == 4)
     }
 
@@ -118,31 +120,31 @@ private let page =
         }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: delays.policy())
-        let problem = Problem(type: "/problems/x", title: "Invalid", status: 400, detail: "limit")
-        await #expect(throws: FeedClientError.refused(problem)) { try await client.page("/feed") }
+        let problem = FeedProblem(type: "/problems/x", title: "Invalid", status: 400, detail: "limit")
+        await #expect(throws: FeedClientError.refused(problem)) { try await page(of: client) }
         #expect(server.requests.count == 1)
     }
 
     @Test func validatesACachedResponse() async throws {
         let server = FaultyServer { request, _ in
             request.fields["if-none-match"] == "\"1\""
-                ? FaultyServer.respond(304) : FaultyServer.respond(200, page, fields: ["ETag: \"1\""])
+                ? FaultyServer.respond(304) : FaultyServer.respond(200, pageText, fields: ["ETag: \"1\""])
         }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: .never)
-        let first = try await client.page("/feed")
-        let second = try await client.page("/feed")
+        let first = try await page(of: client)
+        let second = try await page(of: client)
         #expect(first == second)
         #expect(server.requests.map { $0.fields["if-none-match"] } == [nil, "\"1\""])
         var other = client
         other.viewer = "other"
-        _ = try await other.page("/feed")
+        _ = try await page(of: other)
         #expect(server.requests.last?.fields["if-none-match"] == nil, "the cache distinguishes viewers")
     }
 
     @Test func sendsTheViewerToItsOwnServerOnly() async throws {
-        let elsewhere = FaultyServer { _, _ in FaultyServer.respond(200, page) }
-        let server = FaultyServer { _, _ in FaultyServer.respond(200, page) }
+        let elsewhere = FaultyServer { _, _ in FaultyServer.respond(200, pageText) }
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, pageText) }
         defer {
             elsewhere.stop()
             server.stop()
@@ -153,8 +155,8 @@ private let page =
         registry.register("X", version: 2, make: { "" }, bind: { _, _ in })
         registry.register("9 \"X\"", make: { "" }, bind: { _, _ in })
         client.capabilities = registry.capabilities
-        _ = try await client.page("/feed")
-        _ = try await client.page(elsewhere.base.absoluteString + "/feed")
+        _ = try await page(of: client)
+        _ = try await client.page(elsewhere.base.appending(path: "feed"))
         #expect(server.requests.first?.fields["x-viewer-id"] == "me")
         #expect(server.requests.first?.fields["accept-language"] == "de, en;q=0.9")
         #expect(server.requests.first?.fields["accept-cells"] == "\"9 \\\"X\\\"\", X;v=2, *;q=0")
@@ -166,7 +168,7 @@ private let page =
         let server = FaultyServer { _, _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"), .awaitClose] }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: .never)
-        let task = Task { try await client.page("/feed") }
+        let task = Task { try await page(of: client) }
         await server.events.first { if case .request = $0 { true } else { false } }
         task.cancel()
         await server.events.first { if case .closed = $0 { true } else { false } }
@@ -188,6 +190,6 @@ private let page =
         defer { server.stop() }
         var client = FeedClient(base: server.base, retry: .never)
         client.maxResponseBytes = 10_000
-        await #expect(throws: FeedClientError.invalidResponse(reason: "the response is too long")) { try await client.page("/feed") }
+        await #expect(throws: FeedClientError.invalidResponse(reason: "the response is too long")) { try await page(of: client) }
     }
 }

@@ -22,12 +22,12 @@ import Testing
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never))
         try await list.loadNext()
-        var updates = list.updates.makeAsyncIterator()
-        #expect(await updates.next()?.insertedSections == [0])
+        var updates = list.updates(.manual).makeAsyncIterator()
+        #expect(try await updates.next()?.insertions.count == 3)
         await list.hide("b")
-        #expect(await updates.next()?.removed == [IndexPath(indexes: [0, 1])])
+        #expect(try await updates.next()?.deletions == [IndexPath(indexes: [0, 1])])
         await list.unhide("b")
-        #expect(await updates.next()?.inserted == [IndexPath(indexes: [0, 1])])
+        #expect(try await updates.next()?.insertions == [IndexPath(indexes: [0, 1])])
     }
 
     @Test func aSlowConsumerGetsOneUpdate() async throws {
@@ -35,12 +35,12 @@ import Testing
             FaultyServer.respond(200, Self.page([request.target], next: "/\(request.target.count)" + request.target, syncToken: "A"))
         }
         defer { server.stop() }
-        let list = FeedList(client: FeedClient(base: server.base, retry: .never), href: "/feed")
-        var updates = list.updates.makeAsyncIterator()
+        let list = FeedList(client: FeedClient(base: server.base, retry: .never), url: server.base.appending(path: "feed"))
+        var updates = list.updates(.manual).makeAsyncIterator()
         try await list.loadNext()
-        #expect(await updates.next()?.insertedSections == [0])
+        #expect(try await updates.next()?.insertions.count == 1)
         for _ in 0..<4 { try await list.loadNext() }
-        #expect(await updates.next()?.inserted.count == 4)
+        #expect(try await updates.next()?.insertions.count == 4)
     }
 
     @Test func concurrentCallsShareOneRequest() async throws {
@@ -69,14 +69,10 @@ import Testing
         }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: Delays().policy()))
-        try await list.loadNext()
-        let following = Task { await list.follow(.live) }
-        for await update in list.updates where update.sections.first?.cells.map(\.id) == ["b"] { break }
+        for try await update in list.updates() where update.sections.first?.cells.map(\.id) == ["b"] { break }
         #expect(server.requests[1].fields["accept"]?.hasPrefix("text/event-stream") == true)
         #expect(server.requests[2].target.hasSuffix("syncToken=B"), "it continues at its position")
-        following.cancel()
         await server.events.first { if case .closed = $0 { true } else { false } }
-        await following.value
     }
 
     @Test func pollsWithoutAnEventStream() async throws {
@@ -95,11 +91,7 @@ import Testing
         }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: Delays().policy()))
-        try await list.loadNext()
-        let following = Task { await list.follow(.live) }
-        for await update in list.updates where update.sections.first?.cells.map(\.id) == ["b"] { break }
-        following.cancel()
-        await following.value
+        for try await update in list.updates() where update.sections.first?.cells.map(\.id) == ["b"] { break }
     }
 
     @Test(arguments: [true, false]) func longTokensAreSentInABodyIfTheServerAcceptsIt(_ acceptsBody: Bool) async throws {
@@ -124,11 +116,11 @@ import Testing
     }
 
     @Test func changesFromStreamAndPollingAreAppliedOnce() throws {
-        var pages = FeedListState(first: "/feed")
+        var pages = FeedListState(first: URL(filePath: "/feed"))
         pages.append(try #require(FeedPage(JSONValue(parsing: Data(Self.page(["a", "b"], next: nil, syncToken: "A").utf8)))))
         let window = try #require(pages.window(around: 0..<1, maxLength: 1_000))
         let changes = { syncToken in
-            try FeedChanges(JSONValue(parsing: Data(Self.change(removed: (0, "a"), count: 1, syncToken: syncToken).utf8)))
+            try FeedChanges(JSONValue(parsing: Data(Self.change(removed: (0, "a"), count: 1, syncToken: syncToken).utf8)), base: nil)
         }
         for _ in 0..<2 {
             #expect(pages.apply(try #require(try changes("B")), to: window) == .applied)
@@ -169,12 +161,12 @@ import Testing
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never))
         try await list.loadNext()
-        var updates = list.updates.makeAsyncIterator()
-        _ = await updates.next()
+        var updates = list.updates(.manual).makeAsyncIterator()
+        _ = try await updates.next()
         try await list.refresh()
-        let update = await updates.next()
-        #expect(update?.removed == [IndexPath(indexes: [0, 0])])
-        #expect(update?.inserted == [IndexPath(indexes: [0, 1])])
-        #expect(update?.reconfigured == [])
+        let update = try await updates.next()
+        #expect(update?.deletions == [IndexPath(indexes: [0, 0])])
+        #expect(update?.insertions == [IndexPath(indexes: [0, 1])])
+        #expect(update?.reconfigurations == [])
     }
 }

@@ -5,18 +5,18 @@ import Testing
 
 /// A model of a collection view, which applies batch updates by positions only.
 struct Collection {
-    var sections: [(id: String, keys: [Int])] = []
+    var sections: [(id: String, keys: [Int])] = [("", [])]
 
     mutating func perform(_ update: FeedUpdate) {
-        let moving = update.moved.map { (to: $0.to, key: sections[$0.from[0]].keys[$0.from[1]]) }
-        let leaving = Set(update.removed + update.moved.map(\.from))
+        let moving = update.moves.map { (to: $0.to, key: sections[$0.from[0]].keys[$0.from[1]]) }
+        let leaving = Set(update.deletions + update.moves.map(\.from))
         var left: [(id: String, keys: [Int])] = []
-        for (index, section) in sections.enumerated() where !update.removedSections.contains(index) {
+        for (index, section) in sections.enumerated() where !update.sectionDeletions.contains(index) {
             let keys = section.keys.indices.filter { !leaving.contains(IndexPath(indexes: [index, $0])) }.map { section.keys[$0] }
             left.append((section.id, keys))
         }
-        for index in update.insertedSections { left.insert((update.sections[index].id, update.sections[index].keys), at: index) }
-        let arriving = moving + update.inserted.map { (to: $0, key: update.sections[$0[0]].keys[$0[1]]) }
+        for index in update.sectionInsertions { left.insert((update.sections[index].id, update.sections[index].keys), at: index) }
+        let arriving = moving + update.insertions.map { (to: $0, key: update.sections[$0[0]].keys[$0[1]]) }
         for (to, key) in arriving.sorted(by: { $0.to < $1.to }) { left[to[0]].keys.insert(key, at: to[1]) }
         sections = left
     }
@@ -30,13 +30,13 @@ struct Collection {
     @Test func tenThousandRandomUpdatesProduceTheNewLists() {
         var random = SystemRandomNumberGenerator()
         var collection = Collection()
-        var shown: [FeedSection] = []
+        var shown = [FeedSection.empty]
         for _ in 0..<10_000 {
             let next = FeedSection.sections(of: Self.list(&random))
             let update = FeedUpdate(from: shown, to: next)
             collection.perform(update)
             #expect(collection.isEqual(to: next))
-            #expect(Set(update.reconfigured).isDisjoint(with: update.inserted))
+            #expect(Set(update.reconfigurations).isDisjoint(with: update.insertions))
             shown = next
         }
     }
@@ -46,8 +46,8 @@ struct Collection {
         var entries = (0..<100).map { ListEntry(key: $0, cell: cell("user:\($0)")) }
         entries.insert(entries.remove(at: 90), at: 3)
         let update = FeedUpdate(from: before, to: FeedSection.sections(of: entries))
-        #expect(update.moved == [FeedUpdate.Move(from: IndexPath(indexes: [0, 90]), to: IndexPath(indexes: [0, 3]))])
-        #expect(update.removed.isEmpty && update.inserted.isEmpty && update.reconfigured.isEmpty)
+        #expect(update.moves == [FeedUpdate.Move(from: IndexPath(indexes: [0, 90]), to: IndexPath(indexes: [0, 3]))])
+        #expect(update.deletions.isEmpty && update.insertions.isEmpty && update.reconfigurations.isEmpty)
     }
 
     /// Returns up to fifteen of twenty cells with up to three of four headers.

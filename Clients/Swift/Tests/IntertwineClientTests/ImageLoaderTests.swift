@@ -107,6 +107,6 @@ import Testing
         for await part in loader(server).images(for: Self.imageCell("user:a", ["type": .text("image"), "href": .text("/images/x")])) {
             parts.append(part)
         }
-        #expect(parts == [.failed(part: "avatar", .refused(Problem(title: "The server answered 404", status: 404)))])
+        #expect(parts == [.failed(part: "avatar", .refused(FeedProblem(title: "The server answered 404", status: 404)))])
     }
 }

@@ -31,15 +31,15 @@ import Testing
         let impressions = impressions(server, clock)
         let video = Self.ad(3, viewability: .object(["share": .number(0.3), "seconds": .number(2)]))
         let sights = [Impressions.VisibleCell(Self.ad(1), share: 0.5), .init(Self.ad(2), share: 0.49), .init(video, share: 0.3)]
-        await impressions.setVisibleCells(sights)
+        await impressions.record(visible: sights)
         clock.withLock { $0 = 1 }
-        await impressions.setVisibleCells(sights)
+        await impressions.record(visible: sights)
         #expect(await impressions.pendingCount == 1)
         clock.withLock { $0 = 2 }
-        await impressions.setVisibleCells([])
-        await impressions.setVisibleCells(sights)
+        await impressions.record(visible: [])
+        await impressions.record(visible: sights)
         clock.withLock { $0 = 10 }
-        await impressions.setVisibleCells([])
+        await impressions.record(visible: [])
         await impressions.flush()
         #expect(try events(server) == [["ad:1", "ad:3"]], "the default threshold is half a cell for a second")
     }
@@ -51,9 +51,9 @@ import Testing
         let impressions = impressions(server, clock)
         for time in [0, 0.9, 1.8] {
             clock.withLock { $0 = time }
-            await impressions.setVisibleCells([.init(Self.ad(1), share: 1)])
+            await impressions.record(visible: [.init(Self.ad(1), share: 1)])
             clock.withLock { $0 = time + 0.8 }
-            await impressions.setVisibleCells([])
+            await impressions.record(visible: [])
         }
         #expect(await impressions.pendingCount == 0)
     }
@@ -65,9 +65,9 @@ import Testing
         let clock = LockedBox(0.0)
         let impressions = impressions(server, clock)
         for number in 1...2 {
-            await impressions.setVisibleCells([.init(Self.ad(number), share: 1)])
+            await impressions.record(visible: [.init(Self.ad(number), share: 1)])
             clock.withLock { $0 += 1 }
-            await impressions.setVisibleCells([])
+            await impressions.record(visible: [])
             await impressions.flush()
         }
         #expect(await impressions.pendingCount == 2)
@@ -83,9 +83,9 @@ import Testing
         defer { server.stop() }
         let clock = LockedBox(0.0)
         let impressions = impressions(server, clock)
-        await impressions.setVisibleCells((0..<250).map { .init(Self.ad($0), share: 1) })
+        await impressions.record(visible: (0..<250).map { .init(Self.ad($0), share: 1) })
         clock.withLock { $0 = 1 }
-        await impressions.setVisibleCells([])
+        await impressions.record(visible: [])
         await impressions.flush()
         #expect(try events(server).map(\.count) == [100, 100, 50])
     }

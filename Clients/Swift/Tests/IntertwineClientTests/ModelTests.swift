@@ -13,7 +13,7 @@ struct ModelTests {
     @Test func paginatesInBothDirections() async throws {
         let server = try await RealServer(items: Self.items(45))
         let client = FeedClient(base: server.base)
-        var page = try await client.page(FeedClient.href())
+        var page = try await client.page(client.url())
         let first = page
         var ids = page.cells.map(\.id)
         while let next = try await client.next(after: page) {
@@ -36,12 +36,12 @@ struct ModelTests {
         var client = FeedClient(base: server.base)
         client.languages = ["de"]
         let feed = try #require(try await client.feeds().first)
-        #expect((feed.name, feed.title, feed.href) == ("main", "Home", "/feed"))
+        #expect((feed.name, feed.title, feed.url.path()) == ("main", "Home", "/feed"))
         #expect(feed.layouts == ["collection", "table"])
-        #expect(feed.sections == [.init(name: "people", title: "Leute", href: "/feeds/main/sections/people")])
-        for _ in 0..<2 { #expect(try await client.page(feed.href).language == "de", "the second response is 304") }
+        #expect(try feed.sections == [.init(name: "people", title: "Leute", url: client.url("/feeds/main/sections/people"))])
+        for _ in 0..<2 { #expect(try await client.page(feed.url).language == "de", "the second response is 304") }
         client.languages = ["en"]
-        #expect(try await client.page(feed.href).language == "en")
+        #expect(try await client.page(feed.url).language == "en")
     }
 
     @Test func selectsDismissesAndUndoes() async throws {
@@ -51,9 +51,9 @@ struct ModelTests {
         let actions = Actions(client: client)
         try await list.loadNext()
         let user = try #require(await list.sections.first?.cells.first { $0.id == "user:u3" })
-        guard case .performed(let response) = try await actions.perform("selection", of: user) else { throw URLError(.unknown) }
+        guard case .performed(let response) = try await actions.perform(.selection, of: user) else { throw URLError(.unknown) }
         #expect(response.presentation?["screen"]?.text == "ImageZoom")
-        let undo = try #require(try await actions.perform("dismissal", of: user, showing: .hiding(user, in: list)).undo)
+        let undo = try #require(try await actions.perform(.dismissal, of: user, showing: .hiding(user, in: list)).undo)
         try await list.refresh()
         #expect(await list.sections.first?.cells.contains { $0.id == user.id } == false)
         try await actions.undo(undo)
@@ -62,9 +62,9 @@ struct ModelTests {
         let ad = try #require(await list.sections.first?.cells.first { $0.id.hasPrefix("ad:") })
         let clock = LockedBox(0.0)
         let impressions = Impressions(client: client, now: { clock.withLock { $0 } })
-        await impressions.setVisibleCells([.init(ad, share: 1)])
+        await impressions.record(visible: [.init(ad, share: 1)])
         clock.withLock { $0 = 5 }
-        await impressions.setVisibleCells([])
+        await impressions.record(visible: [])
         await impressions.flush()
         #expect(await impressions.pendingCount == 0)
     }
@@ -74,11 +74,11 @@ struct ModelTests {
         var random = SeededGenerator(state: seed)
         let server = try await RealServer(items: Self.items(60))
         let client = FeedClient(base: server.base, viewer: "me")
-        let list = FeedList(client: client, href: FeedClient.href(limit: 10))
+        let list = FeedList(client: client, url: client.url(limit: 10))
         let actions = Actions(client: client)
         var world = World(server: server, users: (0..<60).map { "u\($0)" })
         for _ in 0..<4 { try await list.loadNext() }
-        var updates = list.updates.makeAsyncIterator()
+        var updates = list.updates(.manual).makeAsyncIterator()
         var collection = Collection()
         var done = 0
         while done < 1000 {
@@ -90,14 +90,14 @@ struct ModelTests {
             await list.setVisibleRange(0..<Int.random(in: 1...60, using: &random))
             try await list.refresh()
             let sections = await list.sections
-            let fresh = FeedList(client: client, href: FeedClient.href(limit: 10))
+            let fresh = FeedList(client: client, url: client.url(limit: 10))
             for _ in 0..<(await list.pageCount) { try await fresh.loadNext() }
             let expected = await fresh.sections
             #expect(sections.flatMap(\.cells).map(\.id) == expected.flatMap(\.cells).map(\.id), "seed \(seed), after \(done)")
             #expect(sections.flatMap(\.cells).map(\.bindings) == expected.flatMap(\.cells).map(\.bindings), "seed \(seed), after \(done)")
             guard sections.flatMap(\.cells).map(\.id) == expected.flatMap(\.cells).map(\.id) else { return }
             // Without a difference, `next` would wait.
-            if !collection.isEqual(to: sections), let update = await updates.next() {
+            if !collection.isEqual(to: sections), let update = try await updates.next() {
                 collection.perform(update)
                 #expect(collection.isEqual(to: sections), "seed \(seed), after \(done)")
             }
@@ -158,7 +158,7 @@ private struct World {
             guard let cell = await list.sections.flatMap(\.cells).randomElement(using: &random) else { return }
             do {
                 let change = OptimisticChange.hiding(cell, in: list)
-                if let undo = try await actions.perform("dismissal", of: cell, showing: change).undo { undos.append(undo) }
+                if let undo = try await actions.perform(.dismissal, of: cell, showing: change).undo { undos.append(undo) }
             } catch FeedClientError.refused(let problem) where problem.status == 404 {
                 // An operator has removed the cell in the meantime.
             }

@@ -75,6 +75,7 @@ open class UIColor: NSObject, @unchecked Sendable {
 
 @MainActor open class UICollectionView: UIScrollView {
     open var indexPathsForVisibleItems: [IndexPath] { [] }
+    open var backgroundView: UIView?
 
     open func register(_ cellClass: AnyClass?, forCellWithReuseIdentifier identifier: String) {}
     open func dequeueReusableCell(withReuseIdentifier identifier: String, for indexPath: IndexPath) -> UICollectionViewCell {

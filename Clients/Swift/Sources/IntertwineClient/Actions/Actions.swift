@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A queue that performs the actions in the slots of cells.
 ///
@@ -7,18 +7,18 @@ import Foundation
 ///
 /// ```swift
 /// let actions = Actions(client: client)
-/// let invocation = try await actions.perform("dismissal", of: cell, showing: .hiding(cell, in: list))
+/// let invocation = try await actions.perform(.dismissal, of: cell, showing: .hiding(cell, in: list))
 /// if let undo = invocation.undo { try await actions.undo(undo) }
 /// ```
 public actor Actions {
     /// A queued gesture that failed, for example for a message in the app.
-    public struct Failure: Sendable {
+    public struct Failure: Sendable, Identifiable {
         /// The idempotency key of the gesture.
         public let id: String
-        /// The href of the request.
-        public let href: String
+        /// The URL of the request; nil if its link is invalid.
+        public let url: URL?
         /// The server's problem; nil if the gesture waited too long or its link is invalid.
-        public let problem: Problem?
+        public let problem: FeedProblem?
     }
 
     private let client: FeedClient
@@ -56,15 +56,15 @@ public actor Actions {
     ///   - change: A change that is shown at once and reverted if the server refuses.
     /// - Throws: `FeedClientError.refused`; `ActionError.queueIsFull`.
     public func perform(
-        _ slot: String, of cell: FeedCell, input: JSONValue? = nil, values: [String: String] = [:], key: String = UUID().uuidString,
+        _ slot: CellSlot, of cell: FeedCell, input: JSONValue? = nil, values: [String: String] = [:], key: String = UUID().uuidString,
         showing change: OptimisticChange? = nil
     ) async throws -> Invocation {
         guard let action = cell.actions[slot] else { return .noOperation }
         switch action.kind {
         case .bind, .other:
             return .noOperation
-        case .link(let href):
-            return .link(try client.url(href))
+        case .link(let url):
+            return .link(try client.url(url.absoluteString))
         case .request(let method, _, let body):
             guard let href = action.href(values) else { return .noOperation }
             await change?.apply()
@@ -74,7 +74,7 @@ public actor Actions {
                 // Queued requests are sent first, because a gesture may depend on earlier ones.
                 if !queue.entries.isEmpty, await !sendPending() { return try enqueue(entry, change) }
                 return .performed(try await send(entry, change))
-            } catch let error as FeedClientError where error.isTemporary {
+            } catch let error as FeedClientError where error.isRetryable {
                 do {
                     return try enqueue(entry, change)
                 } catch {
@@ -145,9 +145,9 @@ public actor Actions {
         return true
     }
 
-    private func fail(_ entry: ActionQueue.Entry, _ problem: Problem?) async {
+    private func fail(_ entry: ActionQueue.Entry, _ problem: FeedProblem?) async {
         await changes.removeValue(forKey: entry.key)?.revert()
-        await onFailure(Failure(id: entry.key, href: entry.href, problem: problem))
+        await onFailure(Failure(id: entry.key, url: try? client.url(entry.href), problem: problem))
     }
 
     private func send(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) async throws -> Invocation.Response {

@@ -1,9 +1,9 @@
-import Foundation
+public import Foundation
 
 /// The result of performing a slot.
 ///
 /// ```swift
-/// switch try await actions.perform("selection", of: cell) {
+/// switch try await actions.perform(.selection, of: cell) {
 /// case .link(let url): await open(url)
 /// case .performed(let response): if let url = response.open { await open(url) }
 /// case .queued, .noOperation: break
@@ -33,7 +33,7 @@ public enum Invocation: Sendable {
         /// The id of the invocation; nil if no command was performed.
         public let id: String?
         /// The slot that was performed.
-        public let slot: String?
+        public let slot: CellSlot?
         /// The outcomes of the commands, in order.
         public let commands: [CommandOutcome]
         /// The presentation for the app: `type`, `screen` and `arguments`.
@@ -49,11 +49,11 @@ public enum Invocation: Sendable {
         init(_ value: JSONValue?, change: OptimisticChange? = nil, client: FeedClient) {
             self.value = value
             id = value?["invocation"]?["id"]?.text
-            slot = value?["slot"]?.text
+            slot = value?["slot"]?.text.map(CellSlot.init)
             commands = value?["commands"]?.array?.compactMap(CommandOutcome.init) ?? []
             presentation = value?["presentation"].flatMap { $0["screen"]?.text == nil ? nil : $0 }
             open = value?["open"]?["href"]?.text.flatMap { try? client.url($0) }
-            undo = value?["undo"].flatMap(Action.init).flatMap { action -> Undo? in
+            undo = value?["undo"].flatMap { CellAction($0) }.flatMap { action -> Undo? in
                 guard case .request(let method, let href, _) = action.kind else { return nil }
                 return Undo(
                     id: UUID().uuidString, expiresAt: action.expiresAt, operation: .request(method: method, href: href), change: change)
@@ -99,7 +99,7 @@ public struct CommandOutcome: Hashable, Sendable {
 /// A change that an app shows before the server has responded, with its reversal in case of a refusal.
 ///
 /// ```swift
-/// let undo = try await actions.perform("dismissal", of: cell, showing: .hiding(cell, in: list)).undo
+/// let undo = try await actions.perform(.dismissal, of: cell, showing: .hiding(cell, in: list)).undo
 /// ```
 public struct OptimisticChange: Sendable {
     let apply: @Sendable () async -> Void

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// The image of a part of a cell, or the placeholder that precedes it.
 public enum CellImage: Sendable, Hashable {

@@ -36,7 +36,7 @@ public actor ImageLoader {
         /// The id of the request, for its cancellation.
         let id = UUID().uuidString
         let number: Int
-        let cancellation: Action?
+        let cancellation: CellAction?
         var priority: ImagePriority
         var waiters: [Int: Waiter] = [:]
         var task: Task<Void, Never>?
@@ -91,7 +91,7 @@ public actor ImageLoader {
     }
 
     /// Clears the cache, for example after a memory warning.
-    public func clearCache() {
+    public func removeAll() {
         cache.removeAll()
     }
 
@@ -99,9 +99,9 @@ public actor ImageLoader {
     var queuedCount: Int { downloads.values.count { $0.task == nil } }
 
     private func image(
-        _ part: String, _ binding: Binding, of cell: FeedCell, scale: Double, priority: ImagePriority
+        _ part: String, _ binding: CellBinding, of cell: FeedCell, scale: Double, priority: ImagePriority
     ) async -> CellImage {
-        guard let href = binding.image(scale: scale) else { return .failed(part: part, .invalidLink("")) }
+        guard let href = binding.image(scale: scale)?.absoluteString else { return .failed(part: part, .invalidLink("")) }
         if let cached = cache.image(href) { return .image(part: part, data: cached.data, type: cached.type) }
         count += 1
         let number = count
@@ -112,7 +112,7 @@ public actor ImageLoader {
                     return
                 }
                 var download =
-                    downloads[href] ?? Download(number: number, cancellation: cell.actions["cancellation"], priority: priority)
+                    downloads[href] ?? Download(number: number, cancellation: cell.actions[.cancellation], priority: priority)
                 download.priority = max(download.priority, priority)
                 download.waiters[number] = Waiter(owner: cell.id, continuation: continuation, part: part)
                 downloads[href] = download
@@ -161,7 +161,7 @@ public actor ImageLoader {
             request.setValue(id, forHTTPHeaderField: "X-Request-ID")
             request.setValue(Self.accept(settings.formats), forHTTPHeaderField: "Accept")
             let response = try await client.send(request, isRepeatable: true, limit: settings.maxImageBytes) { response in
-                guard response.status == 200 else { throw FeedClientError.refused(Problem(response)) }
+                guard response.status == 200 else { throw FeedClientError.refused(FeedProblem(response)) }
                 return response
             }
             result = .success((response.body, response.fields["content-type"] ?? "application/octet-stream"))

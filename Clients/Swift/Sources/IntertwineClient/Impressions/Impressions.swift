@@ -1,12 +1,12 @@
-import Foundation
+public import Foundation
 
 /// A reporter of impressions, which sends each served impression once, in batches.
 ///
-/// Call `setVisibleCells` at each scroll and layout with the visible cells. Call it with an empty array if a dialog covers the list or the app is left.
+/// Call `record(visible:)` at each scroll and layout with the visible cells. Call it with an empty array if a dialog covers the list or the app is left.
 ///
 /// ```swift
 /// let impressions = Impressions(client: client)
-/// await impressions.setVisibleCells([Impressions.VisibleCell(cell, share: 0.8)])
+/// await impressions.record(visible: [Impressions.VisibleCell(cell, share: 0.8)])
 /// ```
 public actor Impressions {
     /// A cell on the screen, with its visible fraction.
@@ -42,7 +42,7 @@ public actor Impressions {
     private let now: @Sendable () -> Double
     private let sleep: @Sendable (Double) async throws -> Void
     private var meter = ViewabilityMeter()
-    private var visibleActions: [String: Action] = [:]
+    private var visibleActions: [String: CellAction] = [:]
     private var reported: Set<String> = []
     private var reportedBefore: Set<String> = []
     private var batches: [Batch] = []
@@ -66,13 +66,13 @@ public actor Impressions {
     }
 
     /// Sets the visible cells; all other cells are invisible from now on.
-    public func setVisibleCells(_ cells: [VisibleCell]) {
+    public func record(visible cells: [VisibleCell]) {
         // Impressions that completed since the last check count, even if their cells are invisible now.
         takeCompleted()
         var shares: [String: (share: Double, needs: Viewability)] = [:]
         visibleActions = [:]
         for visible in cells {
-            guard let action = visible.cell.actions["impression"], case .request(_, let href, let body?) = action.kind,
+            guard let action = visible.cell.actions[.impression], case .request(_, let href, let body?) = action.kind,
                 body["events"]?.array != nil, let data = try? body.encoded()
             else { continue }
             // An ad that is in the list twice has two tokens.
@@ -143,7 +143,7 @@ public actor Impressions {
             batches[0].isSent = true
             do {
                 _ = try await client.submit("POST", batch.href, body: .object(["events": .array(batch.events)]), key: batch.key)
-            } catch let error as FeedClientError where !error.isTemporary {
+            } catch let error as FeedClientError where !error.isRetryable {
                 // The server would refuse the batch again, so it is dropped.
             } catch {
                 return

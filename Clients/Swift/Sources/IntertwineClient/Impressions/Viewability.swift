@@ -8,7 +8,7 @@ public struct Viewability: Sendable, Hashable {
     public var seconds: Double
 
     /// Reads the threshold of an impression action; the default is half of the cell for one second.
-    public init(_ action: Action? = nil) {
+    public init(_ action: CellAction? = nil) {
         let threshold = action?.members["viewable"]
         share = min(1, max(0.01, threshold?["share"]?.number ?? 0.5))
         seconds = min(3600, max(0, threshold?["seconds"]?.number ?? 1))

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -6,10 +6,10 @@ import Foundation
 
 /// An ordered, sectioned list of a feed's cells that is synchronized with the server.
 ///
-///     let list = FeedList(client: client, href: FeedClient.href())
-///     try await list.loadNext()
-///     for await update in list.updates { … }      // in one task
-///     await list.follow()                         // in another
+///     let list = FeedList(client: client)
+///     for try await update in list.updates() { show(update.sections) }
+///
+/// `loadNext` appends a page, for example at the end of a scroll view.
 public actor FeedList {
     /// The method of synchronization.
     public enum SyncMode: Sendable {
@@ -17,6 +17,8 @@ public actor FeedList {
         case polling
         /// Subscribes to server-sent events, and polls if the server does not support them.
         case live
+        /// Requests nothing: the app calls `loadNext` and `refresh`. Also for a second consumer of a list.
+        case manual
     }
 
     /// The maximum length of sync tokens in the request line, which is limited to 8 KiB. Longer tokens are sent in a body.
@@ -25,7 +27,7 @@ public actor FeedList {
 
     /// The client that sends the requests.
     public nonisolated let client: FeedClient
-    private let href: String
+    private let url: URL
     private var state: FeedListState
     /// A counter of changes to the pages. A response to a request of an earlier version is discarded.
     private var pagesVersion = 0
@@ -39,17 +41,24 @@ public actor FeedList {
     private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var waiterCount = 0
 
-    /// - Parameter href: The href of the first page, usually `FeedClient.href(feed:)`. Pages without `changes=true` can only be reloaded.
-    public init(client: FeedClient, href: String = FeedClient.href()) {
+    /// Creates a list without pages.
+    ///
+    /// - Parameter url: The first page, a result of `FeedClient.url(feed:)`; nil for the feed `main`. Pages without `changes=true` can only
+    ///   be reloaded.
+    public init(client: FeedClient, url: URL? = nil) {
         self.client = client
-        self.href = href
-        state = FeedListState(first: href)
+        self.url = url ?? client.url()
+        state = FeedListState(first: self.url)
     }
 
-    /// The sequence of updates, for a collection view. Any number of consumers is possible.
-    public nonisolated var updates: FeedUpdates { FeedUpdates(list: self) }
+    /// Returns the sequence of updates, for a collection view. While it is iterated, the list is synchronized with the server.
+    ///
+    /// - Parameter interval: The seconds between two requests, if the list is polled.
+    public nonisolated func updates(_ mode: SyncMode = .live, every interval: Double = 10) -> FeedUpdates {
+        FeedUpdates(list: self, mode: mode, interval: interval)
+    }
 
-    /// The shown sections: all cells of the loaded pages except hidden ones.
+    /// The shown sections: all cells of the loaded pages except hidden ones. An empty list has one section without cells.
     public var sections: [FeedSection] { FeedSection.sections(of: state.entries.lazy.filter { !$0.isHidden }) }
 
     /// The number of loaded pages.
@@ -99,7 +108,9 @@ public actor FeedList {
             return try await refresh()
         }
         guard version == pagesVersion, response.isFresh else { return }
-        guard let changes = FeedChanges(response.value) else { throw FeedClientError.invalidResponse(reason: "no changes") }
+        guard let changes = FeedChanges(response.value, base: client.base) else {
+            throw FeedClientError.invalidResponse(reason: "no changes")
+        }
         try await apply(changes, to: window)
     }
 
@@ -112,10 +123,24 @@ public actor FeedList {
         return (try await client.query(body, at: changesPath), true)
     }
 
-    /// Synchronizes the list until its task is cancelled. After failures of the server or the network it retries.
+    /// Loads the first page, and synchronizes the list until its task is cancelled. After failures of the server or the network it retries.
     ///
-    /// - Parameter interval: The seconds between two requests.
-    public func follow(_ mode: SyncMode = .live, every interval: Double = 10) async {
+    /// - Throws: The refusal of the server.
+    func synchronize(_ mode: SyncMode, every interval: Double) async throws {
+        while state.pages.isEmpty {
+            do {
+                try await loadNext()
+                // An empty feed has a page, too; without one, its first page was requested by another task.
+                break
+            } catch let error as FeedClientError where error.isRetryable {
+                guard (try? await client.retry.sleep(interval)) != nil else { return }
+            } catch is CancellationError where !Task.isCancelled {
+                // The task that requested the page was cancelled.
+                await Task.yield()
+            } catch is CancellationError {
+                return
+            }
+        }
         var isLive = mode == .live
         while !Task.isCancelled {
             if isLive, let window = state.window(around: visibleEntries, maxLength: Self.maxLineLength) {
@@ -128,8 +153,8 @@ public actor FeedList {
             }
             do {
                 try await refresh()
-            } catch FeedClientError.refused(let problem) where problem.status == 401 || problem.status == 403 || problem.status == 404 {
-                return
+            } catch let error as FeedClientError where error.isFinal {
+                throw error
             } catch {
                 // The request is repeated after the pause.
             }
@@ -171,7 +196,7 @@ public actor FeedList {
 
     private func reloadPages() async throws {
         var fresh: [FeedPage] = []
-        var next: String? = href
+        var next: URL? = url
         while let wanted = next, fresh.count < max(1, state.pages.count) {
             let page = try await client.page(wanted)
             fresh.append(page)
@@ -204,7 +229,7 @@ public actor FeedList {
 
     /// The path for requesting changes, with the `client` parameter of the page's URL if present.
     private var changesPath: String {
-        let parts = href.split(separator: "?", maxSplits: 1)
+        let parts = url.absoluteString.split(separator: "?", maxSplits: 1)
         let client = parts.dropFirst().first?.split(separator: "&").first { $0.hasPrefix("client=") }
         return (parts.first ?? "") + "/changes" + (client.map { "?" + $0 } ?? "")
     }
@@ -236,9 +261,10 @@ public actor FeedList {
     private func stream(_ window: FeedListState.Window) async throws -> Bool {
         var request = try client.request("GET", changesHref(window))
         request.setValue("text/event-stream, application/json;q=0.5", forHTTPHeaderField: "Accept")
-        let response = try await client.transport.stream(request)
+        let response = try await client.open(request)
         if response.status >= 500 {
-            throw FeedClientError.unavailable(Problem(title: "The event stream is unavailable.", status: response.status), retryAfter: nil)
+            throw FeedClientError.unavailable(
+                FeedProblem(title: "The event stream is unavailable.", status: response.status), retryAfter: nil)
         }
         guard response.status == 200, response.fields["content-type"]?.hasPrefix("text/event-stream") == true else { return false }
         var stream = EventStreamParser()
@@ -246,7 +272,9 @@ public actor FeedList {
         for try await chunk in response.chunks {
             for event in try stream.receive(chunk) {
                 try Task.checkCancellation()
-                guard let value = try? JSONValue(parsing: Data(event.data.utf8)), let changes = FeedChanges(value) else { continue }
+                guard let value = try? JSONValue(parsing: Data(event.data.utf8)), let changes = FeedChanges(value, base: client.base) else {
+                    continue
+                }
                 try await apply(changes, to: window)
                 guard !changes.isReload, let next = state.window(around: visibleEntries, maxLength: Self.maxLineLength),
                     next.pages == window.pages
@@ -269,7 +297,7 @@ public actor FeedList {
         notifyObservers()
     }
 
-    private func notifyObservers() {
+    func notifyObservers() {
         revision += 1
         let waiting = waiters
         waiters = [:]

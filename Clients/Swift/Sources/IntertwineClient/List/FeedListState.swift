@@ -6,8 +6,8 @@ struct FeedListState: Sendable {
         var count: Int
         /// The token for requesting changes of the page.
         var syncToken: String?
-        /// The href of the next page.
-        var next: String?
+        /// The next page.
+        var next: URL?
     }
     /// The range of a request for changes.
     struct Window: Sendable, Equatable {
@@ -28,12 +28,12 @@ struct FeedListState: Sendable {
 
     private(set) var entries: [ListEntry] = []
     private(set) var pages: [Page] = []
-    /// The href of the page after all pages; nil at the end of the feed.
-    private(set) var next: String?
+    /// The page after all pages; nil at the end of the feed.
+    private(set) var next: URL?
     private var keys = 0
 
-    init(first href: String) {
-        next = href
+    init(first url: URL) {
+        next = url
     }
 
     mutating func append(_ page: FeedPage) {
@@ -84,7 +84,7 @@ struct FeedListState: Sendable {
     }
 
     /// Replaces all pages. Cells that are still in the list keep their keys.
-    mutating func replace(with fresh: [FeedPage], next: String?) {
+    mutating func replace(with fresh: [FeedPage], next: URL?) {
         var known = Dictionary(grouping: entries, by: \.cell.id)
         for id in known.keys { known[id]?.reverse() }
         entries = fresh.flatMap(\.cells).map { cell in

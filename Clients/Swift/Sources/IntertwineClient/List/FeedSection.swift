@@ -2,6 +2,9 @@ import Foundation
 
 /// A section of a list, with its optional header and its cells in order.
 public struct FeedSection: Sendable, Hashable {
+    /// The section of an empty list, which has no header and no cells. A collection view starts with it.
+    public static let empty = FeedSection(id: "", header: nil, cells: [], keys: [])
+
     /// The id of the header; empty if the list begins without a header.
     public let id: String
     /// The header; nil if the list begins without one.
@@ -11,7 +14,7 @@ public struct FeedSection: Sendable, Hashable {
     /// The stable keys of the cells, which identify each cell as long as it is in the list. An ad may be in the list twice.
     public let keys: [Int]
 
-    /// Splits a list into sections at its headers.
+    /// Splits a list into sections at its headers. There is always a section, as in a new collection view.
     static func sections(of entries: some Sequence<ListEntry>) -> [FeedSection] {
         var sections: [FeedSection] = []
         var header: FeedCell?
@@ -31,7 +34,7 @@ public struct FeedSection: Sendable, Hashable {
             }
         }
         end()
-        return sections
+        return sections.isEmpty ? [.empty] : sections
     }
 }
 

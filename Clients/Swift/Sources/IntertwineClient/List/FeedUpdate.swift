@@ -1,9 +1,9 @@
-import Foundation
+public import Foundation
 
 /// The difference between two states of a list, in the form of `performBatchUpdates`.
 ///
-/// Removals and sources of moves are old positions; insertions and targets of moves are new positions. Reconfigurations are applied after the
-/// batch, at new positions. Cells of removed or inserted sections are not listed, because they change together with their section.
+/// Deletions and sources of moves are old positions; insertions and targets of moves are new positions. Reconfigurations are applied after the
+/// batch, at new positions. Cells of deleted or inserted sections are not listed, because they change together with their section.
 public struct FeedUpdate: Sendable {
     /// A move of a cell.
     public struct Move: Sendable, Hashable {
@@ -13,27 +13,27 @@ public struct FeedUpdate: Sendable {
         public let to: IndexPath
     }
 
-    /// The removed sections, as old indices.
-    public let removedSections: IndexSet
+    /// The deleted sections, as old indices.
+    public let sectionDeletions: IndexSet
     /// The inserted sections, as new indices.
-    public let insertedSections: IndexSet
-    /// The removed cells as old positions, last first.
-    public let removed: [IndexPath]
+    public let sectionInsertions: IndexSet
+    /// The deleted cells as old positions, last first.
+    public let deletions: [IndexPath]
     /// The inserted cells as new positions, first first.
-    public let inserted: [IndexPath]
+    public let insertions: [IndexPath]
     /// The moved cells.
-    public let moved: [Move]
+    public let moves: [Move]
     /// The changed cells as new positions, for `reconfigureItems` after the batch.
-    public let reconfigured: [IndexPath]
+    public let reconfigurations: [IndexPath]
     /// The sections with changed headers, as new indices.
-    public let reconfiguredSections: IndexSet
+    public let sectionReconfigurations: IndexSet
     /// The list after the update, which the data source returns from within the batch on.
     public let sections: [FeedSection]
 
     /// A Boolean value indicating whether the two states are equal.
     public var isEmpty: Bool {
-        removedSections.isEmpty && insertedSections.isEmpty && removed.isEmpty && inserted.isEmpty && moved.isEmpty && reconfigured.isEmpty
-            && reconfiguredSections.isEmpty
+        sectionDeletions.isEmpty && sectionInsertions.isEmpty && deletions.isEmpty && insertions.isEmpty && moves.isEmpty
+            && reconfigurations.isEmpty && sectionReconfigurations.isEmpty
     }
 
     /// Compares two lists by the keys of their cells and the ids of their sections.
@@ -43,13 +43,13 @@ public struct FeedUpdate: Sendable {
         let newPositions = Self.positions(in: new) { staying.new.contains($0) }
 
         sections = new
-        removedSections = IndexSet(old.indices.filter { !staying.old.contains($0) })
-        insertedSections = IndexSet(new.indices.filter { !staying.new.contains($0) })
-        removed = oldPositions.filter { newPositions[$0.key] == nil }.values.sorted(by: >)
-        inserted = newPositions.filter { oldPositions[$0.key] == nil }.values.sorted()
+        sectionDeletions = IndexSet(old.indices.filter { !staying.old.contains($0) })
+        sectionInsertions = IndexSet(new.indices.filter { !staying.new.contains($0) })
+        deletions = oldPositions.filter { newPositions[$0.key] == nil }.values.sorted(by: >)
+        insertions = newPositions.filter { oldPositions[$0.key] == nil }.values.sorted()
 
-        var moved: [Move] = []
-        var reconfigured: [IndexPath] = []
+        var moves: [Move] = []
+        var reconfigurations: [IndexPath] = []
         for (index, section) in new.enumerated() where staying.new.contains(index) {
             // As many cells of this section as possible keep their position without a move.
             let here = section.keys.enumerated().compactMap { item, key in oldPositions[key].map { (item, $0) } }
@@ -57,17 +57,17 @@ public struct FeedUpdate: Sendable {
             let fixed = Set(longestIncreasingSubsequence(same.map { $0.1[1] }).map { same[$0].0 })
             for (item, from) in here {
                 let to = IndexPath(indexes: [index, item])
-                if !fixed.contains(item) { moved.append(Move(from: from, to: to)) }
-                if old[from[0]].cells[from[1]] != section.cells[item] { reconfigured.append(to) }
+                if !fixed.contains(item) { moves.append(Move(from: from, to: to)) }
+                if old[from[0]].cells[from[1]] != section.cells[item] { reconfigurations.append(to) }
             }
         }
-        self.moved = moved
-        self.reconfigured = reconfigured
+        self.moves = moves
+        self.reconfigurations = reconfigurations
         let headers = Dictionary(old.map { ($0.id, $0.header) }, uniquingKeysWith: { first, _ in first })
-        reconfiguredSections = IndexSet(new.indices.filter { staying.new.contains($0) && headers[new[$0].id] != .some(new[$0].header) })
+        sectionReconfigurations = IndexSet(new.indices.filter { staying.new.contains($0) && headers[new[$0].id] != .some(new[$0].header) })
     }
 
-    /// Returns the sections that are in both lists in equal order; the others are removed and inserted.
+    /// Returns the sections that are in both lists in equal order; the others are deleted and inserted.
     private static func stayingSections(_ old: [String], _ new: [String]) -> (old: Set<Int>, new: Set<Int>) {
         let positions = Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var seen: Set<String> = []

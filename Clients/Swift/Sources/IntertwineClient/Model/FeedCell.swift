@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A cell as described by the server: its view, its size and the actions of its slots.
 ///
@@ -13,24 +13,27 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
     public let identifier: String?
     /// The size in points.
     public let size: CellSize
-    /// The actions by slot: `configuration`, `selection`, `dismissal`, and others that a kind declares.
-    public let actions: [String: Action]
+    /// The actions by slot.
+    public let actions: [CellSlot: CellAction]
     /// All members, including those that this package does not know.
     public let members: [String: JSONValue]
 
     /// Decodes a cell, an object with an `id`; nil for any other value. The default of an invalid width is 300, of an invalid height 200.
-    public init?(_ value: JSONValue) {
+    ///
+    /// - Parameter base: The URL to which links are relative.
+    public init?(_ value: JSONValue, base: URL? = nil) {
         guard let members = value.object, let id = members["id"]?.text else { return nil }
         self.id = id
         identifier = members["identifier"]?.text
         size = CellSize(members["size"])
-        actions = (members["actions"]?.object ?? [:]).compactMapValues(Action.init)
+        let slots = (members["actions"]?.object ?? [:]).map { (CellSlot(rawValue: $0), CellAction($1, base: base)) }
+        actions = Dictionary(slots) { first, _ in first }.compactMapValues { $0 }
         self.members = members
     }
 
     /// The bindings of the configuration action, by name of the part.
-    public var bindings: [String: Binding] {
-        if case .bind(let bindings)? = actions["configuration"]?.kind { bindings } else { [:] }
+    public var bindings: [String: CellBinding] {
+        if case .bind(let bindings)? = actions[.configuration]?.kind { bindings } else { [:] }
     }
 
     /// Returns a state of the viewer for this cell, such as `saved`; false if the server sends none.

@@ -5,19 +5,30 @@ public enum FeedClientError: Error, Hashable, Sendable {
     /// No response was received in any attempt.
     case unreachable(reason: String)
     /// The server cannot serve now; `retryAfter` is its suggested delay in seconds, if any.
-    case unavailable(Problem, retryAfter: Double?)
+    case unavailable(FeedProblem, retryAfter: Double?)
     /// The server refused the request; a retry would not help.
-    case refused(Problem)
+    case refused(FeedProblem)
     /// The response is not as requested: truncated, or sent by an intermediary.
     case invalidResponse(reason: String)
     /// A link that this client cannot open: only http and https are supported.
     case invalidLink(String)
+    /// The closure `FeedClient.authorize` failed, for example because the viewer has signed out.
+    case unauthorized(reason: String)
 
     /// A Boolean value indicating whether an equal request may succeed later.
-    public var isTemporary: Bool {
+    public var isRetryable: Bool {
         switch self {
         case .unreachable, .unavailable, .invalidResponse: true
-        case .refused, .invalidLink: false
+        case .refused, .invalidLink, .unauthorized: false
+        }
+    }
+
+    /// True if a list with this error cannot be followed any more: the viewer or the feed is refused, not the position in it.
+    var isFinal: Bool {
+        switch self {
+        case .refused(let problem): [401, 403, 404].contains(problem.status)
+        case .invalidLink, .unauthorized: true
+        case .unreachable, .unavailable, .invalidResponse: false
         }
     }
 }
@@ -27,7 +38,7 @@ public enum FeedClientError: Error, Hashable, Sendable {
 /// ```swift
 /// do { … } catch FeedClientError.refused(let problem) where problem.isType("viewer-required") { signIn() }
 /// ```
-public struct Problem: Hashable, Sendable {
+public struct FeedProblem: Hashable, Sendable {
     /// An invalid parameter, or an invalid member of the body.
     public struct FieldError: Hashable, Sendable {
         /// The name of the parameter; nil for a member of the body.

@@ -1,13 +1,13 @@
-import Foundation
+public import Foundation
 
 /// A page of cells.
 public struct FeedPage: Sendable, Hashable {
     /// The cells in the order of the feed.
     public let cells: [FeedCell]
-    /// The hrefs of the adjacent pages; nil at the ends.
-    public let next: String?
-    /// The href of the previous page; nil at the start.
-    public let previous: String?
+    /// The next page; nil at the end of the feed.
+    public let next: URL?
+    /// The previous page; nil at the start of the feed.
+    public let previous: URL?
     /// The token for requesting changes, if the page was requested with `changes=true`.
     public let syncToken: String?
     /// The names of the sections on the page, in a feed with sections.
@@ -20,11 +20,13 @@ public struct FeedPage: Sendable, Hashable {
     /// Decodes a page; nil for any other value.
     ///
     /// Entries that are not cells are omitted. Changes of such a page are not requested, because its indices differ from those of the server.
-    public init?(_ value: JSONValue, language: String? = nil) {
+    ///
+    /// - Parameter base: The URL to which links are relative.
+    public init?(_ value: JSONValue, base: URL? = nil, language: String? = nil) {
         guard let entries = value["cells"]?.array, let page = value["page"]?.object else { return nil }
-        cells = entries.compactMap(FeedCell.init)
-        next = page["next"]?.text
-        previous = page["previous"]?.text
+        cells = entries.compactMap { FeedCell($0, base: base) }
+        next = page["next"]?.text.flatMap { URL(href: $0, base: base) }
+        previous = page["previous"]?.text.flatMap { URL(href: $0, base: base) }
         syncToken = cells.count == entries.count ? page["syncToken"]?.text : nil
         sections = page["sections"]?.array?.compactMap(\.text) ?? []
         self.language = language
@@ -40,90 +42,93 @@ public struct FeedSummary: Sendable, Hashable {
         public let name: String
         /// The title in the requested language; nil if the section has none.
         public let title: String?
-        /// The href of the section's first page.
-        public let href: String
+        /// The first page of the section.
+        public let url: URL
     }
 
     /// The name, such as `main`.
     public let name: String
     /// The title in the requested language; nil if the feed has none.
     public let title: String?
-    /// The href of the first page.
-    public let href: String
+    /// The first page.
+    public let url: URL
     /// The layouts for which the feed has cells: `collection`, `table`.
     public let layouts: [String]
     /// The sections in order; empty if the feed has none.
     public let sections: [Section]
 
     /// Decodes a feed, an object with a name and an href; nil for any other value.
-    public init?(_ value: JSONValue) {
-        guard let name = value["name"]?.text, let href = value["href"]?.text else { return nil }
+    ///
+    /// - Parameter base: The URL to which links are relative.
+    public init?(_ value: JSONValue, base: URL? = nil) {
+        func url(_ value: JSONValue) -> URL? { value["href"]?.text.flatMap { URL(href: $0, base: base) } }
+        guard let name = value["name"]?.text, let first = url(value) else { return nil }
         self.name = name
-        self.href = href
+        self.url = first
         title = value["title"]?.text
         layouts = value["layouts"]?.array?.compactMap(\.text) ?? []
         sections =
             value["sections"]?.array?.compactMap { section in
-                guard let name = section["name"]?.text, let href = section["href"]?.text else { return nil }
-                return Section(name: name, title: section["title"]?.text, href: href)
+                guard let name = section["name"]?.text, let url = url(section) else { return nil }
+                return Section(name: name, title: section["title"]?.text, url: url)
             } ?? []
     }
 }
 
 /// The changes of the pages that a client holds: the response of `/feed/changes`.
-public struct FeedChanges: Sendable, Hashable {
+struct FeedChanges: Sendable, Hashable {
     /// A cell with its index in the new list.
-    public struct IndexedCell: Sendable, Hashable {
+    struct IndexedCell: Sendable, Hashable {
         /// The index in the new list.
-        public let index: Int
+        let index: Int
         /// The cell.
-        public let cell: FeedCell
+        let cell: FeedCell
     }
     /// A removal.
-    public struct Removal: Sendable, Hashable {
+    struct Removal: Sendable, Hashable {
         /// The index in the old list.
-        public let index: Int
+        let index: Int
         /// The id of the removed cell.
-        public let id: String
+        let id: String
     }
     /// A move.
-    public struct Move: Sendable, Hashable {
+    struct Move: Sendable, Hashable {
         /// The index in the old list.
-        public let from: Int
+        let from: Int
         /// The index in the new list.
-        public let to: Int
+        let to: Int
         /// The id of the moved cell.
-        public let id: String
+        let id: String
     }
     /// A page of the new list.
-    public struct Page: Sendable, Hashable {
+    struct Page: Sendable, Hashable {
         /// The number of cells.
-        public let count: Int
+        let count: Int
         /// The token for requesting further changes.
-        public let syncToken: String?
+        let syncToken: String?
     }
 
     /// A Boolean value indicating whether the client must reload its pages.
-    public let isReload: Bool
+    let isReload: Bool
     /// The removed cells, by old indices.
-    public let removed: [Removal]
+    let removed: [Removal]
     /// The inserted cells, by new indices.
-    public let inserted: [IndexedCell]
+    let inserted: [IndexedCell]
     /// The moved cells.
-    public let moved: [Move]
+    let moved: [Move]
     /// The changed cells, by new indices.
-    public let reconfigured: [IndexedCell]
+    let reconfigured: [IndexedCell]
     /// The pages of the new list.
-    public let pages: [Page]
-    /// The href of the page after the last one; nil at the end of the feed.
-    public let next: String?
+    let pages: [Page]
+    /// The page after the last one; nil at the end of the feed.
+    let next: URL?
 
     /// Changes that request a reload.
-    public static let reload = FeedChanges(isReload: true, removed: [], inserted: [], moved: [], reconfigured: [], pages: [], next: nil)
+    static let reload = FeedChanges(isReload: true, removed: [], inserted: [], moved: [], reconfigured: [], pages: [], next: nil)
 
     private init(
         isReload: Bool, removed: [Removal], inserted: [IndexedCell], moved: [Move], reconfigured: [IndexedCell], pages: [Page],
-        next: String?
+        next: URL?
     ) {
         self.isReload = isReload
         self.removed = removed
@@ -135,13 +140,17 @@ public struct FeedChanges: Sendable, Hashable {
     }
 
     /// Decodes changes; nil for any other value. If a part is missing or malformed, the result requests a reload.
-    public init?(_ value: JSONValue) {
+    init?(_ value: JSONValue, base: URL?) {
         guard let members = value.object, members["reload"]?.boolean != nil else { return nil }
+        func placed(_ value: JSONValue) -> IndexedCell? {
+            guard let index = value["index"]?.index, let cell = value["cell"].flatMap({ FeedCell($0, base: base) }) else { return nil }
+            return IndexedCell(index: index, cell: cell)
+        }
         guard members["reload"]?.boolean != true,
             let removed = Self.all(members["removed"], Self.removed),
-            let inserted = Self.all(members["inserted"], Self.placed),
+            let inserted = Self.all(members["inserted"], placed),
             let moved = Self.all(members["moved"], Self.moved),
-            let reconfigured = Self.all(members["reconfigured"], Self.placed),
+            let reconfigured = Self.all(members["reconfigured"], placed),
             let pages = Self.all(members["pages"], Self.page)
         else {
             self = .reload
@@ -149,18 +158,13 @@ public struct FeedChanges: Sendable, Hashable {
         }
         self.init(
             isReload: false, removed: removed, inserted: inserted, moved: moved, reconfigured: reconfigured, pages: pages,
-            next: members["page"]?["next"]?.text)
+            next: members["page"]?["next"]?.text.flatMap { URL(href: $0, base: base) })
     }
 
     private static func all<Part>(_ value: JSONValue?, _ read: (JSONValue) -> Part?) -> [Part]? {
         guard let array = value?.array else { return nil }
         let parts = array.compactMap(read)
         return parts.count == array.count ? parts : nil
-    }
-
-    private static func placed(_ value: JSONValue) -> IndexedCell? {
-        guard let index = value["index"]?.index, let cell = value["cell"].flatMap(FeedCell.init) else { return nil }
-        return IndexedCell(index: index, cell: cell)
     }
 
     private static func removed(_ value: JSONValue) -> Removal? {

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A JSON value. It keeps members that later servers add, so that an app can use them before this package supports them.
 public enum JSONValue: Hashable, Sendable {

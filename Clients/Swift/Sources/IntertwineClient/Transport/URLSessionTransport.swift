@@ -1,7 +1,8 @@
-import Foundation
-
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
 #endif
 
 /// A transport with `URLSession` and a delegate on every system, because FoundationNetworking lacks `bytes(for:)`.
