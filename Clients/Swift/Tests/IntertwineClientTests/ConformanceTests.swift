@@ -71,23 +71,24 @@ import Testing
 
     @Test(arguments: Conformance.cases("invocations")) func invocations(_ entry: Conformance) async throws {
         let body = try entry.given["response"].map { $0 == .null ? Data() : try $0.encoded() }
-        let transport = StubTransport(HTTPResponse(status: body?.isEmpty == false ? 200 : 204, body: try #require(body)))
+        let response = HTTPResponse(status: body?.isEmpty == false ? 200 : 204, body: try #require(body))
+        let transport = FixtureTransport { _ in response }
         let base = try #require(URL(string: "http://example.com"))
         let actions = Actions(client: FeedClient(base: base, retry: .never, transport: transport))
         let user = cell("user:a", actions: ["selection": request("POST", "/x")])
-        guard case .performed(let response) = try await actions.perform(.selection, of: user) else { throw URLError(.unknown) }
+        guard case .performed(let performed) = try await actions.perform(.selection, of: user) else { throw URLError(.unknown) }
         var undo: JSONValue = .null
-        if case .request(let method, let href)? = response.undo?.operation {
+        if case .request(let method, let href)? = performed.undo?.operation {
             undo = .object([
                 "method": .text(method), "href": .text(href),
-                "expiresAt": response.undo?.expiresAt.map { .text(Timestamps.text($0)) } ?? .null,
+                "expiresAt": performed.undo?.expiresAt.map { .text(Timestamps.text($0)) } ?? .null,
             ])
         }
         let expected = try entry.expect["open"]?.text.map { try #require(URL(string: $0, relativeTo: base)?.absoluteURL) }
-        #expect(response.open == expected)
+        #expect(performed.open == expected)
         let actual: JSONValue = .object([
-            "id": response.id.map(JSONValue.text) ?? .null, "slot": response.slot.map { .text($0.rawValue) } ?? .null,
-            "commands": .array(response.commands.map { .object($0.members) }), "presentation": response.presentation ?? .null,
+            "id": performed.id.map(JSONValue.text) ?? .null, "slot": performed.slot.map { .text($0.rawValue) } ?? .null,
+            "commands": .array(performed.commands.map { .object($0.members) }), "presentation": performed.presentation ?? .null,
             "open": entry.expect["open"] ?? .null, "undo": undo,
         ])
         #expect(actual == entry.expect)
@@ -124,7 +125,10 @@ import Testing
                     body: Data((given["body"]?.text ?? "").utf8))
             }
         }
-        let transport = StubTransport(response)
+        let transport = FixtureTransport { _ in
+            guard let response else { throw URLError(.cannotConnectToHost) }
+            return response
+        }
         let base = try #require(URL(string: "http://example.com"))
         let delays = Delays()
         var client = FeedClient(
@@ -143,7 +147,7 @@ import Testing
         } catch let error as FeedClientError where error.isRetryable {
             var retryAfter: JSONValue = .null
             if case .unavailable(_, let seconds?) = error { retryAfter = .number(seconds) }
-            actual = ["outcome": .text("unavailable"), "isRetried": .boolean(transport.count == 2), "retryAfter": retryAfter]
+            actual = ["outcome": .text("unavailable"), "isRetried": .boolean(transport.requests.count == 2), "retryAfter": retryAfter]
         }
         #expect(JSONValue.object(actual) == entry.expect)
     }

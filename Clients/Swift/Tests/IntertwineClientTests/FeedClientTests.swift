@@ -164,6 +164,59 @@ private let pageText =
         #expect(throws: FeedClientError.invalidLink("file:///etc/passwd")) { try client.url("file:///etc/passwd") }
     }
 
+    @Test func refreshesTheAuthorizationOnceForConcurrentRequests() async throws {
+        let server = FaultyServer { request, _ in
+            switch request.fields["authorization"] {
+            case "new" where request.fields["x-app"] == "1": FaultyServer.respond(200, pageText)
+            default: FaultyServer.respond(401)
+            }
+        }
+        defer { server.stop() }
+        let calls = LockedBox<[Bool]>([])
+        var client = FeedClient(base: server.base, retry: .never)
+        client.headers = ["X-App": "1"]
+        client.authorize = { isRefresh in
+            calls.withLock { $0.append(isRefresh) }
+            return ["Authorization": isRefresh ? "new" : "old"]
+        }
+        let clients = [FeedClient](repeating: client, count: 5)
+        try await withThrowingTaskGroup { group in
+            for client in clients { group.addTask { try await page(of: client).cells.count } }
+            for try await count in group { #expect(count == 1) }
+        }
+        #expect(calls.withLock { $0 } == [false, true])
+        let elsewhere = FaultyServer { _, _ in FaultyServer.respond(401) }
+        defer { elsewhere.stop() }
+        await #expect(throws: FeedClientError.self) { try await client.page(elsewhere.base.appending(path: "feed")) }
+        #expect(elsewhere.requests.map { $0.fields["authorization"] } == [nil], "another server gets no credentials")
+        #expect(elsewhere.requests.map { $0.fields["x-app"] } == [nil])
+    }
+
+    @Test func aFailedAuthorizationIsAnError() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(401) }
+        defer { server.stop() }
+        var client = FeedClient(base: server.base, retry: .never)
+        client.authorize = { isRefresh in
+            if isRefresh { throw CocoaError(.userCancelled) }
+            return ["Authorization": "old"]
+        }
+        await #expect {
+            try await page(of: client)
+        } throws: {
+            if case .unauthorized? = $0 as? FeedClientError { true } else { false }
+        }
+        let list = FeedList(client: client)
+        await #expect(throws: FeedClientError.self) { for try await _ in list.updates() {} }
+        client.authorize = { _ in throw URLError(.notConnectedToInternet) }
+        await #expect { try await page(of: client) } throws: { ($0 as? FeedClientError)?.isRetryable == true }
+        client.authorize = { _ in ["Authorization": "refused"] }
+        await #expect {
+            try await page(of: client)
+        } throws: {
+            if case .refused(let problem)? = $0 as? FeedClientError { problem.status == 401 } else { false }
+        }
+    }
+
     @Test func cancellingClosesTheConnection() async throws {
         let server = FaultyServer { _, _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"), .awaitClose] }
         defer { server.stop() }

@@ -30,6 +30,35 @@ import Testing
         #expect(try await updates.next()?.insertions == [IndexPath(indexes: [0, 1])])
     }
 
+    @Test func oneTaskFollowsAList() async throws {
+        let server = FaultyServer { request, number in
+            switch number {
+            case 0: FaultyServer.respond(503)
+            case 1: FaultyServer.respond(200, Self.page(["a", "b"], next: nil, syncToken: "A"))
+            case 2:
+                FaultyServer.respond(
+                    200, Self.change(removed: (0, "a"), count: 1, syncToken: "B"), fields: ["Content-Type: application/json"])
+            default: FaultyServer.respond(404)
+            }
+        }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: Delays().policy(maxAttempts: 1)))
+        var seen: [[IndexPath]] = []
+        await #expect(throws: FeedClientError.self) {
+            for try await update in list.updates(.polling) { seen.append(update.insertions + update.deletions) }
+        }
+        #expect(seen == [[[0, 0], [0, 1]], [[0, 0]]], "the first load lists its insertions")
+    }
+
+    @Test func anEmptyFeedIsAnUpdate() async throws {
+        let transport = FixtureTransport(page: #"{"cells": [], "page": {}}"#)
+        let list = FeedList(client: FeedClient(base: try #require(URL(string: "http://example.com")), transport: transport))
+        for try await update in list.updates() {
+            #expect(update.isEmpty && update.sections == [.empty])
+            break
+        }
+    }
+
     @Test func aSlowConsumerGetsOneUpdate() async throws {
         let server = FaultyServer { request, _ in
             FaultyServer.respond(200, Self.page([request.target], next: "/\(request.target.count)" + request.target, syncToken: "A"))

@@ -100,6 +100,44 @@ import Testing
         #expect(server.requests.map(\.target) == ["/images/first", "/images/seen", "/images/near", "/images/far"])
     }
 
+    @Test func prefetchedAndProcessedImagesAreCached() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, "bytes", fields: ["Content-Type: image/webp"]) }
+        defer { server.stop() }
+        var settings = ImageLoader.Settings()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        settings.processors = [
+            { LoadedImage(data: $0.data + Data("!".utf8), type: "image/png") },
+            { image in
+                end.yield()
+                guard server.requests.count == 1 else { throw CocoaError(.coderInvalidValue) }
+                return image
+            },
+        ]
+        let loader = ImageLoader(client: FeedClient(base: server.base, retry: .never), settings: settings)
+        let cell = Self.imageCell("user:a", ["type": .text("image"), "href": .text("/images/x")])
+        await loader.prefetch([cell])
+        for await _ in ends { break }
+        var parts: [CellImage] = []
+        for await part in loader.images(for: cell) { parts.append(part) }
+        #expect(parts == [.image(part: "avatar", data: Data("bytes!".utf8), type: "image/png")])
+        #expect(server.requests.count == 1)
+        parts = []
+        await loader.removeAll()
+        for await part in loader.images(for: cell) { parts.append(part) }
+        guard case .failed(_, .invalidResponse)? = parts.first else { throw URLError(.unknown) }
+    }
+
+    @Test func cancelledPrefetchingEndsTheRequest() async throws {
+        let server = FaultyServer { request, _ in request.method == "DELETE" ? FaultyServer.respond(204) : [.awaitClose] }
+        defer { server.stop() }
+        let loader = loader(server)
+        let cell = Self.imageCell("user:a", ["type": .text("image"), "href": .text("/images/x")])
+        await loader.prefetch([cell])
+        await server.events.first { _ in true }
+        await loader.cancelPrefetching([cell])
+        await server.events.first { if case .closed = $0 { true } else { false } }
+    }
+
     @Test func aMissingImageIsReported() async throws {
         let server = FaultyServer { _, _ in FaultyServer.respond(404) }
         defer { server.stop() }

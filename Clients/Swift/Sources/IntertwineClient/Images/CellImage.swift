@@ -10,6 +10,23 @@ public enum CellImage: Sendable, Hashable {
     case failed(part: String, FeedClientError)
 }
 
+/// A downloaded image, before and after the processors of an `ImageLoader`.
+public struct LoadedImage: Sendable, Hashable {
+    /// The bytes.
+    public let data: Data
+    /// The media type, such as `image/webp`.
+    public let type: String
+
+    /// Creates an image.
+    public init(data: Data, type: String) {
+        self.data = data
+        self.type = type
+    }
+}
+
+/// A transformation of a downloaded image, such as downsampling or a watermark. Its result is cached, so that it runs once for each image.
+public typealias ImageProcessor = @Sendable (LoadedImage) async throws -> LoadedImage
+
 /// The priority of an image; visible images are loaded first.
 public enum ImagePriority: Int, Sendable, Comparable {
     case prefetched

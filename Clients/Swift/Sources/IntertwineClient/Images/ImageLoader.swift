@@ -23,6 +23,9 @@ public actor ImageLoader {
         /// The image formats that the app supports, most preferred first.
         public var formats = ["image/avif", "image/webp", "image/png", "image/jpeg", "image/gif"]
 
+        /// The transformations of each downloaded image, in order. If one throws, the image is `failed` with `invalidResponse`.
+        public var processors: [ImageProcessor] = []
+
         /// Creates settings with the default values.
         public init() {}
     }
@@ -48,6 +51,7 @@ public actor ImageLoader {
     private var downloads: [String: Download] = [:]
     private var count = 0
     private var active = 0
+    private var prefetches: [String: Task<Void, Never>] = [:]
 
     /// Creates a loader, usually one for the whole app.
     public init(client: FeedClient, settings: Settings = Settings()) {
@@ -81,6 +85,23 @@ public actor ImageLoader {
             }
             stream.onTermination = { _ in task.cancel() }
         }
+    }
+
+    /// Loads the images of cells that become visible soon into the cache, after all other images.
+    ///
+    /// - Parameter scale: The number of pixels per point.
+    public func prefetch(_ cells: [FeedCell], scale: Double = 1) {
+        for cell in cells where prefetches[cell.id] == nil {
+            prefetches[cell.id] = Task {
+                for await _ in images(for: cell, scale: scale, priority: .prefetched) {}
+                if !Task.isCancelled { prefetches[cell.id] = nil }
+            }
+        }
+    }
+
+    /// Cancels prefetching of cells. An image that a visible cell waits for is still loaded.
+    public func cancelPrefetching(_ cells: [FeedCell]) {
+        for cell in cells { prefetches.removeValue(forKey: cell.id)?.cancel() }
     }
 
     /// Sets the priority of a cell's images. The queued image with the highest priority is loaded next.
@@ -155,7 +176,7 @@ public actor ImageLoader {
     }
 
     private func load(_ href: String, _ id: String) async {
-        let result: Result<(Data, String), FeedClientError>
+        let result: Result<LoadedImage, FeedClientError>
         do {
             var request = try client.request("GET", href)
             request.setValue(id, forHTTPHeaderField: "X-Request-ID")
@@ -164,7 +185,8 @@ public actor ImageLoader {
                 guard response.status == 200 else { throw FeedClientError.refused(FeedProblem(response)) }
                 return response
             }
-            result = .success((response.body, response.fields["content-type"] ?? "application/octet-stream"))
+            let image = LoadedImage(data: response.body, type: response.fields["content-type"] ?? "application/octet-stream")
+            result = .success(try await processed(image))
         } catch let error as FeedClientError {
             result = .failure(error)
         } catch {
@@ -173,17 +195,30 @@ public actor ImageLoader {
         active -= 1
         // If all waiters had left, a later caller started another request for the image.
         if downloads[href]?.id == id, let download = downloads.removeValue(forKey: href) {
-            if case .success((let data, let type)) = result { cache.store(data, type: type, for: href) }
+            if case .success(let image) = result { cache.store(image.data, type: image.type, for: href) }
             for waiter in download.waiters.values {
                 switch result {
-                case .success((let data, let type)):
-                    waiter.continuation.resume(returning: .image(part: waiter.part, data: data, type: type))
+                case .success(let image):
+                    waiter.continuation.resume(returning: .image(part: waiter.part, data: image.data, type: image.type))
                 case .failure(let error):
                     waiter.continuation.resume(returning: .failed(part: waiter.part, error))
                 }
             }
         }
         sendNext()
+    }
+
+    /// Returns an image after all processors.
+    private nonisolated func processed(_ image: LoadedImage) async throws -> LoadedImage {
+        var image = image
+        for process in settings.processors {
+            do {
+                image = try await process(image)
+            } catch let error where !(error is CancellationError) {
+                throw FeedClientError.invalidResponse(reason: "\(error)")
+            }
+        }
+        return image
     }
 
     private static func accept(_ formats: [String]) -> String {

@@ -39,6 +39,14 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
     /// Returns a state of the viewer for this cell, such as `saved`; false if the server sends none.
     public func state(_ name: String) -> Bool { members["state"]?[name]?.boolean ?? false }
 
+    /// A Boolean value indicating whether the cell is an ad.
+    public var isAdvertisement: Bool { id.hasPrefix("ad:") }
+
+    /// The disclosure of an ad, which is shown with it: the label, and the advertiser. The parts that the server does not send are nil.
+    public var disclosure: (label: String?, advertiser: String?)? {
+        bindings["disclosure"].map { ($0.members["label"]?.text, $0.members["advertiser"]?.text) }
+    }
+
     /// A Boolean value indicating whether the cell is the header of a section that begins here.
     public var isSectionHeader: Bool { id.hasPrefix("section:") }
 }
