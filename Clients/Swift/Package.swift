@@ -1,28 +1,34 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The tests, examples and demo of the client, whose products are in the package of the repository. Why a package of its own: it resolves and builds
-// the client as an app does, without the service's dependencies. On Linux it also has modules that stand for UIKit and SwiftUI, against
-// which views and examples are compiled; beside the service, every module would see them.
+// Tests, examples and demo of the client. Apps use the products of the repository's package, which has the same two targets. Why a package of
+// its own: it needs no build of the service, and on Linux it has stubs of UIKit and SwiftUI, against which the compiler checks views and
+// examples. In one package with the service, all of its modules would see the stubs.
 #if os(Linux)
-    let stubs: [Target] = [.target(name: "UIKit", path: "Tests/UIKitStub"), .target(name: "SwiftUI", path: "Tests/SwiftUIStub")]
-    let (uiKit, swiftUI): ([Target.Dependency], [Target.Dependency]) = (["UIKit"], ["SwiftUI"])
+    let stubs: [Target] = [
+        .target(name: "UIKit", path: "Tests/UIKitStub"), .target(name: "SwiftUI", dependencies: ["UIKit"], path: "Tests/SwiftUIStub"),
+    ]
+    let frameworks: [Target.Dependency] = ["SwiftUI", "UIKit"]
 #else
     let stubs: [Target] = []
-    let (uiKit, swiftUI): ([Target.Dependency], [Target.Dependency]) = ([], [])
+    let frameworks: [Target.Dependency] = []
 #endif
-let client: Target.Dependency = .product(name: "IntertwineClient", package: "intertwine")
 
 let package = Package(
     name: "IntertwineClientTests",
     platforms: [.macOS(.v13), .iOS(.v16)],
     products: [.executable(name: "feed-demo", targets: ["feed-demo"])],
-    dependencies: [.package(name: "intertwine", path: "../..", traits: [])],
     targets: stubs + [
-        .executableTarget(name: "feed-demo", dependencies: [client]),
-        .target(name: "UIKitExample", dependencies: [client] + uiKit, path: "Examples/UIKitExample", exclude: ["README.md"]),
-        .target(name: "SwiftUIExample", dependencies: [client] + swiftUI, path: "Examples/SwiftUIExample", exclude: ["README.md"]),
-        .testTarget(name: "IntertwineClientTests", dependencies: [client]),
-    ],
-    swiftLanguageModes: [.v6]
+        .target(name: "IntertwineClient"),
+        .target(name: "IntertwineUI", dependencies: ["IntertwineClient"] + frameworks),
+        .executableTarget(name: "feed-demo", dependencies: ["IntertwineClient"]),
+        .target(name: "Examples", dependencies: ["IntertwineClient", "IntertwineUI"] + frameworks, path: "Examples"),
+        .testTarget(name: "IntertwineClientTests", dependencies: ["IntertwineClient", "IntertwineUI"]),
+    ]
 )
+
+for target in package.targets {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+}

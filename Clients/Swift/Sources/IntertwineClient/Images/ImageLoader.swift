@@ -62,12 +62,14 @@ public actor ImageLoader {
 
     /// Returns the images of a cell: for each part the placeholder first, then the image or an error.
     ///
-    /// - Parameter scale: The number of pixels per point.
+    /// - Parameters:
+    ///   - part: The name of one part; nil for all parts with an image.
+    ///   - scale: The number of pixels per point.
     public nonisolated func images(
-        for cell: FeedCell, scale: Double = 1, priority: ImagePriority = .visible
+        for cell: FeedCell, part wanted: String? = nil, scale: Double = 1, priority: ImagePriority = .visible
     ) -> AsyncStream<CellImage> {
         AsyncStream { stream in
-            let parts = cell.bindings.filter { $0.value.image != nil }.sorted { $0.key < $1.key }
+            let parts = cell.bindings.filter { $1.image != nil && (wanted ?? $0) == $0 }.sorted { $0.key < $1.key }
             for (part, binding) in parts {
                 let thumbHash = binding.placeholder.flatMap { Data(base64Encoded: $0) }
                 if binding.color != nil || thumbHash != nil {

@@ -14,6 +14,23 @@ public struct FeedSection: Sendable, Hashable {
     /// The stable keys of the cells, which identify each cell as long as it is in the list. An ad may be in the list twice.
     public let keys: [Int]
 
+    /// A cell with its key.
+    public struct Row: Sendable, Hashable, Identifiable {
+        /// The key.
+        public let id: Int
+        /// The cell.
+        public let cell: FeedCell
+    }
+
+    /// The cells with their keys, for example for `ForEach`.
+    public var rows: [Row] { zip(keys, cells).map(Row.init) }
+
+    /// Returns the section without the cells whose keys do not satisfy a predicate; nil if no cell remains.
+    public func filtered(_ isIncluded: (Int) -> Bool) -> FeedSection? {
+        let indices = keys.indices.filter { isIncluded(keys[$0]) }
+        return indices.isEmpty ? nil : FeedSection(id: id, header: header, cells: indices.map { cells[$0] }, keys: indices.map { keys[$0] })
+    }
+
     /// Splits a list into sections at its headers. There is always a section, as in a new collection view.
     static func sections(of entries: some Sequence<ListEntry>) -> [FeedSection] {
         var sections: [FeedSection] = []

@@ -12,7 +12,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
     public typealias Failure = any Error
 
     /// The iterator of one consumer, which remembers the last received state.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         let list: FeedList
         let mode: FeedList.SyncMode
         let interval: Double

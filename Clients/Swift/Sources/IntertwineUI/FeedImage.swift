@@ -1,0 +1,82 @@
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
+    import Foundation
+    public import IntertwineClient
+    public import SwiftUI
+
+    #if canImport(UIKit)
+        import UIKit
+    #elseif canImport(AppKit)
+        import AppKit
+    #endif
+
+    /// The image of a part of a cell: the placeholder color until it is loaded, then the image, at the scale of the screen.
+    ///
+    /// In a `FeedView` it uses the view's loader, with its cache. If the view disappears, its request is cancelled.
+    public struct FeedImage: View {
+        private let cell: FeedCell
+        private let part: String
+        @Environment(\.feedImages) private var images
+        @Environment(\.displayScale) private var scale
+        @State private var loaded: Image?
+
+        /// Creates a view of an image.
+        ///
+        /// - Parameter part: The name of the binding, such as `avatar`.
+        public init(_ cell: FeedCell, _ part: String) {
+            self.cell = cell
+            self.part = part
+        }
+
+        private var binding: CellBinding? { cell.bindings[part] }
+
+        public var body: some View {
+            content
+                .accessibilityLabel(Text(binding?.alternativeText ?? ""))
+                .accessibilityHidden(binding?.alternativeText?.isEmpty != false)
+                .task(id: binding?.image) { await load() }
+        }
+
+        @ViewBuilder private var content: some View {
+            if let loaded {
+                loaded.resizable().scaledToFill()
+            } else {
+                placeholder
+            }
+        }
+
+        private var placeholder: Color {
+            guard let text = binding?.color?.dropFirst(), let value = Int(text, radix: 16) else { return Color.gray.opacity(0.2) }
+            let (red, green, blue) = (value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF)
+            return Color(red: Double(red) / 255, green: Double(green) / 255, blue: Double(blue) / 255)
+        }
+
+        private func load() async {
+            guard let images else { return }
+            for await image in images.images(for: cell, part: part, scale: scale) {
+                if case .image(_, let data, _) = image { loaded = Self.decode(data) }
+            }
+        }
+
+        private static func decode(_ data: Data) -> Image? {
+            #if canImport(UIKit)
+                UIImage(data: data).map { Image(uiImage: $0) }
+            #elseif canImport(AppKit)
+                NSImage(data: data).map { Image(nsImage: $0) }
+            #else
+                nil
+            #endif
+        }
+    }
+
+    private struct FeedImagesKey: EnvironmentKey {
+        static let defaultValue: ImageLoader? = nil
+    }
+
+    extension EnvironmentValues {
+        /// The loader of the images in `FeedImage`.
+        public var feedImages: ImageLoader? {
+            get { self[FeedImagesKey.self] }
+            set { self[FeedImagesKey.self] = newValue }
+        }
+    }
+#endif
