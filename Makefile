@@ -113,6 +113,7 @@ manual: install-build
 
 docs: install-build
 	$(BUILD) --product intertwine
+	$(BUILD) --target IntertwineUI
 	@Config/docs
 
 site:
@@ -125,4 +126,4 @@ screenshots: install-test
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
-		Clients/Swift/{Package.swift,Sources,Examples,Tests}
+		Clients/Swift/{Package.swift,Sources,Tests}

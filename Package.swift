@@ -411,10 +411,14 @@ for target in package.targets where ["intertwine", "intertwine-image-worker"].co
     target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-Xlinker", "-znow"])]
 }
 
-// The container image is built without tests and examples.
+// The container image is built without tests, examples and the client for apps.
 package.targets.removeAll { target in
     guard let path = target.path ?? (target.isTest ? "Tests/\(target.name)" : nil) else { return false }
     return !FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/\(path)")
+}
+package.products.removeAll { product in
+    guard let library = product as? Product.Library else { return false }
+    return !library.targets.allSatisfy { name in package.targets.contains { $0.name == name } }
 }
 
 // It builds the dependencies in a layer of their own, before there are sources, with an empty target that names them all.

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Tests, examples and demo of the client. Apps use the products of the repository's package, which has the same two targets. Why a package of
+// Tests and demo of the client. Apps use the products of the repository's package, which has the same two targets. Why a package of
 // its own: it needs no build of the service, and on Linux it has stubs of UIKit and SwiftUI, against which the compiler checks views and
-// examples. In one package with the service, all of its modules would see the stubs.
+// the documentation's examples. In one package with the service, all of its modules would see the stubs.
 #if os(Linux)
     let stubs: [Target] = [
         .target(name: "UIKit", path: "Tests/UIKitStub"), .target(name: "SwiftUI", dependencies: ["UIKit"], path: "Tests/SwiftUIStub"),
@@ -22,7 +22,6 @@ let package = Package(
         .target(name: "IntertwineClient"),
         .target(name: "IntertwineUI", dependencies: ["IntertwineClient"] + frameworks),
         .executableTarget(name: "feed-demo", dependencies: ["IntertwineClient"]),
-        .target(name: "Examples", dependencies: ["IntertwineClient", "IntertwineUI"] + frameworks, path: "Examples"),
         .testTarget(name: "IntertwineClientTests", dependencies: ["IntertwineClient", "IntertwineUI"]),
     ]
 )

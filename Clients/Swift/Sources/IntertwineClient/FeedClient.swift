@@ -29,6 +29,7 @@ public struct FeedClient: Sendable {
     /// otherwise it is `unauthorized`.
     ///
     /// ```swift
+    /// var client = client
     /// client.authorize = { isRefresh in ["Authorization": "Bearer \(try await session.token(isRefresh: isRefresh))"] }
     /// ```
     public var authorize: (@Sendable (_ isRefresh: Bool) async throws -> [String: String])? {

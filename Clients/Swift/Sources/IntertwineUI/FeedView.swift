@@ -250,10 +250,11 @@
             isReporting = true
             Task {
                 isReporting = false
-                model.setVisible(frames.mapValues { frame in
-                    let visible = frame.intersection(viewport)
-                    return visible.isNull || frame.height <= 0 ? 0 : visible.height / frame.height
-                })
+                model.setVisible(
+                    frames.mapValues { frame in
+                        let visible = frame.intersection(viewport)
+                        return visible.isNull || frame.height <= 0 ? 0 : visible.height / frame.height
+                    })
             }
         }
     }

@@ -7,15 +7,15 @@
     ///
     /// ```swift
     /// let feed = FeedViewController(client: client)
-    /// feed.register(UserCell.self, for: "UserSnapshotCollectionViewCell", "CircularUserCollectionViewCell") { view, cell in
-    ///     view.name.text = cell.bindings["username"]?.text
-    ///     feed.load("avatar", of: cell, into: view.picture)
+    /// feed.register(UICollectionViewCell.self, for: "UserSnapshotCollectionViewCell") { view, cell in
+    ///     view.accessibilityLabel = cell.bindings["username"]?.text
     /// }
-    /// navigationController?.pushViewController(feed, animated: true)
+    /// navigationController.pushViewController(feed, animated: true)
     /// ```
     ///
     /// A cell without a registered class is a placeholder of its size.
-    @MainActor open class FeedViewController: UICollectionViewController, UICollectionViewDelegateFlowLayout,
+    @MainActor
+    open class FeedViewController: UICollectionViewController, UICollectionViewDelegateFlowLayout,
         UICollectionViewDataSourcePrefetching
     {
         /// The state of the feed.

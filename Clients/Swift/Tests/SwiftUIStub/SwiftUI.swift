@@ -3,8 +3,6 @@
 @_exported public import Foundation
 public import UIKit
 
-// swift-format-ignore-file
-
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
     @ViewBuilder var body: Body { get }
@@ -163,7 +161,9 @@ public struct AccessibilityTraits: SetAlgebra, Sendable {
     public func union(_ other: AccessibilityTraits) -> AccessibilityTraits { self }
     public func intersection(_ other: AccessibilityTraits) -> AccessibilityTraits { self }
     public func symmetricDifference(_ other: AccessibilityTraits) -> AccessibilityTraits { self }
-    public mutating func insert(_ newMember: AccessibilityTraits) -> (inserted: Bool, memberAfterInsert: AccessibilityTraits) { (true, self) }
+    public mutating func insert(_ newMember: AccessibilityTraits) -> (inserted: Bool, memberAfterInsert: AccessibilityTraits) {
+        (true, self)
+    }
     public mutating func remove(_ member: AccessibilityTraits) -> AccessibilityTraits? { nil }
     public mutating func update(with newMember: AccessibilityTraits) -> AccessibilityTraits? { nil }
     public mutating func formUnion(_ other: AccessibilityTraits) {}
@@ -194,7 +194,8 @@ extension PrimitiveButtonStyle where Self == BorderedProminentButtonStyle {
 extension View {
     public func frame(width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center) -> some View { self }
     public func frame(
-        minWidth: CGFloat? = nil, idealWidth: CGFloat? = nil, maxWidth: CGFloat? = nil, minHeight: CGFloat? = nil, idealHeight: CGFloat? = nil,
+        minWidth: CGFloat? = nil, idealWidth: CGFloat? = nil, maxWidth: CGFloat? = nil, minHeight: CGFloat? = nil,
+        idealHeight: CGFloat? = nil,
         maxHeight: CGFloat? = nil, alignment: Alignment = .center
     ) -> some View { self }
     public func padding(_ length: CGFloat) -> some View { self }
@@ -213,14 +214,21 @@ extension View {
     public func listStyle<S: ListStyle>(_ style: S) -> some View { self }
     public func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View { self }
     public func refreshable(action: @escaping @Sendable () async -> Void) -> some View { self }
-    public func swipeActions<T: View>(edge: HorizontalEdge = .trailing, allowsFullSwipe: Bool = true, @ViewBuilder content: () -> T) -> some View { self }
+    public func swipeActions<T: View>(edge: HorizontalEdge = .trailing, allowsFullSwipe: Bool = true, @ViewBuilder content: () -> T)
+        -> some View
+    { self }
     public func contextMenu<MenuItems: View>(@ViewBuilder menuItems: () -> MenuItems) -> some View { self }
     public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View { self }
     public func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
     public func onChange<V: Equatable>(of value: V, perform action: @escaping (V) -> Void) -> some View { self }
     public func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
-    public func task(priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View { self }
-    public func task<T: Equatable>(id value: T, priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View { self }
+    public func task(
+        priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> some View { self }
+    public func task<T: Equatable>(
+        id value: T, priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> some View { self }
     public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View { self }
     public func accessibilityLabel(_ label: Text) -> some View { self }
     public func accessibilityHidden(_ hidden: Bool) -> some View { self }

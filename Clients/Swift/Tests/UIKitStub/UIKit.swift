@@ -2,8 +2,6 @@
 // against it. The declarations are written as those in the SDK.
 @_exported public import Foundation
 
-// swift-format-ignore-file
-
 @MainActor public class NSLayoutConstraint: NSObject {
     public var isActive = false
 }
@@ -246,6 +244,13 @@ open class UIColor: NSObject, @unchecked Sendable {
         ofKind elementKind: String, withReuseIdentifier identifier: String, for indexPath: IndexPath
     ) -> UICollectionReusableView { UICollectionReusableView() }
     open func layoutAttributesForItem(at indexPath: IndexPath) -> UICollectionViewLayoutAttributes? { nil }
+    open func performBatchUpdates(_ updates: (() -> Void)?, completion: ((Bool) -> Void)? = nil) {}
+    open func deleteSections(_ sections: IndexSet) {}
+    open func insertSections(_ sections: IndexSet) {}
+    open func deleteItems(at indexPaths: [IndexPath]) {}
+    open func insertItems(at indexPaths: [IndexPath]) {}
+    open func moveItem(at indexPath: IndexPath, to newIndexPath: IndexPath) {}
+    open func reconfigureItems(at indexPaths: [IndexPath]) {}
     open func deselectItem(at indexPath: IndexPath, animated: Bool) {}
 }
 
@@ -269,7 +274,8 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable & Sen
     public mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) {}
 }
 
-@MainActor open class UICollectionViewDiffableDataSource<SectionIdentifierType: Hashable & Sendable, ItemIdentifierType: Hashable & Sendable>:
+@MainActor
+open class UICollectionViewDiffableDataSource<SectionIdentifierType: Hashable & Sendable, ItemIdentifierType: Hashable & Sendable>:
     NSObject
 {
     public typealias CellProvider = (UICollectionView, IndexPath, ItemIdentifierType) -> UICollectionViewCell?

@@ -2,11 +2,13 @@ import Foundation
 
 /// A registry of the app's views by cell identifier, like the registrations of UIKit, for any type of view.
 ///
-///     registry.register("UserSnapshotCollectionViewCell", make: { UserView() }, bind: { view, cell in view.show(cell.bindings) })
-///     …
-///     let size = registry.size(of: cell)
-///     let view = registry.dequeue(cell)
-///     registry.bind(cell, to: view)
+/// ```swift
+/// let registry = CellRegistry<UILabel>()
+/// registry.register("UserTableViewCell", make: { UILabel() }, bind: { label, cell in label.text = cell.bindings["username"]?.text })
+///
+/// let size = registry.size(of: cell)
+/// if let view = registry.dequeue(cell) { registry.bind(cell, to: view) }
+/// ```
 ///
 /// The registry is not thread-safe. It is used on the actor that owns the views, in an app the main actor.
 public final class CellRegistry<View> {

@@ -6,7 +6,11 @@ import Foundation
 
 /// A loader of the images of cells. Requests of one image are coalesced, visible images are loaded first, and images of reused cells are cancelled.
 ///
-///     for await part in loader.images(for: cell, scale: 2) { view.show(part) }
+/// ```swift
+/// for await image in loader.images(for: cell, scale: 2) {
+///     if case .image("avatar", let data, _) = image { imageView.image = UIImage(data: data) }
+/// }
+/// ```
 ///
 /// The loop ends when all images are complete. If its task is cancelled, for example because its cell is reused, loads without other waiters
 /// are cancelled. A queued request is never sent. For a sent request the connection is closed, and the cell's `cancellation` is performed so

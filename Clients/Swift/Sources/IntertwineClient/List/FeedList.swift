@@ -6,8 +6,10 @@ public import Foundation
 
 /// An ordered, sectioned list of a feed's cells that is synchronized with the server.
 ///
-///     let list = FeedList(client: client)
-///     for try await update in list.updates() { show(update.sections) }
+/// ```swift
+/// let list = FeedList(client: client)
+/// for try await update in list.updates() { show(update.sections) }
+/// ```
 ///
 /// `loadNext` appends a page, for example at the end of a scroll view.
 public actor FeedList {

@@ -2,7 +2,9 @@ import Foundation
 
 /// A sequence of the updates of a list, each from the last received state to the current state.
 ///
-///     for try await update in list.updates() { await apply(update) }
+/// ```swift
+/// for try await update in list.updates() { print(update.insertions, update.deletions, update.moves) }
+/// ```
 ///
 /// One task is sufficient: the sequence loads the first page and synchronizes the list with the server while it is iterated. A slow consumer
 /// gets fewer and larger updates, so that updates never queue up. The first update is from an empty list to the first state. The sequence

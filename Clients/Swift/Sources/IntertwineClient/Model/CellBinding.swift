@@ -2,8 +2,10 @@ public import Foundation
 
 /// The value for a part of a cell. A binding with an unknown type, or without a valid value, shows nothing.
 ///
-///     if case .text(let name)? = cell.bindings["username"]?.value { label.text = name }
-///     label.text = cell.bindings["username"]?.text                    // the same, shorter
+/// ```swift
+/// if case .text(let name)? = cell.bindings["username"]?.value { label.text = name }
+/// label.text = cell.bindings["username"]?.text                    // the same, shorter
+/// ```
 public struct CellBinding: Hashable, Sendable {
     /// The value, for the types that this package knows.
     public enum Value: Hashable, Sendable {
@@ -84,7 +86,7 @@ public struct CellBinding: Hashable, Sendable {
 }
 
 extension URL {
-    /// Creates the absolute URL of an href; nil if it is none. Without a base, the URL of a relative href is relative.
+    /// Creates the absolute URL of an href; nil if it is invalid. Without a base, the URL of a relative href is relative.
     init?(href: String, base: URL?) {
         guard let url = URL(string: href, relativeTo: base) else { return nil }
         self = url.absoluteURL

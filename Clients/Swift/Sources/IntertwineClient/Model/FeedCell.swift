@@ -3,8 +3,8 @@ public import Foundation
 /// A cell as described by the server: its view, its size and the actions of its slots.
 ///
 /// ```swift
-/// nameLabel.text = cell.bindings["username"]?.text
-/// saveButton.isSelected = cell.state("saved")
+/// label.text = cell.bindings["username"]?.text
+/// button.isHidden = cell.state("saved")
 /// ```
 public struct FeedCell: Hashable, Sendable, Identifiable {
     /// The id, such as `user:ann`.

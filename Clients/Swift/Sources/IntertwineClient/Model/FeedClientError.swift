@@ -36,7 +36,11 @@ public enum FeedClientError: Error, Hashable, Sendable {
 /// The server's description of an error (RFC 9457).
 ///
 /// ```swift
-/// do { … } catch FeedClientError.refused(let problem) where problem.isType("viewer-required") { signIn() }
+/// do {
+///     try await list.loadNext()
+/// } catch FeedClientError.refused(let problem) where problem.isType("viewer-required") {
+///     show("Sign in to see this feed.")
+/// }
 /// ```
 public struct FeedProblem: Hashable, Sendable {
     /// An invalid parameter, or an invalid member of the body.
