@@ -17,7 +17,8 @@ import PackageDescription
 let package = Package(
     name: "IntertwineClientTests",
     platforms: [.macOS(.v13), .iOS(.v16)],
-    products: [.executable(name: "feed-demo", targets: ["feed-demo"])],
+    // A library has a scheme in Xcode.
+    products: [.executable(name: "feed-demo", targets: ["feed-demo"]), .library(name: "IntertwineUI", targets: ["IntertwineUI"])],
     targets: stubs + [
         .target(name: "IntertwineClient"),
         .target(name: "IntertwineUI", dependencies: ["IntertwineClient"] + frameworks),

@@ -65,6 +65,30 @@ import Testing
         #expect(model.newCount == 0)
     }
 
+    @Test func theNextPageIsLoadedNearTheEndAndAgainOnRequestAfterAnError() async throws {
+        let isAvailable = LockedFlag()
+        let client = try client { path in
+            guard path == "/next" else {
+                return Self.response(Self.page(["a", "b", "c"]).replacing(#""next": null"#, with: #""next": "/next""#))
+            }
+            return isAvailable.value ? Self.response(Self.page(["d"], syncToken: "B")) : Self.response("{}", 400)
+        }
+        let model = FeedModel(client: client, mode: .manual)
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        model.onChange = { change.yield() }
+        let running = Task { await model.run() }
+        defer { running.cancel() }
+        for await _ in changes where model.phase == .loaded { break }
+        model.setVisible([model.sections[0].keys[2]: 1])
+        for await _ in changes where model.nextError != nil { break }
+        isAvailable.value = true
+        model.setVisible([model.sections[0].keys[2]: 1])
+        #expect(ids(model) == ["a", "b", "c"], "after an error the person decides")
+        await model.loadNext()
+        if ids(model).count == 3 { for await _ in changes where ids(model).count == 4 { break } }
+        #expect(model.isAtEnd && model.nextError == nil)
+    }
+
     @Test func aRefusedDismissalReturnsWithANotice() async throws {
         let client = try client { $0 == "/dismissal" ? Self.response("{}", 404) : Self.response(Self.page(["a", "b"])) }
         let model = FeedModel(client: client, mode: .manual, sleep: { _ in try await Task.sleep(for: .seconds(3600)) })

@@ -8,6 +8,13 @@ import Foundation
     import Darwin
 #endif
 
+/// The flag of `send` that prevents a signal if the client has closed the connection. Apple's systems have an option of the socket instead.
+#if canImport(Glibc)
+    private let noSignal = Int32(MSG_NOSIGNAL)
+#else
+    private let noSignal: Int32 = 0
+#endif
+
 /// A test server on a socket with configurable failures: one thread and one request for each connection.
 // Unchecked, and safe: all mutable state is in `LockedBox`.
 final class FaultyServer: @unchecked Sendable {
@@ -99,6 +106,10 @@ final class FaultyServer: @unchecked Sendable {
 
     private func serve(_ client: Int32) {
         defer { close(client) }
+        #if !canImport(Glibc)
+            var isOn: Int32 = 1
+            setsockopt(client, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        #endif
         guard let request = read(client) else { return }
         let number = state.withLock { requests in
             requests.append(request)
@@ -111,7 +122,7 @@ final class FaultyServer: @unchecked Sendable {
                 let bytes = Array(text.utf8)
                 var sent = 0
                 while sent < bytes.count {
-                    let count = bytes[sent...].withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    let count = bytes[sent...].withUnsafeBytes { send(client, $0.baseAddress, $0.count, noSignal) }
                     guard count > 0 else { return }
                     sent += count
                 }
