@@ -70,6 +70,8 @@ package struct ResponseDescription: Sendable {
     package let status: String
     let value: OpenAPIValue
     let problems: [ProblemOccurrence]
+    /// Returns this description with further examples and text; nil if it does not describe problems.
+    private var extended: (@Sendable ([ProblemExample], String) -> ResponseDescription)?
 
     private init(_ status: String, _ text: String, _ fields: [Header], content: OpenAPIValue?, problems: [ProblemOccurrence] = []) {
         self.status = status
@@ -137,9 +139,18 @@ package struct ResponseDescription: Sendable {
             problem.kind.map { ProblemOccurrence(kind: $0, status: status, text: text, example: problem.details(status)) }
         }
         let unseen = others.map { ProblemOccurrence(kind: $0, status: status, text: text, example: nil) }
-        return ResponseDescription(
+        var description = ResponseDescription(
             String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: occurrences + unseen)
+        description.extended = { more, sentence in
+            problem(status, "\(text) \(sentence)", problems + more, fields, types: types, others: others, members: members)
+        }
+        return description
     }
+
+    /// Returns this description of problems with further examples.
+    ///
+    /// - Parameter sentence: A sentence that is added to the text.
+    package func adding(_ problems: [ProblemExample], _ sentence: String) -> ResponseDescription { extended?(problems, sentence) ?? self }
 
     /// Describes every error without its own description.
     package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
@@ -163,7 +174,9 @@ package struct ResponseDescription: Sendable {
 
     /// Returns the response as a named component, which the document contains once.
     package func named(_ name: String) -> ResponseDescription {
-        ResponseDescription(status, value: .reference(.init(.responses, name, value), []), problems: problems)
+        var description = ResponseDescription(status, value: .reference(.init(.responses, name, value), []), problems: problems)
+        description.extended = extended
+        return description
     }
 }
 

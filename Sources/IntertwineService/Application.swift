@@ -166,9 +166,10 @@ extension FeedService {
             let actions = CellRoutes(
                 performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
                 viewerDidChange: { listeners.viewerDidChange($0) })
+            let refusals = registry.refusals
             let api =
                 feed.routes + lists.routes + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
-                + limited.limiting(actions.routes, as: .actions) + clicks.routes
+                + limited.limiting(actions.routes, as: .actions).map { $0.describing(refusals) } + clicks.routes
                 + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
                 + images.routes(clients)
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes

@@ -156,7 +156,7 @@ extension ActionPerformer {
         guard let location = link.destination.location else { throw ActionError.gone(link.cell) }
         var context = CommandContext(
             cell: viewModel.id, subject: viewModel.subject, occurrence: .click, client: link.client, now: link.now)
-        await Self.perform(.selection, of: viewModel, in: &context)
+        try? await Self.perform(.selection, of: viewModel, in: &context)
         context.record(.click)
         return Performed(
             events: attributed(context.events), changes: context.changes, location: context.destination ?? location, link: link)

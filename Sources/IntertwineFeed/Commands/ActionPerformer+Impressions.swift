@@ -101,7 +101,7 @@ extension ActionPerformer {
             var context = CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
-                await Self.perform(sighting.slot, of: viewModel, in: &context)
+                try? await Self.perform(sighting.slot, of: viewModel, in: &context)
             } else {
                 // An impression that does not count is recorded and runs no command, as for clicks.
                 context.record(kind)

@@ -2,7 +2,7 @@ extension ActionPerformer {
     /// Undoes an invocation: reverts its commands in reverse order, once, before the undo window ends. The item may be deleted already.
     ///
     /// - Returns: the result of each command, in undo order.
-    /// - Throws: ``ActionError``, ``StoreError``. If it throws, nothing is committed.
+    /// - Throws: ``ActionError``, the ``Refusal`` of a command, ``StoreError``. If it throws, nothing is committed.
     package func undo(invocation id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
         try await undoSerially(invocation: id, for: client, now: now, idempotency: nil).steps
     }
@@ -60,6 +60,8 @@ extension ActionPerformer {
                 try await command.undo(bytes, in: &context)
             } catch CommandError.missing(.viewer, let name) {
                 throw ActionError.viewerRequired(command: name)
+            } catch let refusal as Refusal {
+                throw refusal
             } catch {
                 throw ActionError.undoFailed(command: command.name, reason: String(describing: error))
             }

@@ -68,7 +68,7 @@ package final class ActionPerformer: Sendable {
     ///     its response. If they reach different replicas, one is committed and both return its response.
     ///   - response: returns the response bytes, which are stored under the key and returned for a repeated request. The result passed to it has
     ///     the verdicts. It must return the same bytes for each call. It is not called without a key.
-    /// - Throws: ``ActionError``, ``StoreError``.
+    /// - Throws: ``ActionError``, the ``Refusal`` of a command, ``StoreError``. If it throws, nothing is committed and the key is not consumed.
     package func perform(
         _ slot: CommandKey, of cell: String, for client: ClientFingerprint, now: Int64, body: [UInt8] = [], token: String? = nil,
         idempotency: IdempotencyKey? = nil, response: @escaping @Sendable (CommandResult) -> [UInt8]
@@ -105,7 +105,7 @@ package final class ActionPerformer: Sendable {
         var context = CommandContext(
             cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input.values)
         context.recordedInput = input.recorded
-        await Self.perform(slot, of: viewModel, in: &context)
+        try await Self.perform(slot, of: viewModel, in: &context)
         context.recordSelection(by: slot)
         let events =
             token == nil
@@ -115,9 +115,10 @@ package final class ActionPerformer: Sendable {
     }
 
     /// Performs a slot of a cell. The line performs every interaction, for all cells, slots and commands.
-    static func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: inout CommandContext) async {
-        // Errors are recorded in the step of the failed command.
-        try? await viewModel.commands[slot]?.perform(in: &context)
+    ///
+    /// - Throws: The ``Refusal`` of a command. Other errors are recorded in the step of the failed command.
+    static func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: inout CommandContext) async throws(Refusal) {
+        do { try await viewModel.commands[slot]?.perform(in: &context) } catch { if let refusal = error as? Refusal { throw refusal } }
     }
 
     /// Marks the events of an ad that count only with the token of a page as ``Verdict/noToken``: those of its selection, and those of a slot
@@ -228,7 +229,7 @@ extension ActionPerformer {
     /// - Parameters:
     ///   - name: the registered name of the command.
     ///   - idempotency: as for ``perform(_:of:for:now:body:token:idempotency:response:)``.
-    /// - Throws: ``ActionError``: `unknownCell` if the cell is not on the list, `viewerRequired`; ``StoreError``.
+    /// - Throws: ``ActionError``: `unknownCell` if the cell is not on the list, `viewerRequired`; ``Refusal``, ``StoreError``.
     package func perform(
         _ name: String, of cell: String, on list: ViewerList, for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil,
         response: @escaping @Sendable (CommandResult) -> [UInt8]
@@ -236,8 +237,8 @@ extension ActionPerformer {
         try await once(idempotency) {
             let command = try await command(name, for: cell, on: list, of: client)
             var context = CommandContext(cell: cell, subject: nil, occurrence: .undo, client: client, now: now)
-            // Errors are recorded in the step of the failed command.
-            try? await context.perform(command)
+            // Other errors are recorded in the step of the failed command.
+            do { try await context.perform(command) } catch let refusal as Refusal { throw refusal } catch {}
             let events = try await assigned(context.events, ofCell: cell, at: now)
             return try await commit(context, events, slot: nil, idempotency: idempotency, response: response)
         }

@@ -44,6 +44,9 @@ public protocol Command: Sendable {
     /// The undoable form of the command, or nil if it cannot be undone. An ``UndoableCommand`` returns itself and need not implement this.
     var undoing: (any UndoableCommand)? { get }
 
+    /// The refusals that the API description lists. A composite has the refusals of all its components.
+    var refusals: [Refusal] { get }
+
     /// Returns the action for the client, or nil if the client has no part in the command. A composite returns the first action of its components.
     func action(for subject: CommandSubject) -> Action?
 
@@ -52,8 +55,8 @@ public protocol Command: Sendable {
     ///
     /// A composite calls ``CommandContext/perform(_:)`` for each component that it performs. The default implementation performs all components in
     /// order until one fails.
-    /// - Throws: any error. The effects of the command itself are then removed from the context, and the ``FailurePolicy`` of the macro decides
-    ///   how to continue. If a composite throws, the effects of its components remain.
+    /// - Throws: ``Refusal`` to refuse the whole action, or any other error. The effects of the command itself are then removed from the context,
+    ///   and the ``FailurePolicy`` of the macro decides how to continue. If a composite throws, the effects of its components remain.
     func perform(in context: inout CommandContext) async throws
 }
 
@@ -65,6 +68,8 @@ extension Command {
     public var components: [any Command]? { nil }
 
     public var undoing: (any UndoableCommand)? { nil }
+
+    public var refusals: [Refusal] { components?.flatMap(\.refusals) ?? [] }
 
     public func action(for subject: CommandSubject) -> Action? {
         for component in components ?? [] {
@@ -107,7 +112,8 @@ public protocol UndoableCommand: Command {
     /// Undoes one performance.
     ///
     /// - Parameter record: the bytes that the performance stored, or an empty array if it stored none.
-    /// - Throws: any error. Nothing of the undo is then committed, and the undo may be retried. The method must therefore tolerate repeated calls.
+    /// - Throws: ``Refusal``, or any other error. Nothing of the undo is then committed, and the undo may be retried. The method must therefore
+    ///   tolerate repeated calls.
     func undo(_ record: [UInt8], in context: inout CommandContext) async throws
 }
 

@@ -45,6 +45,12 @@ public struct CommandRegistry: Sendable {
         commands[name].map(\.undoing) ?? components[name]
     }
 
+    /// The refusals of all commands for the API description, without duplicates.
+    package var refusals: [Refusal] {
+        var seen: Set<Refusal> = []
+        return names.flatMap { commands[$0]?.refusals ?? [] }.filter { seen.insert($0).inserted }
+    }
+
     /// The names of all commands, sorted.
     public var names: [String] { commands.keys.sorted() }
 }

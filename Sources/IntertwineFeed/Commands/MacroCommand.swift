@@ -44,17 +44,19 @@ public struct MacroCommand: Command {
 
     /// Performs the components in order. ``CommandContext/steps`` records the result of every component.
     ///
-    /// - Throws: ``CommandError/macroFailed(step:)`` if a command fails and the policy is not ``FailurePolicy/continue``.
+    /// - Throws: The ``Refusal`` of a command, or ``CommandError/macroFailed(step:)`` if a command fails and the policy is not
+    ///   ``FailurePolicy/continue``.
     public func perform(in context: inout CommandContext) async throws {
         let start = context.steps.count
         for (index, command) in commands.enumerated() {
             do {
                 try await context.perform(command)
             } catch {
-                guard policy != .continue else { continue }
+                let refusal = error as? Refusal
+                guard policy != .continue || refusal != nil else { continue }
                 for rest in commands[(index + 1)...] { context.skip(rest) }
                 if policy == .compensate { await context.compensate(from: start) }
-                throw CommandError.macroFailed(step: command.name)
+                throw refusal ?? CommandError.macroFailed(step: command.name)
             }
         }
     }

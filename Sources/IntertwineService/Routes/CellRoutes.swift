@@ -18,7 +18,7 @@ extension ResponseDescription {
                 members: """
                     "invocation":{"id":"ifcszE5kp_GApLazICZp4A"},"commands":[{"command":"save","outcome":"failed"}]
                     """), .keyReused,
-        ], members: Schema.failureMembers)
+        ], others: [.refused], members: Schema.failureMembers)
 
     /// Returns the description of 403 for a command that may need a viewer.
     static func viewerRequired(_ detail: String) -> ResponseDescription {
@@ -29,6 +29,31 @@ extension ResponseDescription {
             origin sent the request.
             """,
             [.init(.viewerRequired, detail), .untrustedViewer, .foreignOrigin], [.problemCaching])
+    }
+}
+
+extension APIOperation {
+    /// Returns the description with the refusals of commands.
+    func refusing(_ refusals: [Refusal]) -> APIOperation {
+        var operation = self
+        for (status, refusals) in Dictionary(grouping: refusals, by: { $0.problem.status }).sorted(by: { $0.key.code < $1.key.code }) {
+            let examples = refusals.enumerated().map { ResponseDescription.ProblemExample($1.problem, name: "refused-\($0 + 1)") }
+            if let index = operation.responses.firstIndex(where: { $0.status == String(status.code) }) {
+                operation.responses[index] = operation.responses[index].adding(examples, "Or a command refused the action.")
+            } else {
+                operation.responses.append(.problem(status, "A command refused the action.", examples))
+            }
+        }
+        return operation
+    }
+}
+
+extension Route {
+    /// Returns the route with the refusals of commands in its description.
+    func describing(_ refusals: [Refusal]) -> Route {
+        var route = self
+        route.operation = operation.map { $0.refusing(refusals) }
+        return route
     }
 }
 

@@ -42,6 +42,15 @@ extension ActionError: ProblemConvertible {
     }
 }
 
+extension Refusal: ProblemConvertible {
+    package var problem: Problem {
+        // The sum of the seconds and a part of a second, rounded up.
+        let seconds = retryAfter.map { max(0, $0.components.seconds) + ($0.components.attoseconds > 0 ? 1 : 0) }
+        return Problem(
+            HTTPResponse.Status(code: status.rawValue), .refused, detail, fields: seconds.map { [.retryAfter: String($0)] } ?? [:])
+    }
+}
+
 extension StoreError: ProblemConvertible {
     package var problem: Problem {
         switch self {
@@ -92,6 +101,9 @@ extension Problem.ProblemType {
     static let commandFailed = Problem.ProblemType(
         "command-failed",
         "No command of the slot could be performed, or a command could not be undone. The member commands has the outcome of each command.")
+    static let refused = Problem.ProblemType(
+        "refused",
+        "A command or a route of the program refused the request, and nothing of it was performed. The member detail has the reason.")
     static let invalidToken = Problem.ProblemType(
         "invalid-token", "The token is damaged, forged, or belongs to another cell. Use the token of the page unchanged.")
     static let goneAdvertisement = Problem.ProblemType("gone-advertisement", "The ad was removed, or has no destination any more.")
