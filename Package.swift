@@ -48,8 +48,9 @@ let package = Package(
         .library(
             name: "IntertwineService",
             targets: [
-                "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineOperators",
-                "IntertwineService", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
+                "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineIdentity", "IntertwineObservability",
+                "IntertwineOperators", "IntertwineService", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
+                "IntertwineTrackers",
                 "IntertwineWebClient",
             ]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
@@ -141,7 +142,8 @@ let package = Package(
             name: "IntertwineOperators",
             dependencies: [
                 "CIntertwineLinux", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
-                "IntertwineImages", "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineStorage",
+                "IntertwineIdentity", "IntertwineImages", "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting",
+                "IntertwineStorage",
                 "IntertwineSync",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -308,6 +310,11 @@ let package = Package(
                 "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwineImageWire", "TestSupport",
             ],
             path: "Tests/ParserFuzz"),
+        // Prints the time of looking up a bearer token.
+        .executableTarget(
+            name: "TokenProbe",
+            dependencies: ["IntertwineIdentity", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Tests/TokenProbe"),
         .testTarget(
             name: "PrimitivesTests",
             dependencies: ["IntertwinePrimitives", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
@@ -380,7 +387,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "intertwine-image-worker", "recipe-feed", "sample-origin"]),
+            name: "EndToEndTests",
+            dependencies: [
+                "TestSupport", "intertwine", "intertwine-image-worker", "recipe-feed", "sample-origin",
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
     ]
 )
 

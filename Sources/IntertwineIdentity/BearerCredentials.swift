@@ -1,5 +1,19 @@
 /// The token in a value of `Authorization` (RFC 6750 section 2.1).
 package enum BearerCredentials {
+    /// Returns the token in the values of a request's fields; nil if no value has the scheme.
+    ///
+    /// - Throws: ``TokenError/malformed`` if there are two tokens, because the sender is ambiguous.
+    package static func token(in values: some Sequence<String>) throws(TokenError) -> [UInt8]? {
+        var found: [UInt8]?
+        for value in values {
+            let bytes = Array(value.utf8)
+            guard let token = withToken(in: bytes.span, { token in token.indices.map { token[$0] } }) else { continue }
+            guard found == nil else { throw .malformed }
+            found = token
+        }
+        return found
+    }
+
     /// Calls a closure with the bytes of the token.
     ///
     /// - Returns: The result of the closure; nil if the value has another scheme, so that it contains no token.

@@ -29,10 +29,13 @@ package struct KeyDocument: Sendable {
     /// The reasons for which keys of a set are not used, such as keys for encryption.
     package let ignored: [String]
 
-    /// Reads JSON Web Keys or, from a file, PEM.
+    /// Reads JSON Web Keys or, from a file, PEM or a shared secret for HS256.
     ///
     /// The algorithm of a key follows from its type: RS256, ES256 (P-256) or EdDSA (Ed25519). Keys of other algorithms and
     /// private keys are ignored.
+    ///
+    /// A text of any other form is a secret only if HS256 is the sole accepted algorithm. Why: a published key in an unknown form must not
+    /// become a secret. The line break at the end of a secret is not part of it.
     ///
     /// - Parameter algorithms: The accepted algorithms.
     package init(_ bytes: [UInt8], origin: Origin, algorithms: Set<SignatureAlgorithm>) async throws(KeyDocumentError) {
@@ -41,7 +44,8 @@ package struct KeyDocument: Sendable {
             switch text.first(where: { !$0.isWhitespace }) {
             case "{": try await Self.jsonKeys(bytes, origin: origin)
             case "-" where origin == .file: try await Self.pemKeys(text)
-            default: throw KeyDocumentError(origin == .file ? "is neither JSON nor PEM" : "is not JSON")
+            case _ where origin == .file && algorithms == [.hs256]: [.success(try await Self.secretKey(bytes))] as Found
+            default: throw KeyDocumentError(origin == .file ? Self.otherForm : "is not JSON")
             }
         var (keys, ignored): ([VerificationKey], [String]) = ([], [])
         for result in found {
@@ -58,20 +62,19 @@ package struct KeyDocument: Sendable {
         (self.keys, self.ignored) = (keys, ignored)
     }
 
-    /// Reads a shared secret for HS256. The line break at the end of a text is not part of it.
+    /// Reads a shared secret for HS256.
     ///
     /// A key in PEM, DER or JSON is refused. Why: if a published key were the secret, everybody could sign tokens with it.
-    package init(secret bytes: [UInt8]) async throws(KeyDocumentError) {
+    private static func secretKey(_ bytes: [UInt8]) async throws(KeyDocumentError) -> VerificationKey {
         var secret = bytes[...]
         if secret.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x0D }) {
             while let last = secret.last, last == 0x0A || last == 0x0D { secret.removeLast() }
         }
         let text = String(decoding: secret, as: UTF8.self)
-        guard !text.contains("-----BEGIN "), text.first != "{", !Self.isDER(Array(secret)) else {
+        guard !text.contains("-----BEGIN "), !"{[".contains(text.first { !$0.isWhitespace } ?? " "), !Self.isDER(Array(secret)) else {
             throw KeyDocumentError("is a key in PEM, DER or JSON, not a secret")
         }
-        keys = [try await VerificationKey(secret: Array(secret), id: nil)]
-        ignored = []
+        return try await VerificationKey(secret: Array(secret), id: nil)
     }
 
     /// Returns true if bytes are one ASN.1 sequence in DER, as binary keys are.
@@ -83,6 +86,8 @@ package struct KeyDocument: Sendable {
         default: return bytes.count == 2 + Int(bytes[1])
         }
     }
+
+    private static let otherForm = "is neither JSON nor PEM; a shared secret requires HS256 as the only algorithm"
 
     private typealias Found = [Result<VerificationKey, KeyDocumentError>]
 

@@ -28,13 +28,11 @@ final class TokenCache: Sendable {
         var identity: VerifiedIdentity
         /// The key that verified the token.
         var key: VerificationKey
-        /// The end of validity with leeway, in milliseconds since 1970-01-01 UTC.
-        var end: Int64
 
         /// The approximate number of bytes in memory, with those of the dictionary.
         var size: Int { identity.size + 96 }
 
-        func isValid(now: Int64) -> Bool { now < end && !key.isRevoked }
+        func isValid(now: Int64) -> Bool { now < identity.end && !key.isRevoked }
     }
 
     private struct Generation: Sendable {
@@ -71,14 +69,18 @@ final class TokenCache: Sendable {
         }
     }
 
-    /// Returns the sender of a token that was verified before and is still valid.
+    /// Returns the sender of a token that was verified before and is still valid. An entry that is no longer valid is removed.
     func identity(of token: TokenDigest, now: Int64) -> VerifiedIdentity? {
         let shard = shard(of: token)
         let (found, isRecent) = shard.state.withLock { state -> (Entry?, Bool) in
             if let entry = state.recent.entries[token] { return (entry, true) }
             return (state.previous.entries[token], false)
         }
-        guard let found, found.isValid(now: now) else { return nil }
+        guard let found else { return nil }
+        guard found.isValid(now: now) else {
+            shard.state.withLock { Self.remove(token, &$0) }
+            return nil
+        }
         if !isRecent { insert(found, of: token) }
         return found.identity
     }
@@ -89,8 +91,7 @@ final class TokenCache: Sendable {
         guard size <= maximumBytes else { return }
         // The evicted generation is deallocated after the lock is released.
         let evicted = shard(of: token).state.withLock { state -> Generation? in
-            if let old = state.previous.entries.removeValue(forKey: token) { state.previous.bytes -= old.size }
-            if let old = state.recent.entries.removeValue(forKey: token) { state.recent.bytes -= old.size }
+            Self.remove(token, &state)
             var evicted: Generation?
             if state.recent.entries.count >= maximumEntries || state.recent.bytes + size > maximumBytes {
                 evicted = state.previous
@@ -101,6 +102,22 @@ final class TokenCache: Sendable {
             return evicted
         }
         _ = evicted
+    }
+
+    /// Removes the entries that are no longer valid.
+    func removeInvalid(now: Int64) {
+        for shard in shards {
+            shard.state.withLock { state in
+                for generation in [state.recent, state.previous] {
+                    for (token, entry) in generation.entries where !entry.isValid(now: now) { Self.remove(token, &state) }
+                }
+            }
+        }
+    }
+
+    private static func remove(_ token: TokenDigest, _ state: inout (recent: Generation, previous: Generation)) {
+        if let old = state.previous.entries.removeValue(forKey: token) { state.previous.bytes -= old.size }
+        if let old = state.recent.entries.removeValue(forKey: token) { state.recent.bytes -= old.size }
     }
 
     private func shard(of token: TokenDigest) -> Shard { shards[Int(token.word % UInt64(Self.shardCount))] }

@@ -1,5 +1,5 @@
 /// The reasons for which a token does not identify its sender.
-package enum TokenError: Error, Hashable, Sendable {
+package enum TokenError: String, Error, Hashable, Sendable, CaseIterable {
     case tooLong
     case malformed
     /// The algorithm is not one of those that the configuration allows, such as `none`.
@@ -16,9 +16,11 @@ package enum TokenError: Error, Hashable, Sendable {
     case missingSubject
     /// No set of keys has been loaded, or too many requests wait for one. The token may be valid.
     case keysUnavailable
+    /// Too many tokens wait for their verification. The token may be valid.
+    case overloaded
 
     /// True if the request may succeed later with this token, so that the response is 503 instead of 401.
-    package var isTemporary: Bool { self == .keysUnavailable }
+    package var isTemporary: Bool { self == .keysUnavailable || self == .overloaded }
 
     /// A sentence for the response. It contains no text of the token.
     package var reason: String {
@@ -36,6 +38,7 @@ package enum TokenError: Error, Hashable, Sendable {
         case .unexpectedAudience: "The audience of the token is not accepted."
         case .missingSubject: "The token has no valid subject."
         case .keysUnavailable: "The keys that verify tokens are not available."
+        case .overloaded: "Too many tokens wait for their verification."
         }
     }
 

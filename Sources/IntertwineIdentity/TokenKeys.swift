@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The current keys. They are fixed, or loaded from a document that is fetched again from time to time.
+/// The current keys. They are fixed, or loaded from a document that is read again from time to time.
 ///
 /// A reload that fails leaves the last set in place. A token with an unknown key causes a reload, but at most one within
 /// ``retryInterval``, so tokens with invented keys do not reach the origin of the document.
@@ -22,45 +22,56 @@ package final class TokenKeys: Sendable {
 
     private struct State: Sendable {
         var keys: KeySet?
-        var reload: Task<Void, Never>?
+        var reload: Task<Event, Never>?
         var waiters = 0
         /// The time of the last reload in milliseconds since 1970-01-01 UTC.
         var reloaded: Int64?
+        /// The time of the last reload that succeeded.
+        var loaded: Int64?
+        var loads = 0
+        var failures = 0
     }
 
     private let state: Mutex<State>
     private let fetch: Fetch?
+    private let origin: KeyDocument.Origin
     private let algorithms: Set<SignatureAlgorithm>
     private let onReload: @Sendable (Event) -> Void
 
     /// Creates a fixed set.
     package init(_ documents: [KeyDocument]) {
         state = Mutex(State(keys: KeySet(documents.flatMap(\.keys))))
-        (fetch, algorithms, onReload) = (nil, [], { _ in })
+        (fetch, origin, algorithms, onReload) = (nil, .file, [], { _ in })
     }
 
     /// Creates a set that ``reload(now:)`` loads.
     ///
     /// - Parameters:
-    ///   - algorithms: The accepted algorithms. HS256 has no effect, because anyone could sign with a published secret.
+    ///   - origin: The provider of the document.
+    ///   - algorithms: The accepted algorithms. HS256 has no effect on a remote document, because anyone could sign with a published secret.
     ///   - onReload: Is called after each reload.
     package init(
-        algorithms: Set<SignatureAlgorithm>, fetch: @escaping Fetch, onReload: @escaping @Sendable (Event) -> Void = { _ in }
+        origin: KeyDocument.Origin = .remote, algorithms: Set<SignatureAlgorithm>, fetch: @escaping Fetch,
+        onReload: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
         state = Mutex(State())
-        (self.fetch, self.algorithms, self.onReload) = (fetch, algorithms, onReload)
+        (self.fetch, self.origin, self.algorithms, self.onReload) = (fetch, origin, algorithms, onReload)
     }
 
     /// The present set; nil before the first successful load.
     package var current: KeySet? { state.withLock { $0.keys } }
 
+    /// The numbers of keys, of reloads and of failed reloads, and the time of the last reload that succeeded.
+    package var statistics: (keys: Int, loads: Int, failures: Int, loaded: Int64?) {
+        state.withLock { ($0.keys?.keys.count ?? 0, $0.loads, $0.failures, $0.loaded) }
+    }
+
     /// Loads the document, or waits for the load that runs.
     ///
     /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    package func reload(now: Int64) async {
-        guard let running = state.withLock({ reload(&$0, now: now) }) else { return }
-        await running.value
-    }
+    /// - Returns: The outcome; nil if the set is fixed.
+    @discardableResult
+    package func reload(now: Int64) async -> Event? { await state.withLock({ reload(&$0, now: now) })?.value }
 
     /// Returns the keys that may have signed a token. If there is none, the document is loaded again, unless that happened just
     /// now.
@@ -74,7 +85,7 @@ package final class TokenKeys: Sendable {
     }
 
     private func reloadForToken(now: Int64) async throws(TokenError) {
-        let (running, isRejected) = state.withLock { state -> (Task<Void, Never>?, Bool) in
+        let (running, isRejected) = state.withLock { state -> (Task<Event, Never>?, Bool) in
             // A clock that was set back does not delay the reload.
             let isRecent = state.reloaded.map { $0 <= now && now - $0 < Self.retryInterval } ?? false
             guard state.reload != nil || !isRecent else { return (nil, false) }
@@ -85,19 +96,28 @@ package final class TokenKeys: Sendable {
         }
         guard !isRejected else { throw .keysUnavailable }
         guard let running else { return }
-        await running.value
+        _ = await running.value
         state.withLock { $0.waiters -= 1 }
     }
 
     /// Returns the running reload, or starts one; nil if the set is fixed.
-    private func reload(_ state: inout State, now: Int64) -> Task<Void, Never>? {
+    private func reload(_ state: inout State, now: Int64) -> Task<Event, Never>? {
         guard let fetch else { return nil }
         if let running = state.reload { return running }
         state.reloaded = now
         let reload = Task { [self] in
             let event = await load(fetch)
-            self.state.withLock { $0.reload = nil }
+            self.state.withLock { state in
+                state.reload = nil
+                if case .loaded = event {
+                    state.loads += 1
+                    state.loaded = now
+                } else {
+                    state.failures += 1
+                }
+            }
             onReload(event)
+            return event
         }
         state.reload = reload
         return reload
@@ -106,7 +126,7 @@ package final class TokenKeys: Sendable {
     private func load(_ fetch: Fetch) async -> Event {
         let document: KeyDocument
         do {
-            document = try await KeyDocument(try await fetch(), origin: .remote, algorithms: algorithms)
+            document = try await KeyDocument(try await fetch(), origin: origin, algorithms: algorithms)
         } catch {
             return .failed("\(error)")
         }

@@ -37,6 +37,8 @@ package struct VerifiedIdentity: Sendable, Hashable {
     /// The attributes as `name=value`, in the order of the configuration.
     package var attributes: [String] = []
     package var roles: [String] = []
+    /// The end of the token's validity with leeway, in milliseconds since 1970-01-01 UTC.
+    package var end = Int64.max
 
     /// The approximate number of bytes in memory.
     var size: Int {
@@ -52,9 +54,8 @@ struct TokenClaims: DecodableWithConfiguration {
     private static let maximumValues = 64
 
     let identity: VerifiedIdentity
-    /// The times in milliseconds since 1970-01-01 UTC.
-    let expiry: Int64
-    let notBefore: Int64?
+    /// The start of the token's validity without leeway, in milliseconds since 1970-01-01 UTC; nil if it has none.
+    private let start: Int64?
 
     /// Reads the claims of a payload.
     ///
@@ -70,8 +71,7 @@ struct TokenClaims: DecodableWithConfiguration {
     init(from decoder: any Decoder, configuration rules: TokenRules) throws {
         let claims = try decoder.container(keyedBy: ClaimKey.self)
         guard let expiry = try Self.time("exp", in: claims) else { throw TokenError.missingExpiry }
-        self.expiry = expiry
-        notBefore = try Self.time("nbf", in: claims)
+        start = try Self.time("nbf", in: claims)
 
         let issuer = try claims.decodeIfPresent(String.self, forKey: ClaimKey(stringValue: "iss"))
         guard rules.issuers.isEmpty || issuer.map(rules.issuers.contains) ?? false else { throw TokenError.unexpectedIssuer }
@@ -89,15 +89,16 @@ struct TokenClaims: DecodableWithConfiguration {
                 identity.attributes.append("\(attribute.name)=\(value)")
             }
         }
+        // The times are at most 2^53, so the sum does not overflow.
+        identity.end = expiry + rules.leeway
         identity.roles = rules.roles.map { Array(claims.texts(at: $0).prefix(Self.maximumValues)) } ?? []
         self.identity = identity
     }
 
     /// Checks the times of the token.
     func check(now: Int64, leeway: Int64) throws(TokenError) {
-        // The times are at most 2^53, so the sums do not overflow.
-        guard now < expiry + leeway else { throw .expired }
-        guard now + leeway >= notBefore ?? .min else { throw .notYetValid }
+        guard now < identity.end else { throw .expired }
+        guard now + leeway >= start ?? .min else { throw .notYetValid }
     }
 
     /// Returns the time of a claim in milliseconds (RFC 7519 section 2, NumericDate); nil if the claim is absent.

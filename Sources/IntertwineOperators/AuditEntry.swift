@@ -11,7 +11,7 @@ internal import Synchronization
 public struct AuditEntry: Codable, Sendable, Hashable {
     /// The time at which the request or command ended, RFC 3339 in UTC.
     public var time: String
-    /// The actor: `loopback`, the beginning of a token's digest, or the user who ran a command.
+    /// The actor: `loopback`, the beginning of a token's digest, the subject of a JSON Web Token, or the user who ran a command.
     public var who: String
     /// The request's method, or the command's name.
     public var method: String

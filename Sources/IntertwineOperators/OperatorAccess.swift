@@ -2,39 +2,49 @@ internal import Crypto
 internal import Glibc
 internal import HTTPTypes
 internal import IntertwineHTTPServer
+internal import IntertwineIdentity
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import Synchronization
 
-/// The access rule of the admin API: a client needs the token or, if none is configured, access to the loopback address.
+/// The access rule of the admin API: a client needs the token or, if neither a token nor keys are configured, access to the loopback address.
 struct OperatorAccess: Sendable {
     /// The actor in the audit log if no token is configured.
     static let loopback = "loopback"
 
     private let digest: SHA256Digest?
+    private let requiresToken: Bool
 
-    /// - Parameter token: The required token; empty for none.
-    init(token: String) {
+    /// - Parameters:
+    ///   - token: The required token; empty for none.
+    ///   - verifiesTokens: True if JSON Web Tokens are accepted beside the token.
+    init(token: String, verifiesTokens: Bool = false) {
         digest = token.isEmpty ? nil : SHA256.hash(data: Array(token.utf8))
+        requiresToken = digest != nil || verifiesTokens
     }
 
-    /// Returns true if a request carries a token. If such a request is refused, it counts as a guess.
-    static func hasToken(_ request: HTTPRequest) -> Bool { token(in: request) != nil }
+    /// Returns the token that a request carries. If such a request is refused, it counts as a guess.
+    static func token(in request: HTTPRequest) -> [UInt8]? {
+        (try? BearerCredentials.token(in: request.headerFields[values: .authorization])) ?? nil
+    }
 
     /// Returns the refusal of a request; nil if the request may pass.
     func refusal(of request: HTTPRequest) -> Problem? {
-        guard let digest else { return refusalOfPage(request) }
+        guard requiresToken else { return refusalOfPage(request) }
         guard let token = Self.token(in: request) else {
-            return Problem(.unauthorized, nil, "A bearer token is required.", fields: [.wwwAuthenticate: #"Bearer realm="intertwine""#])
+            return Problem(.unauthorized, nil, "A bearer token is required.", fields: [.wwwAuthenticate: TokenError.missingTokenChallenge])
         }
         // The digests are compared in constant time, and have equal length for every input.
-        guard SHA256.hash(data: Array(token.utf8)) == digest else {
+        guard let digest, SHA256.hash(data: token) == digest else {
             return Problem(
                 .unauthorized, nil, "The bearer token is not valid.",
                 fields: [.wwwAuthenticate: #"Bearer realm="intertwine", error="invalid_token""#])
         }
         return nil
     }
+
+    /// A Boolean value indicating whether requests need no token.
+    var isOpen: Bool { !requiresToken }
 
     /// The actor in the audit log: the beginning of the token's digest, which distinguishes tokens and discloses none.
     var name: String {
@@ -62,15 +72,6 @@ struct OperatorAccess: Sendable {
         }
         let host = String(authority.prefix { $0 != ":" }).lowercased()
         return host == "localhost" || inet_pton(AF_INET, host, &address) == 1
-    }
-
-    private static func token(in request: HTTPRequest) -> String? {
-        let fields = request.headerFields[values: .authorization]
-        guard fields.count == 1, let field = fields.first else { return nil }
-        let parts = field.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        // The scheme and the token are separated by one or more spaces (RFC 9110 section 11.4).
-        return String(parts[1].drop { $0 == " " })
     }
 }
 

@@ -6,7 +6,7 @@ extension ResponseDescription {
     /// The responses that every route of the admin API may send.
     static let usualForOperators: [ResponseDescription] = [
         problem(
-            .unauthorized, "The service has a token, and the request does not have it. All paths and methods require it.",
+            .unauthorized, "A token is required, and the request has none, or a wrong one. All paths and methods require it.",
             [.init(nil, "A bearer token is required.")],
             [
                 .problemCaching,
@@ -30,10 +30,12 @@ extension ResponseDescription {
         ).named("Error"),
     ]
 
-    /// The response to a write of a web page if no token is configured.
+    /// The response to a write of a web page if no token is configured, or if the role of the operator does not permit the operation.
     static let forbidden = problem(
-        .forbidden, "The service has no token, and the request comes from a web page.",
-        [.init(nil, "Requests from web pages require a token.")], [.problemCaching]
+        .forbidden, "The service has no token, and the request comes from a web page; or the role of the operator is not sufficient.",
+        [
+            .init(.roleRequired, "The operation requires the role edit."), .init(nil, "Requests from web pages require a token."),
+        ], [.problemCaching]
     ).named("Forbidden")
 
     package static let storeUnavailable = problem(
@@ -68,8 +70,9 @@ package enum OperatorDescription {
         OpenAPIDocument(
             title: "Intertwine, for operators", summary: "The admin API.",
             text: """
-                The admin API has its own listener: `admin.host` and `admin.port`, by default 127.0.0.1:8081. If `admin.token` is set, all paths and methods \
-                require it.
+                The admin API has its own listener: `admin.host` and `admin.port`, by default 127.0.0.1:8081. If `admin.token` is set or `admin.jwt` has keys, all \
+                paths and methods require a token. A JSON Web Token has a role: `read` permits reads, `edit` also writes of items, and `publish` \
+                also takedowns, purges of images and erasures of viewers. `admin.token` permits everything.
 
                 Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, which requires no token. Each path with `GET` supports `HEAD`. Other methods get 405 with `Allow`. \
                 Every response has `X-Request-ID`, the id of the request in the log. Each write, rejected ones included, has a line in `audit.log`.
@@ -80,13 +83,15 @@ package enum OperatorDescription {
                 .init("Sources", "The JSON APIs that the store is synchronized with."), .init("Health", "Health and metrics."),
                 .init("Description", "The description of the API."),
             ],
-            responses: ResponseDescription.usualForOperators, token: "`admin.token`."
+            responses: ResponseDescription.usualForOperators, token: "`admin.token`, or a JSON Web Token if `admin.jwt` has keys."
         ).route(caching: .noCache, describing: routes)
     }
 }
 
 /// The problem types of the admin API.
 extension Problem.ProblemType {
+    static let roleRequired = Problem.ProblemType(
+        "role-required", "The role in the token of the operator does not permit the operation. The detail names the required role.")
     static let unknownItem = Problem.ProblemType(
         "unknown-item", "The item does not exist, is not taken down, or its kind is not declared.")
     static let invalidItem = Problem.ProblemType(

@@ -2,6 +2,7 @@ internal import HTTPTypes
 public import IntertwineDeclarations
 package import IntertwineFeed
 internal import IntertwineHTTPServer
+public import IntertwineIdentity
 package import IntertwineImages
 package import IntertwineObservability
 package import IntertwineRouting
@@ -98,10 +99,26 @@ public struct AdminSettings: Sendable {
     public var port = 8081
     /// The token that a request must carry as `Authorization: Bearer`; empty if none is required, on a loopback address only.
     public var token = ""
+    /// The JSON Web Tokens that are accepted beside ``token``.
+    public var jwt = TokenSettings()
+    /// The path of the claim with the roles of an operator.
+    public var rolesClaim = "roles"
+    /// The texts of the claim that permit reads, also edits, and also what is published at once.
+    public var readRoles = ["read"]
+    public var editRoles = ["edit"]
+    public var publishRoles = ["publish"]
     /// The maximum size of one import, in bytes.
     public var maxImport: ByteCount = .gibibytes(1)
     /// The time limit of one import.
     public var importTimeout: Duration = .seconds(3_600)
 
     public init() {}
+
+    /// The rules for tokens of operators; nil if a value is invalid.
+    package var tokenRules: TokenRules? {
+        var rules = jwt.rules()
+        rules?.roles = ClaimPath(rolesClaim)
+        rules?.isSubject = TokenRules.isName
+        return rules
+    }
 }

@@ -15,7 +15,7 @@ package struct CORSPolicy: Sendable {
     /// The response fields that clients may read in addition to the CORS-safelisted ones.
     private static let responseFields = [
         "Accept-Ranges", "Age", "Allow", "Cache-Status", "Content-Range", "Deprecation", "ETag", "Image-Error", "Link", "Location",
-        "Retry-After", "Sunset", "Vary", "X-Request-ID", "X-Verdict",
+        "Retry-After", "Sunset", "Vary", "WWW-Authenticate", "X-Request-ID", "X-Verdict",
     ]
 
     /// The response depends on the origin, even if the request has none: caches need this field.

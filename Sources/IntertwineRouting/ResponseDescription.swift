@@ -90,6 +90,9 @@ package struct ResponseDescription: Sendable {
         self.problems = problems
     }
 
+    /// Returns true if the response may be a problem of a type.
+    package func has(_ kind: Problem.ProblemType) -> Bool { problems.contains { $0.kind == kind } }
+
     /// Describes a response without a body.
     package static func empty(_ status: HTTPResponse.Status, _ text: String, _ fields: [Header] = []) -> ResponseDescription {
         ResponseDescription(String(status.code), text, fields, content: nil)

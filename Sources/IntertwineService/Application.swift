@@ -96,6 +96,9 @@ extension FeedService {
         let registered = ClientRegistry(ownLedger)
         let refusals = WriteRefusals(ledger)
         let forwardingWarning = ForwardingWarning(logger: logger)
+        let identities = try configuration.tokenServices(clock: clock, logger: logger)
+        let tokenServices: [TokenService] = [identities.viewers, identities.operators].compactMap { $0 }
+        let rejections = WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer)
 
         // Parts that a new configuration replaces while requests continue: the feeds, the actions of cells and the routes.
         let router = Router([], acceptsOnlyJSON: true, clock: clock, logger: logger)
@@ -121,8 +124,8 @@ extension FeedService {
             let campaigns = Campaigns(
                 campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery, memberships: ownStore,
                 inventory: CampaignInventory(
-                    sources, placement: placement, hasAttributes: !configuration.viewers.attributesHeader.isEmpty,
-                    hasViewers: !configuration.viewers.header.isEmpty))
+                    sources, placement: placement, hasAttributes: configuration.viewers.canHaveAttributes,
+                    hasViewers: configuration.viewers.canBeNamed))
             let feeds = FeedCatalogue(sources) { name, title, path, source in
                 FeedAssembler(
                     name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
@@ -135,7 +138,11 @@ extension FeedService {
                 undoWindow: configuration.actions.undoWindow.milliseconds, eventsDidCommit: delivery.eventsDidCommit, campaigns: campaigns)
             let languages = LanguageReader(declaredLanguages, viewerField: configuration.viewers.languageHeader)
             let clients = ClientReader(
-                settings: configuration.events, viewerHeader: configuration.viewers.header, proxies: configuration.server.proxies,
+                settings: configuration.events,
+                viewers: ViewerReader(
+                    configuration.viewers, proxies: configuration.server.proxies, tokens: identities.viewers?.verifier,
+                    rejections: rejections),
+                proxies: configuration.server.proxies,
                 forwardingWarning: forwardingWarning, keys: keys, languages: languages, registry: registered, cells: factories.cells)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let pages = PageCache(
@@ -143,7 +150,7 @@ extension FeedService {
                 metrics: pageMetrics,
                 isUnchanged: { store.isValid($0, from: $1, to: $2) }, imageMetadata: images.known)
             let format = PageFormat(
-                viewerField: configuration.viewers.header, languages: languages,
+                viewerFields: configuration.viewers.varyingFields, languages: languages,
                 maxAge: configuration.feed.maxAge.milliseconds / 1_000)
             let facts = TargetingContextReader(
                 attributesField: configuration.viewers.attributesHeader, window: configuration.campaigns.reservationTimeout.milliseconds,
@@ -220,7 +227,8 @@ extension FeedService {
         let samples = ServiceSamples(
             live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, trackers: trackers?.metrics,
             imageManager: images.manager,
-            accessLog: accessLog, sink: telemetry.sink, listeners: listeners, checkedFiles: checkedFiles, clock: clock)
+            accessLog: accessLog, sink: telemetry.sink, listeners: listeners, checkedFiles: checkedFiles,
+            tokens: tokenServices, clock: clock)
         let administration =
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
@@ -265,9 +273,10 @@ extension FeedService {
         let audit = configuration.admin.isEnabled ? try AuditLog(path: configuration.auditLog) : nil
         if let audit {
             let handler = AdminAuthMiddleware(
-                token: configuration.admin.token, next: Router(operatorRoutes, clock: clock, logger: logger),
-                open: HealthRoutes.paths.union(OperatorPageRoutes.paths).union(problemPages.paths), audit: audit, clock: clock,
-                logger: logger)
+                guarding: OperatorGuard(
+                    configuration.admin, tokens: identities.operators?.verifier,
+                    open: HealthRoutes.paths.union(OperatorPageRoutes.paths).union(problemPages.paths), logger: logger),
+                next: Router(operatorRoutes, clock: clock, logger: logger), audit: audit, clock: clock, logger: logger)
             operatorHandler = handler
             servers.append(
                 (
@@ -303,6 +312,7 @@ extension FeedService {
             DatabaseWatch(checks, prepare: prepare, logger: logger), DatabaseCheck(files: checkedFiles.map(\.file)), listeners,
             CampaignQuotaSync(delivery: delivery, now: clock, logger: logger),
         ]
+        background += tokenServices
         if let ownStore {
             background.append(TakedownMonitor(store: ownStore, live: live, images: images.takedowns, now: clock, logger: logger))
         }
@@ -331,8 +341,10 @@ extension FeedService {
         return FeedService(
             live: live, servers: servers, state: state, drain: configuration.server.shutdownDelay,
             grace: configuration.server.shutdownTimeout,
+            loadKeys: { () throws(ConfigurationError) in for service in tokenServices { try await service.load() } },
             prepare: prepare, background: background,
             close: {
+                for service in tokenServices { await service.close() }
                 await images.shutDown()
                 await audit?.close()
                 advance()

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import IntertwineDeclarations
 package import IntertwineHTTPServer
 public import IntertwineObservability
 internal import IntertwineRouting
@@ -16,6 +17,8 @@ public struct FeedService: Sendable {
     let state: ServiceState
     let drain: Duration
     let grace: Duration
+    /// Loads the keys of tokens. It throws if a file has no usable keys.
+    let loadKeys: @Sendable () async throws(ConfigurationError) -> Void
     /// Arranges the sections of the store for the feeds. It is the first write of a start, when no check can fail any more.
     ///
     /// It throws `StoreError`, also if another process has just arranged the store for other sections.
@@ -74,6 +77,7 @@ public struct FeedService: Sendable {
         do {
             try FileDescriptors.require(FileDescriptors.ofServing)
             try await live.checkCurrent()
+            try await loadKeys()
         } catch {
             await sockets.close()
             throw error

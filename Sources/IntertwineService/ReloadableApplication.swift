@@ -128,7 +128,9 @@ final class ReloadableApplication: Sendable {
     static func canChange(_ key: String) -> Bool {
         // Addresses that are stored in one form must not be stored in another one.
         // Kinds are not in the list either, because items were imported by their rules.
-        key != "events.address" && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
+        // The verification of tokens lives as long as the process.
+        key != "events.address" && !key.hasPrefix("viewers.jwt.")
+            && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
     }
 }
 
@@ -142,6 +144,7 @@ extension ServiceConfiguration {
         next.feed = updated.feed
         next.campaigns.file = updated.campaigns.file
         next.viewers = updated.viewers
+        (next.viewers.jwt, next.viewers.attributeClaims) = (viewers.jwt, viewers.attributeClaims)
         next.log = updated.log
         next.ledger.retention = updated.ledger.retention
         next.server.publicURL = updated.server.publicURL

@@ -3,6 +3,7 @@
 @_exported public import IntertwineDeclarations
 @_exported public import IntertwineFeed
 @_exported public import IntertwineHTTPServer
+@_exported public import IntertwineIdentity
 @_exported public import IntertwineObservability
 @_exported public import IntertwineOperators
 internal import IntertwineRouting

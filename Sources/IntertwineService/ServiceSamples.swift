@@ -19,10 +19,11 @@ struct ServiceSamples: Sendable {
     let sink: LogSink
     let listeners: LiveFeeds
     let checkedFiles: [(name: String, file: any CheckedFile)]
+    let tokens: [TokenService]
     let clock: @Sendable () -> Int64
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + decisions + tracked + logs
+        ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + decisions + tracked + logs + verified
             + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await imageManager.metrics())
     }
 
@@ -107,6 +108,34 @@ struct ServiceSamples: Sendable {
             .gauge("intertwine_ledger_queued_units", "Units of work that wait for the disk.", ledger.waiting),
             .gauge("intertwine_ledger_largest_batch_units", "Largest number of units of work in one transaction.", ledger.largestGroup),
         ]
+    }
+
+    private var verified: [MetricSample] {
+        func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (TokenService) -> Int) -> [MetricSample] {
+            tokens.map { MetricSample(name, kind, help, labels: [("listener", $0.listener)], Double(value($0))) }
+        }
+        let outcomes = tokens.flatMap { service in
+            service.verifier.outcomes.map { outcome in
+                MetricSample(
+                    "intertwine_tokens_verified_total", .counter, "Verifications of bearer tokens that were not in the cache, by outcome.",
+                    labels: [("listener", service.listener), ("outcome", outcome.name)], Double(outcome.count))
+            }
+        }
+        let reloads = tokens.flatMap { service in
+            [("loaded", service.keys.statistics.loads), ("failed", service.keys.statistics.failures)].map { outcome, count in
+                MetricSample(
+                    "intertwine_token_key_reloads_total", .counter, "Reloads of the keys of tokens, by outcome.",
+                    labels: [("listener", service.listener), ("outcome", outcome)], Double(count))
+            }
+        }
+        let now = clock()
+        return outcomes
+            + samples("intertwine_token_cache_entries", .gauge, "Verified tokens in the cache.") { $0.verifier.cacheUsage.entries }
+            + samples("intertwine_token_cache_bytes", .gauge, "Bytes of verified tokens in the cache.") { $0.verifier.cacheUsage.bytes }
+            + samples("intertwine_token_keys", .gauge, "Keys that verify tokens.") { $0.keys.statistics.keys } + reloads
+            + samples("intertwine_token_keys_age_seconds", .gauge, "Time since the keys of tokens were loaded; -1 before the first time.") {
+                $0.keys.statistics.loaded.map { Int((now - $0) / 1_000) } ?? -1
+            }
     }
 
     private var decisions: [MetricSample] {

@@ -28,7 +28,7 @@ final class StartingListeners: Sendable {
         var starting = [("service", configuration.publicServer, StartingHandler())]
         if configuration.admin.isEnabled {
             sockets["admin"] = try ListeningSocket(configuration.adminServer)
-            let guarding = OperatorGuard(token: configuration.admin.token, open: HealthRoutes.paths, logger: logger)
+            let guarding = OperatorGuard(configuration.admin, tokens: nil, open: HealthRoutes.paths, logger: logger)
             starting.append(("admin", configuration.adminServer, StartingHandler(refusal: guarding.problem)))
         }
         self.sockets = sockets

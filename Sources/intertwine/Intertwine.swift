@@ -77,6 +77,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.checkedConfiguration()
         try configuration.check()
+        try await configuration.checkTokenKeys()
         for line in try await configuration.checkStoredCampaigns() { Output.printError(line) }
         guard !changed else { return try Output.put(configuration.changes.utf8) }
         let settings = configuration.settings + (try configuration.sourceSettings())

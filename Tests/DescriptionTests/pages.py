@@ -20,6 +20,8 @@ COMMON = ["400", "403", "406", "408", "412", "413", "414", "415", "417", "431", 
 # The reaction of a client to each problem type. A new type needs an entry.
 REACTIONS = {
     "already-undone": "Nothing: the undo is done.",
+    "bearer-token-rejected": "Get a new token, and repeat the request once.",
+    "bearer-token-required": "Sign in, and send the token ([how](../how-to/authenticate-viewers.md)).",
     "command-failed": "Revert the optimistic change, and show that the action failed.",
     "empty-slot": "Request the cell again: its actions have changed.",
     "expired-image-url": "Request the page again; it has new URLs.",
@@ -37,6 +39,7 @@ REACTIONS = {
     "precondition-failed": "Read the item again, and repeat the change with its new entity tag.",
     "precondition-required": "Send the item's entity tag in `If-Match`, or `*` to replace any version.",
     "rate-limited": "Retry after `Retry-After`.",
+    "role-required": "Ask for a token with the role, or leave the operation to another operator.",
     "store-unavailable": "Retry after `Retry-After`, with backoff.",
     "taken-down": "Show a placeholder, and remove the cached image.",
     "undo-expired": "Remove the offer of the undo.",
@@ -48,7 +51,7 @@ REACTIONS = {
     "unknown-request": "Nothing: the image request has ended.",
     "unknown-section": "Request `/feeds` for the list of sections.",
     "unshown-cell": "Show a placeholder, or declare the cell in `Accept-Cells`.",
-    "viewer-required": "Sign in. The proxy then names the viewer ([how](../how-to/authenticate-viewers.md)).",
+    "viewer-required": "Sign in. The proxy or the token then names the viewer ([how](../how-to/authenticate-viewers.md)).",
     "viewer-untrusted": "The operator adds the network of the proxy to `server.trusted-proxies`.",
 }
 
@@ -364,14 +367,14 @@ the cell, and retries 503 after `Retry-After`. `image-upstream-` is followed by 
 # Header fields
 
 REQUEST = {
-    "Authorization": ("admin API", "`Bearer` and `admin.token`. On the service listener, the proxy in front evaluates it."),
+    "Authorization": ("all", "`Bearer` and a token: on the service listener a JSON Web Token of the viewer, if `viewers.jwt` has keys; otherwise only the proxy in front evaluates it. On the admin listener `admin.token`, or a JSON Web Token of the operator ([roles](admin-api.md#authentication))."),
     "Accept-Encoding": ("all", "`gzip` for compressed responses."),
     "Last-Event-ID": ("live changes", "The id of the last event, so that no change is lost ([changes](changes.md#live-updates))."),
     "Origin": ("POST, PUT, DELETE", "403 (`foreign-origin`) unless it is the service's own origin or in `cors.origins`."),
     "DNT, Sec-GPC": ("all", "Keep viewer and address out of the ledger."),
     "X-Forwarded-For": ("all", "The client's address, from `server.trusted-proxies`. The last entry that is no trusted proxy applies."),
     "Sec-Purpose": ("images", "`prefetch` lowers the priority of the request."),
-    "X-Viewer-Attributes": ("pages", "Attributes of the viewer, if `viewers.attributes-header` names the field ([targeting](campaigns.md#targeting))."),
+    "X-Viewer-Attributes": ("pages", "Attributes of the viewer, from `server.trusted-proxies`, if `viewers.attributes-header` names the field ([targeting](campaigns.md#targeting))."),
     "X-Viewer-Language": ("pages, cells", "The viewer's language (`viewers.language-header`). It takes precedence over `Accept-Language`."),
 }
 RESPONSE = {
@@ -448,11 +451,11 @@ def restart_patterns():
     """The settings that take effect while the service runs, from the table of reference/process.md."""
     page = (ROOT / "Documentation/reference/process.md").read_text()
     row = re.search(r"^\| (.*) \| while running \|$", page, re.M)[1]
-    return re.findall(r"`([^`]+)`", row.replace("`events.*` but `events.address`", "`events.*`"))
+    return re.findall(r"`([^`]+)`", row.replace("`events.*` but `events.address`", "`events.*`").replace("`viewers.*` but `viewers.jwt.*`", "`viewers.*`"))
 
 
 def takes_effect(key, patterns):
-    if key == "events.address":
+    if key == "events.address" or key.startswith("viewers.jwt."):
         return "after a restart"
     running = any(key == pattern or pattern.endswith(".*") and key.startswith(pattern[:-1]) for pattern in patterns)
     return "while running" if running and key != "campaigns.reservation-timeout" else "after a restart"

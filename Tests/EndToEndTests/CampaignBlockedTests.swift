@@ -68,8 +68,10 @@ struct CampaignBlockedTests {
             }
             #expect(try service.admin("DELETE", "/admin/items/ad/2").status == 204)
             let expected = [
-                "attributes": "targeting: attributes of the viewer require viewers.attributes-header, which is not set",
-                "none": "targeting: attributes of the viewer require viewers.attributes-header, which is not set",
+                "attributes":
+                    "targeting: attributes of the viewer require viewers.attributes-header or viewers.jwt.attribute-claims, which are not set",
+                "none":
+                    "targeting: attributes of the viewer require viewers.attributes-header or viewers.jwt.attribute-claims, which are not set",
                 "nobody": "targeting: no viewer fits: 'a=1' is both required and excluded",
                 "quiet": "its feeds and sections show no ads",
                 "elsewhere": "targeting: none of its sections is in one of its feeds",

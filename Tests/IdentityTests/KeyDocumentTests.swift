@@ -63,7 +63,9 @@ struct KeyDocumentTests {
         let maker = try await TokenMaker(.es256, id: "k1")
         #expect(await error("{\"keys\":[]}") == "has no keys")
         #expect(await error("{") == "is not a JSON Web Key or a set of them")
-        #expect(await error("[]") == "is neither JSON nor PEM")
+        for text in ["[]", "0123456789abcdef0123456789abcdef"] {
+            #expect(await error(text) == "is neither JSON nor PEM; a shared secret requires HS256 as the only algorithm")
+        }
         #expect(await error("<html>", origin: .remote) == "is not JSON")
         #expect(await error(maker.pem, origin: .remote) == "is not JSON")
         #expect(await error("-----BEGIN PUBLIC KEY-----\nAAAA") == "has an incomplete PEM block")
@@ -75,18 +77,22 @@ struct KeyDocumentTests {
         #expect(await error("{\"keys\":[\(many)]}") == "has more than 32 keys")
     }
 
+    private static func secret(_ bytes: [UInt8]) async throws(KeyDocumentError) -> [VerificationKey] {
+        try await KeyDocument(bytes, origin: .file, algorithms: [.hs256]).keys
+    }
+
     @Test("A secret has at least 32 bytes, and its line break is not part of it")
     func secret() async throws {
         let secret = "0123456789abcdef0123456789abcdef"
         for text in [secret, secret + "\n", secret + "\r\n"] {
-            #expect(try await KeyDocument(secret: Array(text.utf8)).keys.map(\.algorithm) == [.hs256])
+            #expect(try await Self.secret(Array(text.utf8)).map(\.algorithm) == [.hs256])
         }
-        await #expect(throws: KeyDocumentError.self) { try await KeyDocument(secret: Array((secret.dropLast() + "\n").utf8)) }
+        await #expect(throws: KeyDocumentError.self) { try await Self.secret(Array((secret.dropLast() + "\n").utf8)) }
         // A binary secret is used as it is.
         let bytes = [UInt8](repeating: 0xFF, count: 31) + [0x0A]
-        #expect(try await KeyDocument(secret: bytes).keys.count == 1)
+        #expect(try await Self.secret(bytes).count == 1)
         // A random secret may begin as DER does.
-        #expect(try await KeyDocument(secret: [0x30, 0x82] + [UInt8](repeating: 0xFF, count: 30)).keys.count == 1)
+        #expect(try await Self.secret([0x30, 0x82] + [UInt8](repeating: 0xFF, count: 30)).count == 1)
     }
 
     @Test("A public key in any form is no secret", arguments: [SignatureAlgorithm.rs256, .es256, .edDSA])
@@ -94,8 +100,10 @@ struct KeyDocumentTests {
         let maker = try await TokenMaker(algorithm)
         let lines = maker.pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
         let der = Array(try #require(Data(base64Encoded: lines)))
-        for bytes in [Array(maker.pem.utf8), Array(("# our key\n" + maker.pem).utf8), Array(maker.jwk.utf8), der] {
-            await #expect(throws: KeyDocumentError.self) { try await KeyDocument(secret: bytes) }
+        for bytes in [
+            Array(maker.pem.utf8), Array(("# our key\n" + maker.pem).utf8), Array(maker.jwk.utf8), Array("[\(maker.jwk)]".utf8), der,
+        ] {
+            await #expect(throws: KeyDocumentError.self) { try await Self.secret(bytes) }
         }
     }
 }

@@ -16,6 +16,21 @@ struct TokenCacheTests {
         #expect(verifier.cached(token, now: now + 64_999) != nil)
         #expect(verifier.cached(token, now: now + 65_000) == nil)
         await #expect(throws: TokenError.expired) { try await verifier.verify(token, now: now + 65_000) }
+        // The look-up removed it.
+        #expect(verifier.cacheUsage.entries == 0)
+    }
+
+    @Test("Expired tokens that are not used again are removed")
+    func removal() async throws {
+        let maker = try await TokenMaker(.hs256)
+        let verifier = try await maker.verifier { $0.leeway = 0 }
+        for number in 1...20 {
+            _ = try await verifier.verify(try maker.token(#"{"sub":"ada","exp":\#(now / 1_000 + Int64(number))}"#), now: now)
+        }
+        verifier.removeInvalid(now: now + 5_000)
+        #expect(verifier.cacheUsage.entries == 15)
+        verifier.removeInvalid(now: now + 20_000)
+        #expect(verifier.cacheUsage == (0, 0))
     }
 
     @Test("A rejected token is not cached")
@@ -39,7 +54,7 @@ struct TokenCacheTests {
             let cache = TokenCache(entries: entries, bytes: bytes)
             func digest(_ number: Int) -> TokenDigest { TokenDigest(Array("\(number)".utf8).span) }
             for number in 0..<20_000 {
-                let entry = TokenCache.Entry(identity: VerifiedIdentity(subject: "viewer \(number)"), key: key, end: .max)
+                let entry = TokenCache.Entry(identity: VerifiedIdentity(subject: "viewer \(number)"), key: key)
                 cache.insert(entry, of: digest(number))
                 // One token is used all the time.
                 #expect(cache.identity(of: digest(0), now: now) != nil, "\(number)")

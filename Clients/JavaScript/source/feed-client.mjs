@@ -14,19 +14,26 @@ function bytes(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
+/** An error of the function `token`, which is no failure of the connection. */
+class TokenFailure extends Error {}
+
 /**
  * A client of the service.
  *
- *     const client = new FeedClient({ base: "https://feed.example.com/", viewer: "ada" });
+ *     const client = new FeedClient({ base: "https://feed.example.com/", token: async ({ refresh }) => (await session({ refresh })).token });
  *     const { cells, next } = await client.page("feed?limit=20");
  */
 export class FeedClient {
+  /** The promise of a new token while several requests wait for it, or null. */
+  #refreshing = null;
   /** The responses with entity tags by URL, least recently used first. */
   #cache = new Map();
 
   /**
    * - base: the URL of the service. All requests go to its origin, also if the service has another public name.
    * - viewer, viewerHeader: the name of the viewer, and the request field that contains it.
+   * - token: a function that returns the bearer token of a request, or null for none: `async ({ refresh }) => token`. If a response is 401, it
+   *   is called with `refresh: true`, and the request is sent once more with the new token.
    * - headers: fields of every request, such as `Accept-Language`.
    * - attempts: the maximum number of attempts of a request.
    * - timeout: the maximum time of a response, in milliseconds.
@@ -35,12 +42,12 @@ export class FeedClient {
    * - requestLog: records every request (`begin(owner, { slot, method, href, sent })`).
    */
   constructor({
-    base, viewer = null, viewerHeader = "X-Viewer-ID", headers = {}, fetch = globalThis.fetch.bind(globalThis), attempts = 4,
-    timeout = 30_000, cachedResponses = 32, backoff = () => new Backoff(), connection = null, requestLog = noLog,
+    base, viewer = null, viewerHeader = "X-Viewer-ID", token = null, headers = {}, fetch = globalThis.fetch.bind(globalThis),
+    attempts = 4, timeout = 30_000, cachedResponses = 32, backoff = () => new Backoff(), connection = null, requestLog = noLog,
   }) {
     // A header field cannot contain these characters: every request would fail as if the service were unavailable.
     if (/[\0\r\n]/.test(viewer ?? "")) throw new TypeError("A viewer's name cannot contain line breaks or NUL.");
-    const options = { viewer, viewerHeader, headers, fetch, attempts, timeout, cachedResponses, backoff, connection, requestLog };
+    const options = { viewer, viewerHeader, token, headers, fetch, attempts, timeout, cachedResponses, backoff, connection, requestLog };
     Object.assign(this, { base: new URL(base), ...options });
   }
 
@@ -60,7 +67,7 @@ export class FeedClient {
    * - key: the idempotency key. The service performs requests with an equal key once.
    * - owner, slot: the owner of the cell and the slot, for the request log. fetch: sends this request.
    *
-   * Throws `UnavailableError`, `ProblemError`, or the reason of `signal`.
+   * Throws `UnavailableError`, `ProblemError`, the reason of `signal`, or the error of the function `token`.
    */
   async send(href, options = {}) {
     const backoff = this.backoff();
@@ -136,6 +143,34 @@ export class FeedClient {
     return { ...this.headers, ...headers, ...(this.viewer === null ? {} : { [this.viewerHeader]: bytes(this.viewer) }) };
   }
 
+  /**
+   * Sends a request with the token. After 401 it is sent once more with a new token, which concurrent requests share.
+   *
+   * Throws `TokenFailure` with the cause if the function `token` rejects; otherwise the errors of `fetch`.
+   */
+  async request(url, init, fetch = this.fetch) {
+    if (this.token === null) return fetch(url, init);
+    const first = await this.#authorized(url, init, fetch, () => this.token({ refresh: false }));
+    if (first.status !== 401) return first;
+    first.body?.cancel().catch(() => {});
+    return this.#authorized(url, init, fetch, () => {
+      this.#refreshing ??= Promise.resolve(this.token({ refresh: true })).finally(() => {
+        this.#refreshing = null;
+      });
+      return this.#refreshing;
+    });
+  }
+
+  async #authorized(url, init, fetch, read) {
+    let token;
+    try {
+      token = await read();
+    } catch (cause) {
+      throw new TokenFailure("the token could not be read", { cause });
+    }
+    return fetch(url, token === null ? init : { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } });
+  }
+
   async #attempt(href, { method = "GET", headers = {}, body, key, owner, slot, keepalive = false, signal, fetch = this.fetch }) {
     const url = this.resolve(href);
     if (url === null) throw new TypeError(`Invalid link: ${href}`);
@@ -150,11 +185,12 @@ export class FeedClient {
     let response;
     let text;
     try {
-      response = await fetch(url, init);
+      response = await this.request(url, init, fetch);
       text = await response.text();
     } catch (cause) {
       entry.end(signal?.aborted ? "cancelled" : "no response");
       signal?.throwIfAborted();
+      if (cause instanceof TokenFailure) throw cause.cause;
       this.connection?.reportLoss();
       return responseValue(null, { request, cause });
     } finally {

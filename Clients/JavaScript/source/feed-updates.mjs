@@ -152,13 +152,12 @@ export class FeedUpdates {
     const opening = new AbortScope([signal]);
     const timer = setTimeout(() => opening.end(), this.openTimeout);
     try {
-      const { fetch } = this.client;
-      // A redirect is not followed, because the request contains the viewer's name.
-      const response = await fetch(url, { headers, signal: opening.signal, cache: "no-store", redirect: "manual" });
+      // A redirect is not followed, because the request contains the viewer's name or token.
+      const response = await this.client.request(url, { headers, signal: opening.signal, cache: "no-store", redirect: "manual" });
       const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
       if (response.ok && isStream && response.body !== null) return response;
       response.body?.cancel().catch(() => {});
-      if (response.status < 500 && response.status !== 429) this.isLive = false;
+      if (response.status < 500 && response.status !== 401 && response.status !== 429) this.isLive = false;
     } catch {
       // The service is unavailable. The next request reports it.
     } finally {

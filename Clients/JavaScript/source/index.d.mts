@@ -197,28 +197,35 @@ export class Connection extends EventTarget {
   close(): void;
 }
 
+/** Returns the bearer token of a request, or null for none. `refresh` is true if the service refused the last token. */
+export type TokenSource = (options: { refresh: boolean }) => Promise<string | null> | string | null;
 /** A client of the service. It sends every request to the origin of its base. */
 export class FeedClient {
   readonly base: URL;
   readonly viewer: string | null;
+  /** The function that returns the bearer token of a request, or null. */
+  token: TokenSource | null;
   /** The fields of every request. */
   headers: Record<string, string>;
   connection: Connection | null;
   requestLog: RequestLog;
   /**
    * - viewer: the name of the viewer, sent in the field `viewerHeader` (by default `X-Viewer-ID`).
+   * - token: returns the bearer token of a request; called with `refresh: true` after 401, and the request is then sent once more.
    * - attempts: the maximum number of attempts of a request, by default 4.
    * - timeout: the maximum time of a response in milliseconds, by default 30,000.
    * - cachedResponses: the maximum number of cached responses, by default 32.
    */
   constructor(options: {
-    base: string | URL; viewer?: string | null; viewerHeader?: string; headers?: Record<string, string>; fetch?: typeof globalThis.fetch;
-    attempts?: number; timeout?: number; cachedResponses?: number; backoff?: () => Backoff; connection?: Connection | null;
+    base: string | URL; viewer?: string | null; viewerHeader?: string; token?: TokenSource | null; headers?: Record<string, string>;
+    fetch?: typeof globalThis.fetch; attempts?: number; timeout?: number; cachedResponses?: number; backoff?: () => Backoff; connection?: Connection | null;
     requestLog?: RequestLog;
   });
   /** Returns the URL of an href at the base's origin, or null if it is not http or https. */
   resolve(href: string): string | null;
-  /** Sends a request. Rejects with `UnavailableError`, `ProblemError`, or the reason of `signal`. */
+  /** Calls `fetch` with the token of `token`, and once more with a new token after 401. */
+  request(url: string, init: RequestInit, fetch?: typeof globalThis.fetch): Promise<Response>;
+  /** Sends a request. Rejects with `UnavailableError`, `ProblemError`, the reason of `signal`, or the error of `token`. */
   send(href: string, options?: SendOptions): Promise<ClientResponse>;
   /** Returns the JSON value of an href. */
   get(href: string, options?: SendOptions): Promise<unknown>;

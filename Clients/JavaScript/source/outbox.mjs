@@ -1,6 +1,6 @@
 // A queue of requests for an unavailable service. They are sent in the order of the gestures, each with its idempotency key.
 import { DetailEvent } from "./detail-event.mjs";
-import { UnavailableError } from "./responses.mjs";
+import { ProblemError, UnavailableError } from "./responses.mjs";
 
 /** The time in milliseconds for which the service remembers a key. Why: afterwards a repeated gesture would be performed twice. */
 const maxAge = 24 * 60 * 60 * 1000;
@@ -77,7 +77,9 @@ export class Outbox extends EventTarget {
         const response = await this.client.send(href, { method, body, key: hasKey ? key : undefined, owner, slot });
         this.#end(gesture, "sent", { response });
       } catch (error) {
-        if (error instanceof UnavailableError) return;
+        // Without a valid token, gestures wait until the viewer is signed in again.
+        const isSignedOut = this.client.token && (!(error instanceof ProblemError) || error.status === 401);
+        if (error instanceof UnavailableError || isSignedOut) return;
         this.#end(gesture, "refused", { error });
       } finally {
         this.#active = null;

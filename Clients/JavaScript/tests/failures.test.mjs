@@ -44,6 +44,88 @@ test("rejects a viewer name that a header field cannot contain", () => {
   for (const viewer of ["a\nb", "a\r", "\0"]) assert.throws(() => new FeedClient({ base: "http://127.0.0.1/", viewer }), TypeError);
 });
 
+const refusedToken = replies.status(401, { title: "Bearer token rejected", type: "/problems/bearer-token-rejected" });
+const authorizations = ({ requests }) => requests.map(({ headers }) => headers.authorization);
+
+test("sends the token of a function with each request", () => {
+  let count = 0;
+  const token = async () => `t${(count += 1)}`;
+  return against(replies.json(page("user:a")), async (client, server) => {
+    await client.page("feed");
+    await client.send("/events", { method: "POST", body: { events: [] } });
+    assert.deepEqual(authorizations(server), ["Bearer t1", "Bearer t2"]);
+    assert.equal(server.requests[0].headers["x-viewer-id"], undefined);
+  }, { token, viewer: null });
+});
+
+test("refreshes the token after 401, and sends the request once more", () => {
+  const calls = [];
+  const token = async ({ refresh }) => {
+    calls.push(refresh);
+    return refresh ? "new" : "old";
+  };
+  return against([refusedToken, replies.json(page("user:a"))], async (client, server) => {
+    assert.deepEqual((await client.page("feed")).cells.map(({ id }) => id), ["user:a"]);
+    assert.deepEqual(authorizations(server), ["Bearer old", "Bearer new"]);
+    assert.deepEqual(calls, [false, true]);
+  }, { token });
+});
+
+test("repeats a gesture after 401 with its key and body", () => against([refusedToken, replies.json({})], async (client, server) => {
+  await client.send("/cells/user:a/selection", { method: "POST", body: { choice: 1 }, key: "k1" });
+  assert.deepEqual(server.requests.map(({ method, body, headers }) => [method, body, headers["idempotency-key"]]), [
+    ["POST", '{"choice":1}', "k1"], ["POST", '{"choice":1}', "k1"],
+  ]);
+}, { token: async ({ refresh }) => String(refresh) }));
+
+test("fails after a second 401", () => against(refusedToken, async (client, server) => {
+  await assert.rejects(client.page("feed"), (error) => error instanceof ProblemError && error.status === 401 && error.type === "/problems/bearer-token-rejected");
+  assert.equal(server.requests.length, 2);
+}, { token: async () => "t" }));
+
+test("concurrent requests share one refresh", () => {
+  let refreshes = 0;
+  const token = async ({ refresh }) => {
+    if (!refresh) return "old";
+    refreshes += 1;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return "new";
+  };
+  const guarded = ({ headers }, response) => (headers.authorization === "Bearer new" ? replies.json(page()) : refusedToken)({ headers }, response);
+  return against(guarded, async (client) => {
+    await Promise.all(["a", "b", "c"].map((name) => client.page(`feeds/${name}`)));
+    assert.equal(refreshes, 1);
+  }, { token });
+});
+
+test("rejects with the error of the token function, which is no loss of the connection", () => against(replies.json(page()), async (client, server) => {
+  const losses = [];
+  client.connection = { reportLoss: () => losses.push(1), reportSuccess() {} };
+  await assert.rejects(client.page("feed"), /signed out/);
+  assert.deepEqual([server.requests.length, losses.length], [0, 0]);
+}, { token: () => { throw new Error("signed out"); } }));
+
+test("keeps queued gestures while the viewer is signed out", () => {
+  let isSignedIn = false;
+  const token = async () => (isSignedIn ? "good" : "bad");
+  const guarded = (request, response) => (request.headers.authorization === "Bearer good" ? replies.json({}) : refusedToken)(request, response);
+  return against(guarded, async (client) => {
+    const outbox = new Outbox({ client });
+    const sent = outbox.enqueue({ key: "k1", method: "POST", href: "/cells/user:a/dismissal" });
+    await outbox.flush();
+    assert.equal(outbox.pending.length, 1);
+    isSignedIn = true;
+    await outbox.flush();
+    assert.deepEqual(await sent.then(({ status }) => status), 200);
+    assert.equal(outbox.pending.length, 0);
+  }, { token });
+});
+
+test("sends no token if the function returns null", () => against(replies.json(page()), async (client, server) => {
+  await client.page("feed");
+  assert.deepEqual(authorizations(server), [undefined]);
+}, { token: async () => null }));
+
 test("rejects JSON that is not a page", () => against(replies.json({ cells: 5 }), (client) => assert.rejects(client.page("feed"), ProblemError)));
 
 for (const status of [301, 302, 307, 304, 404, 410, 500]) {

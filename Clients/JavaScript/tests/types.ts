@@ -7,6 +7,7 @@ import "../source/element/intertwine-feed.mjs";
 
 const connection = new Connection({ probe: "https://feed.example.com/readyz" });
 const client = new FeedClient({ base: "https://feed.example.com/", viewer: "ada", connection });
+export const signedIn = new FeedClient({ base: "https://feed.example.com/", token: async ({ refresh }) => (refresh ? "new" : "old") });
 const outbox = new Outbox({ client, storage: localStorage });
 const actions = new Actions({ client, outbox, open: (href) => location.assign(href) });
 const list = new FeedList({ client, href: "feed?changes=true" });

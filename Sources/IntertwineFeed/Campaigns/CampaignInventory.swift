@@ -26,9 +26,10 @@ package struct CampaignInventory: Sendable {
     fileprivate func blockage(of campaign: Campaign) -> String? {
         let targeting = campaign.targeting
         if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty || !targeting.none.isEmpty {
-            return "targeting: attributes of the viewer require viewers.attributes-header, which is not set"
+            return
+                "targeting: attributes of the viewer require viewers.attributes-header or viewers.jwt.attribute-claims, which are not set"
         }
-        if !hasViewers, !campaign.caps.isEmpty { return "caps: they require a viewer, and viewers.header is empty" }
+        if !hasViewers, !campaign.caps.isEmpty { return "caps: they require a viewer, and neither viewers.header nor viewers.jwt is set" }
         let fitting = parts.filter { part in
             (targeting.feeds.isEmpty || targeting.feeds.contains(part.feed))
                 && (targeting.sections.isEmpty || part.section.map(targeting.sections.contains) ?? false)

@@ -12,9 +12,11 @@ package struct ViewerAttributes: Sendable, Hashable {
     /// A Boolean value indicating whether the header exceeds the limits.
     let isCut: Bool
 
-    /// - Parameter field: The value of the header. If the header is repeated, all values joined with commas.
-    package init(_ field: String) {
-        var pairs: [String] = []
+    /// - Parameters:
+    ///   - field: The value of the header. If the header is repeated, all values joined with commas.
+    ///   - claims: Attributes of a token as `name=value`. A comma is part of the value.
+    package init(_ field: String, claims: [String] = []) {
+        var pairs = claims.prefix(Self.limit + 1).compactMap { Self.pair($0[...]) }
         for member in String(decoding: field.utf8.prefix(Self.longest), as: UTF8.self).split(separator: ",") {
             if let pair = Self.pair(member) { pairs.append(pair) }
             if pairs.count > Self.limit { break }
@@ -27,8 +29,7 @@ package struct ViewerAttributes: Sendable, Hashable {
     static func pair(_ text: Substring) -> String? {
         let text = trimmed(text)
         let name = text.prefix { $0 != "=" }
-        guard (1...64).contains(name.utf8.count), let first = name.utf8.first, (0x61...0x7A).contains(first), name.utf8.allSatisfy(isOfName)
-        else { return nil }
+        guard isName(name) else { return nil }
         guard name.endIndex < text.endIndex else { return "\(name)=true" }
         var value = text[text.index(after: name.endIndex)...]
         if value.utf8.count >= 2, value.first == "\"", value.last == "\"" { value = value.dropFirst().dropLast() }
@@ -36,6 +37,12 @@ package struct ViewerAttributes: Sendable, Hashable {
             return nil
         }
         return "\(name)=\(value)"
+    }
+
+    /// Returns true if a text can name an attribute.
+    package static func isName(_ text: Substring) -> Bool {
+        guard (1...64).contains(text.utf8.count), let first = text.utf8.first else { return false }
+        return (0x61...0x7A).contains(first) && text.utf8.allSatisfy(isOfName)
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool {

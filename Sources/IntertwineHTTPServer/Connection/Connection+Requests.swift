@@ -150,7 +150,7 @@ extension Connection {
     func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
         let name = worker.headEnd.makeName()
         let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
-        worker.observer?.requestRefused(RefusedRequest(method: method, path: nil, peer: peer, status: problem.status))
+        worker.observer?.requestRefused(RefusedRequest(method: method, path: nil, peer: peer, status: problem.status, sender: nil))
         observe(method, nil, status: problem.status, sent, since: worker.loop.now) { (RequestID(name, in: bytes), nil) }
         beginClosing(lingering: true)
     }

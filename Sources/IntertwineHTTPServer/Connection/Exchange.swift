@@ -94,7 +94,9 @@ final class Exchange: @unchecked Sendable {
     /// Sends a refusal that the handler does not know.
     private func refuse(with refusal: ServerResponse) {
         worker.observer?.requestRefused(
-            RefusedRequest(method: head.method, path: head.target.string, peer: connection.peer, status: refusal.status.code))
+            RefusedRequest(
+                method: head.method, path: head.target.string, peer: connection.peer, status: refusal.status.code,
+                sender: requestTask?.sender))
         respondBeforeBody(.response(refusal))
     }
 

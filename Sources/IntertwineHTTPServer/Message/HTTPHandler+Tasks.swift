@@ -64,7 +64,10 @@ extension HTTPHandler {
 
 extension HandlerResult {
     /// Returns this result with a closure around the response, which runs in a task. A response that was computed on the loop stays unchanged.
+    ///
+    /// - Parameter sender: The authenticated sender of the request; nil if it is not known.
     public func around(
+        sender: String? = nil,
         _ body: @escaping @Sendable (ServerRequest, _ respond: @escaping RequestTask.Responder) async throws -> HandlerResponse
     ) -> HandlerResult {
         var task: RequestTask
@@ -73,6 +76,7 @@ extension HandlerResult {
         case .task(let own): task = own
         case .cached, .pending: task = RequestTask { try await response(to: $0) }
         }
+        if let sender { task.sender = sender }
         task.respond = { [respond = task.respond] in try await body($0, respond) }
         var result = self
         result.kind = .task(task)

@@ -53,4 +53,6 @@ public struct RefusedRequest: Sendable {
     public let path: String?
     public let peer: PeerAddress
     public let status: Int
+    /// The authenticated sender, as ``RequestTask/sender`` states.
+    public let sender: String?
 }

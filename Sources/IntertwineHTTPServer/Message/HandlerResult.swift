@@ -106,6 +106,8 @@ public struct RequestTask: Sendable {
     public var cancelsOnPeerClose: Bool
     /// The time limit until the response; nil for the configuration's default.
     public var timeLimit: Duration?
+    /// The authenticated sender of the request; nil if it is not known. ``RefusedRequest`` names it.
+    public var sender: String?
     public var respond: Responder
 
     public init(

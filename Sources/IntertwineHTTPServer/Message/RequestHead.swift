@@ -96,6 +96,18 @@ public struct RequestHead: ~Copyable {
         return nil
     }
 
+    /// Calls `body` with the trimmed value of a field that occurs once. Returns nil if there is no such field, or several.
+    ///
+    /// - Parameter name: The name in lower case.
+    package func withSingleField<Result>(_ name: StaticString, _ body: (Span<UInt8>) -> Result) -> Result? {
+        var found: ByteView?
+        for field in parser.fields where parser.name(field, in: bytes).isEqualIgnoringCase(name) {
+            guard found == nil else { return nil }
+            found = parser.value(field, in: bytes)
+        }
+        return found.map { body($0.bytes.span) }
+    }
+
     /// Returns true if a field of this name (in lower case) exists.
     public func hasField(_ name: StaticString) -> Bool {
         withField(name) { _ in true } ?? false

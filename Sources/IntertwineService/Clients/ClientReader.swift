@@ -5,13 +5,9 @@ internal import IntertwineIdentity
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// Reads the client of a request: its fingerprint for the ledger, its verdict, its capabilities and its language.
+/// Reads the client of a request: its viewer, its fingerprint for the ledger, its verdict, its capabilities and its language.
 struct ClientReader: Sendable {
-    private static let longestViewer = 256
-
-    private let viewerField: HTTPField.Name?
-    /// The name of the viewer field, in lower case.
-    private let viewerFieldName: [UInt8]?
+    let viewers: ViewerReader
     private let addresses: AddressPrivacy
     private let rules = BotFilter()
     private let counting: CountingRules
@@ -23,13 +19,12 @@ struct ClientReader: Sendable {
     private let cells: Set<CellIdentifier>
 
     init(
-        settings: EventSettings, viewerHeader: String, proxies: TrustedNetworks = .loopback, forwardingWarning: ForwardingWarning? = nil,
+        settings: EventSettings, viewers: ViewerReader, proxies: TrustedNetworks = .loopback, forwardingWarning: ForwardingWarning? = nil,
         keys: SigningKeys, languages: LanguageReader = LanguageReader(.none), registry: ClientRegistry = ClientRegistry(nil),
         cells: Set<CellIdentifier> = []
     ) {
         (self.languages, self.registry, self.cells) = (languages, registry, cells)
-        viewerField = HTTPField.Name(viewerHeader)
-        viewerFieldName = viewerField.map { Array($0.canonicalName.utf8) }
+        self.viewers = viewers
         addresses = AddressPrivacy(mode: settings.address, keys: keys)
         (self.proxies, self.forwardingWarning) = (proxies, forwardingWarning)
         var counting = CountingRules()
@@ -41,21 +36,22 @@ struct ClientReader: Sendable {
         self.counting = counting
     }
 
-    /// Returns the viewer of a request; nil if the request names no viewer.
+    /// Returns the sender of a request.
     ///
-    /// - Parameter peer: The address of the connection's peer.
-    /// - Throws: ``Problem``: 403 if the peer is no trusted proxy; 400 if the request has two names, or one that is too long or was not UTF-8. Why:
-    ///   such a name is ambiguous, and two different viewers could be taken for one.
-    func viewer(of request: HTTPRequest, from peer: String) throws(Problem) -> String? {
-        let values = viewerField.map { request.headerFields[values: $0] } ?? []
-        return try viewer(named: values.first, isRepeated: values.count > 1, from: peer)
+    /// - Throws: ``Problem``, as `ViewerReader` does.
+    func identity(of request: RouteRequest) async throws(Problem) -> RequestIdentity {
+        try await identity(of: request.head, from: request.request.peer.address, now: request.now)
+    }
+
+    func identity(of request: HTTPRequest, from peer: String, now: Int64) async throws(Problem) -> RequestIdentity {
+        try await viewers.identity(of: request, from: peer, client: address(of: request, from: peer), now: now)
     }
 
     /// Returns the party for resource limits: the viewer of the request or, without a viewer, its address (of IPv6 its network, /64).
     ///
     /// The party must not be stored.
-    func party(of request: HTTPRequest, from peer: String) -> String {
-        if let viewer = try? viewer(of: request, from: peer) { return "viewer " + viewer }
+    func party(of request: HTTPRequest, from peer: String, now: Int64) -> String {
+        if let viewer = viewers.viewerIgnoringErrors(of: request, from: peer, now: now) { return "viewer " + viewer }
         let address = address(of: request, from: peer)
         guard let bytes = AddressPrivacy.bytes(of: address), bytes.count > 4 else { return address }
         return Hexadecimal.text(Array(bytes.prefix(8)))
@@ -64,26 +60,15 @@ struct ClientReader: Sendable {
     /// Returns true if a user agent identifies itself as a program.
     func isRobot(_ userAgent: String?) -> Bool { userAgent.map(rules.isRobot) ?? false }
 
-    /// Returns true if the request has a field for the name of a viewer.
-    func mayNameViewer(_ head: borrowing RequestHead) -> Bool { viewerFieldName.map { head.hasField($0) } ?? false }
-
-    /// Returns the viewer of a request that contains one ASCII name and comes from a trusted proxy; nil if the request must be parsed to know.
-    func viewerID(of head: borrowing RequestHead, from peer: String) -> String? {
-        guard proxies.contains(peer: peer) else { return nil }
-        let viewer = viewerFieldName.flatMap { head.singleASCIIValue(of: $0) }
-        return viewer.flatMap { $0.utf8.count <= Self.longestViewer && $0 != "." && $0 != ".." ? $0 : nil }
-    }
-
     /// Returns the fingerprint of a request's client.
     ///
     /// - Parameters:
     ///   - peer: The address of the connection's peer.
     ///   - now: Milliseconds since 1970-01-01 UTC.
-    /// - Throws: ``Problem``: 400 if the viewer's name is invalid, 403 if the peer is no trusted proxy.
-    func fingerprint(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientFingerprint {
-        let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
-        var trace = fingerprint(
-            of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated, from: peer), from: peer, now: now)
+    /// - Throws: ``Problem``, as `ViewerReader` does.
+    func fingerprint(of request: HTTPRequest, from peer: String, now: Int64) async throws(Problem) -> ClientFingerprint {
+        let viewer = try await identity(of: request, from: peer, now: now).viewer
+        var trace = fingerprint(of: ClientFields(request, viewerField: nil), viewer: viewer, from: peer, now: now)
         trace.language = languages.language(of: request)
         return trace
     }
@@ -92,41 +77,19 @@ struct ClientReader: Sendable {
     ///
     /// A link that a page of another site loads as an image, a script, a frame or by `fetch` does not count (Fetch Metadata).
     func fingerprintIgnoringErrors(of request: HTTPRequest, from peer: String, now: Int64) -> ClientFingerprint {
-        fingerprintIgnoringErrors(of: ClientFields(request, viewerField: viewerField?.canonicalName), from: peer, now: now)
+        let fields = ClientFields(request, viewerField: nil)
+        return fingerprint(
+            of: fields, viewer: viewers.viewerIgnoringErrors(of: request, from: peer, now: now), from: peer, now: now,
+            isForeignSubresource: fields.isForeignSubresource)
     }
 
     /// Returns the fingerprint of the client that follows a link, for the head of an unparsed request.
     func fingerprintIgnoringErrors(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientFingerprint {
-        fingerprintIgnoringErrors(of: ClientFields(head, viewerField: viewerField?.canonicalName), from: peer, now: now)
-    }
-
-    private func fingerprintIgnoringErrors(of fields: ClientFields, from peer: String, now: Int64) -> ClientFingerprint {
-        fingerprint(
-            of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated, from: peer)) ?? nil, from: peer,
-            now: now, isForeignSubresource: fields.isForeignSubresource)
-    }
-
-    private func viewer(named value: String?, isRepeated: Bool, from peer: String) throws(Problem) -> String? {
-        if let viewerField, isRepeated || value?.isEmpty == false, !proxies.contains(peer: peer) {
-            throw .untrustedViewer(viewerField.rawName)
-        }
-        if let viewerField, isRepeated {
-            throw .invalidParameter(viewerField.rawName, .duplicate, "\(viewerField.rawName) must occur once.")
-        }
-        guard let viewerField, let value, !value.isEmpty else { return nil }
-        guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
-            throw .invalidParameter(
-                viewerField.rawName, .tooLong,
-                "\(viewerField.rawName) must be at most \(Self.longestViewer) characters long.")
-        }
-        // Path segments such as these would make the viewer unreachable for an erasure.
-        guard value != ".", value != ".." else {
-            throw .invalidParameter(viewerField.rawName, .invalid, "\(viewerField.rawName) must not be '.' or '..'.")
-        }
-        guard !value.unicodeScalars.contains("\u{FFFD}") else {
-            throw .invalidParameter(viewerField.rawName, .invalid, "\(viewerField.rawName) must be valid UTF-8.")
-        }
-        return value
+        let fields = ClientFields(head, viewerField: viewers.field?.canonicalName)
+        let stated = try? viewers.viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated, from: peer)
+        return fingerprint(
+            of: fields, viewer: stated ?? viewers.knownSender(of: head, now: now)?.subject, from: peer, now: now,
+            isForeignSubresource: fields.isForeignSubresource)
     }
 
     private func fingerprint(

@@ -26,25 +26,28 @@ struct TargetingContextReader: Sendable {
     ///
     /// Why: impressions of robots never count, so robots get no paid ads.
     ///
-    /// - Parameter peer: The address of the connection's peer.
-    func facts(of request: HTTPRequest, from peer: String, viewer: String?, now: Int64) -> TargetingContext? {
+    /// - Parameters:
+    ///   - peer: The address of the connection's peer.
+    ///   - identity: The sender. `ViewerReader` has checked that a trusted proxy sent the field with attributes.
+    func facts(of request: HTTPRequest, from peer: String, as identity: RequestIdentity, now: Int64) -> TargetingContext? {
         var fields = Fields(client: ClientFields(isHead: request.method == .head))
         for field in request.headerFields { fields.add(field.name.canonicalName, attributesField) { field.value } }
-        return facts(fields, from: peer, viewer, now)
+        return facts(fields, from: peer, identity, now)
     }
 
-    func facts(of head: borrowing RequestHead, from peer: String, viewer: String?, now: Int64) -> TargetingContext? {
+    func facts(of head: borrowing RequestHead, from peer: String, as identity: RequestIdentity, now: Int64) -> TargetingContext? {
         var fields = Fields(client: ClientFields(isHead: head.method == .head))
         head.forEachField { name, value in fields.add(name, attributesField, value) }
-        return facts(fields, from: peer, viewer, now)
+        return facts(fields, from: peer, identity, now)
     }
 
-    private func facts(_ fields: Fields, from peer: String, _ viewer: String?, _ now: Int64) -> TargetingContext? {
-        guard viewer != nil || !clients.isRobot(fields.client.userAgent) else { return nil }
+    private func facts(_ fields: Fields, from peer: String, _ identity: RequestIdentity, _ now: Int64) -> TargetingContext? {
+        guard identity.viewer != nil || !clients.isRobot(fields.client.userAgent) else { return nil }
         // A viewer who opts out of tracking is not stored.
-        let viewer = fields.client.asksForNoTrace ? nil : viewer
+        let viewer = fields.client.asksForNoTrace ? nil : identity.viewer
+        let hasAttributes = fields.attributes != nil || !identity.attributes.isEmpty
         var facts = TargetingContext(
-            viewer: viewer, attributes: fields.attributes.map(ViewerAttributes.init),
+            viewer: viewer, attributes: hasAttributes ? ViewerAttributes(fields.attributes ?? "", claims: identity.attributes) : nil,
             languages: fields.languages.map(LanguagePreferences.init),
             moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
         // A HEAD request delivers no page, so it allocates no ad.

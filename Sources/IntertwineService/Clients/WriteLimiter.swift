@@ -9,7 +9,7 @@ internal import Synchronization
 /// Why: each write stores a bounded number of bytes, so a bounded rate limits the growth of the database.
 final class WriteLimiter: Sendable {
     /// A group of routes that share their buckets.
-    enum Group: Hashable { case actions, events, clients, decisions }
+    enum Group: Hashable { case actions, events, clients, decisions, tokens }
 
     private struct State {
         var addresses: Buckets
@@ -49,6 +49,12 @@ final class WriteLimiter: Sendable {
             if let viewer = keys.viewer { state.viewers.consume(viewer, now) }
             return nil
         }
+    }
+
+    /// Returns the whole seconds until a bucket of an address allows a write; nil if it allows one now. It takes no write.
+    func pause(_ group: Group, network: Int, now: Int64) -> Int? {
+        let wait = state.withLock { $0.addresses.wait(Self.key(group, network), Double(now)) }
+        return wait <= 0 ? nil : max(1, Int((wait / 1_000).rounded(.up)))
     }
 
     /// Returns a hash of an address; of an IPv6 address, of its network (/64), because one client controls all of it.

@@ -232,7 +232,7 @@ extension ServiceConfiguration {
             uniquingKeysWith: { first, _ in first })
         return CampaignInventory(
             feeds.sources(streams: lanes, settings: feed), placement: { feed.with(feeds.ads[$0]).placement },
-            hasAttributes: hasAttributes || !viewers.attributesHeader.isEmpty, hasViewers: !viewers.header.isEmpty)
+            hasAttributes: hasAttributes || viewers.canHaveAttributes, hasViewers: viewers.canBeNamed)
     }
 
     /// Returns the delivery statistics of the campaigns in the file and in the store, by their ids; empty if there is no store.

@@ -158,7 +158,7 @@ extension FeedSettings {
 extension ServiceConfiguration {
     /// The configuration of the product's own cells.
     var cells: CellConfiguration {
-        var cells = CellConfiguration(hasViewers: !viewers.header.isEmpty)
+        var cells = CellConfiguration(hasViewers: viewers.canBeNamed)
         cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]
         cells.mediaCells = [.video: feed.videoCell, .audio: feed.audioCell]
         cells.viewability = [.image: feed.imageViewability, .video: feed.videoViewability, .audio: feed.audioViewability]

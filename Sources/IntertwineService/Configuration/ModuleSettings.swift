@@ -1,6 +1,7 @@
 internal import IntertwineDeclarations
 internal import IntertwineFetch
 internal import IntertwineHTTPServer
+internal import IntertwineIdentity
 internal import IntertwineObservability
 internal import IntertwineOperators
 internal import IntertwineSync
@@ -48,14 +49,20 @@ extension AdminSettings {
         reader.read("admin.port", &port, in: 0...65_535)
         reader.read(
             "admin.token", &token,
-            allowed: "16 to 512 visible ASCII characters; or empty if admin.host (\(host)) is a loopback address", secret: true,
+            allowed: "16 to 512 visible ASCII characters; or empty if admin.host (\(host)) is a loopback address or admin.jwt has keys",
+            secret: true,
             where: { $0.isEmpty || (16...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
         reader.read(
             "admin.max-import", &maxImport, allowed: "\(ByteCount.allowed), at least 1", where: { $0.bytes > 0 })
         reader.read("admin.import-timeout", &importTimeout, in: .seconds(1) ... .seconds(604_800))
+        jwt.read(&reader, "admin.jwt", subject: "operator-claim")
+        reader.read("admin.jwt.roles-claim", &rolesClaim, allowed: ClaimPath.allowed, where: { ClaimPath($0) != nil })
+        reader.read("admin.jwt.read-roles", &readRoles, allowed: "texts of the claim")
+        reader.read("admin.jwt.edit-roles", &editRoles, allowed: "texts of the claim")
+        reader.read("admin.jwt.publish-roles", &publishRoles, allowed: "texts of the claim")
         reader.check(
-            !token.isEmpty || Self.isLoopback(host),
-            "admin.token: must be set if admin.host is not a loopback address; admin.host is '\(host)'")
+            !token.isEmpty || jwt.isEnabled || Self.isLoopback(host),
+            "admin.token: must be set if admin.host is not a loopback address and admin.jwt has no keys; admin.host is '\(host)'")
     }
 
     private static func isLoopback(_ host: String) -> Bool {

@@ -72,6 +72,8 @@ public struct LimitSettings: Sendable {
     /// The maximum number of recorded ad decisions per minute of one address; of IPv6, of one network (/64).
     public var decisionsPerAddress = 6_000
     public var writesPerViewer = 120
+    /// The maximum number of rejected bearer tokens per minute of one address; of IPv6, of one network (/64). Further ones are not verified.
+    public var rejectedTokensPerAddress = 600
     public var outputBuffer: ByteCount = .kibibytes(256)
     /// The maximum number of event stream subscribers.
     public var eventStreams = 10_000
@@ -104,6 +106,7 @@ public struct LimitSettings: Sendable {
         reader.read("limits.writes-per-address", &writesPerAddress, in: 1...1_000_000)
         reader.read("limits.decisions-per-address", &decisionsPerAddress, in: 1...1_000_000)
         reader.read("limits.writes-per-viewer", &writesPerViewer, in: 1...1_000_000)
+        reader.read("limits.rejected-tokens-per-address", &rejectedTokensPerAddress, in: 1...1_000_000)
         reader.read("limits.output-buffer", &outputBuffer, in: 1 << 10...1 << 30)
         reader.read("limits.event-streams", &eventStreams, in: 0...1_000_000)
     }

@@ -38,6 +38,11 @@ struct APIDescription: Sendable {
             var route = route
             let hasForbidden = route.operation?.responses.contains { $0.status == ResponseDescription.foreignOrigin.status } ?? false
             if ![.get, .head].contains(route.method), !hasForbidden { route.operation?.responses.append(.foreignOrigin) }
+            let readsViewer = route.operation?.responses.contains { $0.has(.untrustedViewer) } ?? false
+            if readsViewer {
+                let isLimited = route.operation?.responses.contains { $0.status == ResponseDescription.tooManyTokens.status } ?? false
+                route.operation?.responses += isLimited ? [.unauthorized] : [.unauthorized, .tooManyTokens]
+            }
             return route
         }
         @Sendable func amended(_ text: String) -> String {
@@ -76,5 +81,6 @@ struct APIDescription: Sendable {
             .init("Images", "The images of the cells, through the image proxy."), .init("Operations", "Health checks for load balancers."),
             .init("Description", "The description of the API and of its schemas."),
         ],
-        responses: ResponseDescription.usual)
+        responses: ResponseDescription.usual,
+        token: "A JSON Web Token that names the viewer, if `viewers.jwt` has keys. The operations that read the viewer accept it.")
 }

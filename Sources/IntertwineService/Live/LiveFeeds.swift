@@ -37,6 +37,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         var groups: [Key: Subscription] = [:]
         /// Viewers who acted on cells since the last notification.
         var active: Set<String> = []
+        /// The streams whose tokens expire, with the time in milliseconds since 1970-01-01 UTC.
+        var expiring: [(end: Int64, stream: EventStream)] = []
         var count = 0
         var isStopping = false
     }
@@ -73,8 +75,9 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     /// Returns the event stream response for a client that subscribes to changes.
     ///
+    /// - Parameter end: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
     /// - Throws: ``Problem`` (503) if the number of subscribers has reached its limit. Polling still works in that case.
-    func listen(_ key: Key) throws(Problem) -> ServerResponse {
+    func listen(_ key: Key, until end: Int64? = nil) throws(Problem) -> ServerResponse {
         let isFull = state.withLock { state in
             if state.count >= limit { state.forgetGone() }
             return state.count >= limit || state.isStopping
@@ -96,6 +99,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 if state.count >= limit { state.forgetGone() }
                 guard state.count < limit, !state.isStopping else { return false }
                 state.groups[key, default: Subscription()].streams.append(stream)
+                if let end { state.expiring.append((end, stream)) }
                 state.count += 1
                 return true
             }
@@ -123,7 +127,10 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 ticks += 1
                 let isIdle = state.withLock { $0.groups.isEmpty }
                 if isIdle { continue }
-                if ticks % 10 == 0 { sendHeartbeat(ticks / 10 % (Self.heartbeatTicks / 10)) }
+                if ticks % 10 == 0 {
+                    endExpired(at: clock())
+                    sendHeartbeat(ticks / 10 % (Self.heartbeatTicks / 10))
+                }
                 let (current, served) = (store.version, feed("/feed"))
                 let isChanged = current != version || served !== main
                 (version, main) = (current, served)
@@ -201,6 +208,16 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Heartbeat
 
+    /// Ends the streams whose tokens have expired. The clients subscribe again with new tokens.
+    private func endExpired(at now: Int64) {
+        let expired = state.withLock { state in
+            let expired = state.expiring.filter { $0.end <= now }
+            if !expired.isEmpty { state.expiring.removeAll { $0.end <= now } }
+            return expired.map(\.stream)
+        }
+        if !expired.isEmpty { EventStream.send(Self.heartbeat, to: expired, ending: true) }
+    }
+
     /// Sends a heartbeat to one part of the subscribers. Why: proxies do not close the connection as idle, and closed connections are detected.
     private func sendHeartbeat(_ part: Int) {
         let parts = Self.heartbeatTicks / 10
@@ -216,6 +233,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
 extension LiveFeeds.State {
     fileprivate mutating func forgetGone() {
+        expiring.removeAll { !$0.stream.isOpen }
         for (key, group) in groups {
             let open = group.streams.filter(\.isOpen)
             guard open.count != group.streams.count else { continue }

@@ -48,11 +48,11 @@ final class PageFormat: Sendable {
     private let forms: [CacheScope]
 
     /// - Parameters:
-    ///   - viewerField: The request field that names the viewer, by which responses vary; empty if there are no viewers.
+    ///   - viewerFields: The request fields that identify the viewer, by which responses vary; empty if there are no viewers.
     ///   - languages: The declared languages of texts.
     ///   - maxAge: The freshness lifetime in seconds.
-    init(viewerField: String, languages: LanguageReader = LanguageReader(.none), maxAge: Int64) {
-        let vary = (viewerField.isEmpty ? [] : [viewerField]) + [CacheScope.cells] + languages.fields
+    init(viewerFields: [String], languages: LanguageReader = LanguageReader(.none), maxAge: Int64) {
+        let vary = viewerFields + [CacheScope.cells] + languages.fields
         func form(_ language: FeedLanguage?) -> CacheScope {
             CacheScope(vary: vary, maxAge: maxAge, language: language)
         }

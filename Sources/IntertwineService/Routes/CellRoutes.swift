@@ -223,7 +223,7 @@ struct CellRoutes: Sendable {
         ])
 
     private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {
-        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = try await clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         let cell = try request[FeedParameters.cell]
         let key = try keys.key(of: request, viewer: client.viewer)
         let body = request.request.body.bytes ?? []
@@ -243,7 +243,7 @@ struct CellRoutes: Sendable {
 
     /// Removes a cell from a list of the viewer.
     private func remove(from list: ViewerList, by command: String, _ request: RouteRequest) async throws -> ServerResponse {
-        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = try await clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         guard client.viewer != nil else { throw ViewerListRoutes.viewerRequired(list) }
         let cell = try request[Self.listEntryID]
         let key = try keys.key(of: request, viewer: client.viewer)
@@ -277,7 +277,7 @@ struct CellRoutes: Sendable {
     }
 
     private func undo(_ request: RouteRequest) async throws -> ServerResponse {
-        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = try await clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         let id = try request[Self.invocation]
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { viewerDidChange(client.viewer) }

@@ -71,7 +71,7 @@ struct EventRoutes: Sendable {
                 "Events have no dry run: their verdicts are known only after they are recorded.")
         }
         let events = try Self.events(in: request)
-        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = try await clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         let sightings = events.map { ActionPerformer.ImpressionReport(cell: $0.cell, token: $0.token, slot: CommandKey($0.type)) }
         let key = try keys.key(of: request, viewer: client.viewer)
         let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)

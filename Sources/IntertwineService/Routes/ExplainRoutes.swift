@@ -157,7 +157,7 @@ struct ExplainRoutes: Sendable {
             asked.lacking = UnsupportedCells(try ClientCapabilities(text), among: feed.factories.cells)
         }
         let targeting = TargetingContext(
-            viewer: viewer, attributes: try request[Self.attributes].map(ViewerAttributes.init),
+            viewer: viewer, attributes: try request[Self.attributes].map { ViewerAttributes($0) },
             languages: try request[Self.languages].map { LanguagePreferences($0) },
             moment: viewer == nil ? request.now << 16 : request.now / max(1, window), allocates: false)
         let explanation = try await feed.explain(asked, for: PageClient(viewer, in: ledger, targeting: targeting))

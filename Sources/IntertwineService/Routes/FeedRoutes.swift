@@ -131,11 +131,11 @@ struct FeedRoutes: Sendable {
         var feed = FeedRequest(
             now: request.now, layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale])
-        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
+        let sender = try await clients.identity(of: request)
         try await clients.addCapabilities(to: &feed, from: request)
-        switch try await feeds.main.cell(try request[FeedParameters.cell], feed, for: client(of: request, viewer, at: feeds.main)) {
+        switch try await feeds.main.cell(try request[FeedParameters.cell], feed, for: client(of: request, sender, at: feeds.main)) {
         case .found(let cell):
-            let isShared = viewer == nil && cell.campaign == nil
+            let isShared = sender.viewer == nil && cell.campaign == nil
             return format.response(cell, isShared: isShared, isNamed: feed.client != nil, in: feed.language)
         case .omitted(let reason):
             guard let lack = reason.lack else { throw Problem(.notFound, .unknownCell, "There is no such cell.") }
@@ -240,7 +240,7 @@ struct FeedRoutes: Sendable {
 
     /// Looks up a page that is equal for all viewers, on the event loop.
     private func cachedPage(_ head: borrowing RequestHead, _ match: RouteMatch) -> EncodedResponse? {
-        guard !clients.mayNameViewer(head), !head.hasField("accept-cells") else { return nil }
+        guard clients.viewers.isAnonymous(head, from: match.peer), !head.hasField("accept-cells") else { return nil }
         // Pages with ads of campaigns are made per request.
         guard !campaigns.hasActive(at: match.now) else { return nil }
         return pages.response(for: head, in: clients.languages.language(of: head), version: store.version, now: match.now) {
@@ -261,17 +261,17 @@ struct FeedRoutes: Sendable {
             cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotationHour: CellTokens.bucket(of: now))
         feed.language = clients.languages.language(of: head)
         let gzip = head.acceptsGzip
-        if clients.mayNameViewer(head) {
-            guard let viewer = clients.viewerID(of: head, from: peer) else { return nil }
+        guard let sender = clients.viewers.identity(of: head, from: match.peer, now: now) else { return nil }
+        if let viewer = sender.viewer {
             var client = PageClient(viewer, in: ledger)
             if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
-                client.targeting = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
+                client.targeting = campaignFacts.facts(of: head, from: peer, as: sender, now: now)
             }
             return own(feed, for: client, of: assembler, gzip: gzip)
         }
         var client = PageClient()
         if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
-            client.targeting = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
+            client.targeting = campaignFacts.facts(of: head, from: peer, as: sender, now: now)
             if campaigns.hasActive(feed: assembler.title, at: now) { return own(feed, for: client, of: assembler, gzip: gzip) }
         }
         let target = head.withTarget { String(decoding: $0) }
@@ -314,15 +314,15 @@ struct FeedRoutes: Sendable {
             scale: try request[FeedParameters.scale], rotationHour: CellTokens.bucket(of: request.now),
             followsChanges: try request[FeedParameters.changes])
         try await clients.addCapabilities(to: &feed, from: request)
-        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
-        if viewer == nil, !campaigns.hasActive(feed: assembler.title, at: request.now) {
+        let sender = try await clients.identity(of: request)
+        if sender.viewer == nil, !campaigns.hasActive(feed: assembler.title, at: request.now) {
             let page = try await shared.page(
                 PageLoader.PageRequest(
                     request: feed, feed: assembler, target: request.head.path ?? "",
                     gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
             if let page { return page }
         }
-        let page = try await assembler.page(feed, for: client(of: request, viewer, at: assembler))
+        let page = try await assembler.page(feed, for: client(of: request, sender, at: assembler))
         metrics.count(page.omissions)
         return format.response(page, to: request.head)
     }
@@ -336,35 +336,35 @@ struct FeedRoutes: Sendable {
         }
         var asked = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &asked, from: request)
-        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
-        var held = facts(for: request, viewer, at: feed)
+        let sender = try await clients.identity(of: request)
+        var held = facts(for: request, sender, at: feed)
         // Pages of the client have times of their own.
         held?.moment = 0
         held?.address = 0
         held?.network = 0
         return try live.listen(
             LiveFeeds.Key(
-                path: feed.path, viewer: viewer, lacking: asked.lacking, client: asked.client,
-                facts: held, language: asked.language, syncTokens: syncTokens))
+                path: feed.path, viewer: sender.viewer, lacking: asked.lacking, client: asked.client,
+                facts: held, language: asked.language, syncTokens: syncTokens), until: sender.end)
     }
 
     private func changes(
         _ request: RouteRequest, since held: [some StringProtocol], of assembler: FeedAssembler
     ) async throws -> FeedChanges {
-        let viewer = try clients.viewer(of: request.head, from: request.request.peer.address)
+        let sender = try await clients.identity(of: request)
         var feed = FeedRequest(now: request.now, rotationHour: CellTokens.bucket(of: request.now))
         try await clients.addCapabilities(to: &feed, from: request)
-        return try await assembler.changes(since: held, feed, for: client(of: request, viewer, at: assembler))
+        return try await assembler.changes(since: held, feed, for: client(of: request, sender, at: assembler))
     }
 
     /// Returns the targeting context of a request; nil if no campaign can have an ad slot in the feed.
-    private func facts(for request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> TargetingContext? {
+    private func facts(for request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> TargetingContext? {
         guard campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
-        return campaignFacts.facts(of: request.head, from: request.request.peer.address, viewer: viewer, now: request.now)
+        return campaignFacts.facts(of: request.head, from: request.request.peer.address, as: sender, now: request.now)
     }
 
     /// Returns the client of a request for a page of a feed.
-    private func client(of request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> PageClient {
-        PageClient(viewer, in: ledger, targeting: facts(for: request, viewer, at: feed))
+    private func client(of request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> PageClient {
+        PageClient(sender.viewer, in: ledger, targeting: facts(for: request, sender, at: feed))
     }
 }

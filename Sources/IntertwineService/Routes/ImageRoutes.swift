@@ -98,7 +98,7 @@ struct ImageRoutes: Sendable {
         let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
         let imageRequest = ImageRequest(
             verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible,
-            viewer: clients.party(of: request.head, from: request.request.peer.address), via: fields[.via],
+            viewer: clients.party(of: request.head, from: request.request.peer.address, now: request.now), via: fields[.via],
             cacheControl: fields[.cacheControl], accept: fields[.accept])
         prefetcher?.record(imageRequest)
         let answer = await manager.image(imageRequest)

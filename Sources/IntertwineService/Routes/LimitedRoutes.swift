@@ -16,7 +16,7 @@ struct LimitedRoutes: Sendable {
             var limited = route
             limited.handle = { request in
                 let isDryRun = try group == .actions && request[FeedParameters.dryRun]
-                if !isDryRun { try admit(request, on: route, as: group) }
+                if !isDryRun { try await admit(request, on: route, as: group) }
                 return try await route.handle(request)
             }
             let hasForbidden = limited.operation?.responses.contains { $0.status == ResponseDescription.refusedWrite.status } ?? false
@@ -26,10 +26,10 @@ struct LimitedRoutes: Sendable {
         }
     }
 
-    private func admit(_ request: RouteRequest, on route: Route, as group: WriteLimiter.Group) throws(Problem) {
+    private func admit(_ request: RouteRequest, on route: Route, as group: WriteLimiter.Group) async throws(Problem) {
         let peer = request.request.peer.address
         let address = clients.address(of: request.head, from: peer)
-        let viewer = try clients.viewer(of: request.head, from: peer)
+        let viewer = try await clients.identity(of: request).viewer
         guard let seconds = limiter.wait(group, address: address, viewer: viewer, now: request.now) else { return }
         if let kind = Self.kind(route) { refusals.note(kind) }
         throw Problem(
@@ -92,7 +92,11 @@ final class WriteRefusals: Sendable {
 
 extension ResponseDescription {
     static let tooManyWrites = problem(
-        .tooManyRequests, "The address or the viewer writes too often: `limits.writes-per-address`, `limits.writes-per-viewer`.",
+        .tooManyRequests,
+        """
+        The address or the viewer writes too often (`limits.writes-per-address`, `limits.writes-per-viewer`); or the address sent too many \
+        rejected tokens (`limits.rejected-tokens-per-address`).
+        """,
         [.init(.rateLimited, "Too many writes of this viewer or address. Try again later.")], [.noStore, .retryAfter]
     ).named("TooManyWrites")
 }

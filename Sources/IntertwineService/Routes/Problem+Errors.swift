@@ -80,10 +80,12 @@ extension Problem.ProblemType {
     static let unknownClient = Problem.ProblemType(
         "unknown-client", "The digest is not registered. Register the client with PUT /clients/{name}, and use the new digest.")
     static let viewerRequired = Problem.ProblemType(
-        "viewer-required", "The operation acts for a viewer, and the request names none. The configuration names the header field.")
+        "viewer-required",
+        "The operation acts for a viewer, and the request names none: neither the proxy's header field nor a bearer token does.")
     static let untrustedViewer = Problem.ProblemType(
         "viewer-untrusted",
-        "The request names a viewer, and its sender is no trusted proxy. Add the network of the proxy to server.trusted-proxies.")
+        "The request names a viewer or the viewer's attributes, and its sender is no trusted proxy. Add the network of the proxy to "
+            + "server.trusted-proxies.")
     static let unknownFeed = Problem.ProblemType("unknown-feed", "No feed has this name. GET /feeds lists the feeds.")
     static let unknownSection = Problem.ProblemType(
         "unknown-section", "The feed has no section of this name. GET /feeds lists the sections.")
@@ -116,7 +118,8 @@ extension Problem.ProblemType {
     static let expiredImageURL = Problem.ProblemType("expired-image-url", "The URL has expired. A new page of the feed has a new URL.")
     static let takenDown = Problem.ProblemType("taken-down", "An operator has taken down the item that shows the image.")
     static let rateLimited = Problem.ProblemType(
-        "rate-limited", "The viewer or the address writes too often. Retry after the seconds in Retry-After.")
+        "rate-limited",
+        "The viewer or the address writes too often, or the address sends too many invalid tokens. Retry after the seconds in Retry-After.")
 }
 
 extension InvalidValue {

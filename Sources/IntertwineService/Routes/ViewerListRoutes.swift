@@ -48,7 +48,7 @@ struct ViewerListRoutes: Sendable {
     }
 
     private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> EncodedResponse {
-        guard let viewer = try clients.viewer(of: request.head, from: request.request.peer.address) else { throw Self.viewerRequired(list) }
+        guard let viewer = try await clients.identity(of: request).viewer else { throw Self.viewerRequired(list) }
         var feed = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &feed, from: request)
         let page = try await assembler.page(

@@ -42,8 +42,10 @@ struct ClientReaderTests {
         let configuration = try ServiceConfiguration(try await SettingSources(flags: settings, environment: [:], file: file))
         let key = try SigningKey(Array(repeating: 7, count: 32))
         return ClientReader(
-            settings: configuration.events, viewerHeader: configuration.viewers.header, proxies: configuration.server.proxies,
-            forwardingWarning: ForwardingWarning(logger: logger), keys: SigningKeys(current: key))
+            settings: configuration.events,
+            viewers: ViewerReader(
+                configuration.viewers, proxies: configuration.server.proxies, tokens: nil, rejections: WriteLimiter(address: 1, viewer: 1)),
+            proxies: configuration.server.proxies, forwardingWarning: ForwardingWarning(logger: logger), keys: SigningKeys(current: key))
     }
 
     private func request(_ fields: [(String, String)] = []) throws -> HTTPRequest {
@@ -68,10 +70,10 @@ struct ClientReaderTests {
     func repeatedViewer() async throws {
         let reader = try await reader()
         var request = try request([("X-Viewer-ID", "alice")])
-        #expect(try reader.viewer(of: request, from: "127.0.0.1") == "alice")
+        #expect(try await reader.viewer(of: request, from: "127.0.0.1") == "alice")
         request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("X-Viewer-ID")), value: "bob"))
-        #expect(throws: Problem.self) { try reader.viewer(of: request, from: "127.0.0.1") }
-        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "127.0.0.1", now: 0) }
+        await #expect(throws: Problem.self) { try await reader.viewer(of: request, from: "127.0.0.1") }
+        await #expect(throws: Problem.self) { try await reader.fingerprint(of: request, from: "127.0.0.1", now: 0) }
         #expect(reader.fingerprintIgnoringErrors(of: request, from: "127.0.0.1", now: 0).viewer == nil)
     }
 
@@ -80,32 +82,36 @@ struct ClientReaderTests {
         arguments: [("truncated", "203.0.113.0/24"), ("none", nil), ("hashed", "hash")] as [(String, String?)])
     func addresses(mode: String, kept: String?) async throws {
         let reader = try await reader(["events.address": mode])
-        func trace(_ address: String, now: Int64 = 0) throws -> ClientFingerprint {
-            try reader.fingerprint(of: request([("X-Forwarded-For", "198.51.100.9, \(address)")]), from: "127.0.0.1", now: now)
+        func trace(_ address: String, now: Int64 = 0) async throws -> ClientFingerprint {
+            try await reader.fingerprint(of: request([("X-Forwarded-For", "198.51.100.9, \(address)")]), from: "127.0.0.1", now: now)
         }
-        let first = try trace("203.0.113.1")
+        let first = try await trace("203.0.113.1")
         let hash = try #require(first.addressHash)
         #expect(first.address == (kept == "hash" ? hash : kept))
-        #expect(try !hash.contains("203") && trace("203.0.113.1").addressHash == hash)
-        #expect(try trace("203.0.113.2").addressHash != hash)
-        #expect(try trace("::ffff:203.0.113.1").addressHash == hash)
+        #expect(!hash.contains("203"))
+        #expect(try await trace("203.0.113.1").addressHash == hash)
+        #expect(try await trace("203.0.113.2").addressHash != hash)
+        #expect(try await trace("::ffff:203.0.113.1").addressHash == hash)
         // One client may use all addresses of an IPv6 network.
-        let network = try trace("2001:db8:0:1::1").addressHash
-        #expect(try network != nil && trace("2001:db8:0:1:ffff:ffff::9").addressHash == network)
-        #expect(try trace("2001:db8:0:2::1").addressHash != network)
-        #expect(try trace("203.0.113.1", now: Self.day - 1).addressHash == hash)
-        #expect(try trace("203.0.113.1", now: Self.day).addressHash != hash)
-        #expect(try trace("nonsense").addressHash == reader.fingerprint(of: request(), from: "127.0.0.1", now: 0).addressHash)
+        let network = try await trace("2001:db8:0:1::1").addressHash
+        #expect(network != nil)
+        #expect(try await trace("2001:db8:0:1:ffff:ffff::9").addressHash == network)
+        #expect(try await trace("2001:db8:0:2::1").addressHash != network)
+        #expect(try await trace("203.0.113.1", now: Self.day - 1).addressHash == hash)
+        #expect(try await trace("203.0.113.1", now: Self.day).addressHash != hash)
+        #expect(try await trace("nonsense").addressHash == reader.fingerprint(of: request(), from: "127.0.0.1", now: 0).addressHash)
         // More addresses than the cache holds.
-        for number in 0..<5_000 { _ = try trace("10.0.\(number / 256).\(number % 256)") }
-        #expect(try trace("203.0.113.1").addressHash == hash)
+        for number in 0..<5_000 { _ = try await trace("10.0.\(number / 256).\(number % 256)") }
+        #expect(try await trace("203.0.113.1").addressHash == hash)
     }
 
     @Test("A fingerprint also contains yesterday's hash of the address")
     func yesterday() async throws {
         let reader = try await reader()
-        func trace(_ now: Int64) throws -> ClientFingerprint { try reader.fingerprint(of: request(), from: "203.0.113.1", now: now) }
-        let (before, after) = (try trace(5 * Self.day - 1), try trace(5 * Self.day))
+        func trace(_ now: Int64) async throws -> ClientFingerprint {
+            try await reader.fingerprint(of: request(), from: "203.0.113.1", now: now)
+        }
+        let (before, after) = (try await trace(5 * Self.day - 1), try await trace(5 * Self.day))
         #expect(before.addressHash != nil && after.yesterdaysAddressHashes == [before.addressHash])
         #expect(after.addressHash != before.addressHash && after.yesterdaysAddressHashes != before.yesterdaysAddressHashes)
     }
@@ -131,10 +137,11 @@ struct ClientReaderTests {
         ])
     func noTrace(name: String, value: String, leavesTrace: Bool) async throws {
         let (reader, request) = (try await reader(), try request([(name, value)]))
-        #expect(try reader.fingerprint(of: request, from: "192.0.2.1", now: 0).isTracked == leavesTrace)
+        #expect(try await reader.fingerprint(of: request, from: "192.0.2.1", now: 0).isTracked == leavesTrace)
         // Campaigns use the same rule.
         let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
-        #expect(facts.facts(of: request, from: "192.0.2.1", viewer: "ann", now: 0)?.viewer == (leavesTrace ? "ann" : nil))
+        #expect(
+            facts.facts(of: request, from: "192.0.2.1", as: RequestIdentity(viewer: "ann"), now: 0)?.viewer == (leavesTrace ? "ann" : nil))
     }
 
     @Test("A bot name in a second User-Agent field marks the request as a bot's")
@@ -142,9 +149,9 @@ struct ClientReaderTests {
         let reader = try await reader()
         var request = try request([("User-Agent", "Mozilla/5.0")])
         request.headerFields.append(HTTPField(name: .userAgent, value: "SomeBot/1"))
-        #expect(try reader.fingerprint(of: request, from: "192.0.2.1", now: 0).verdict == .bot)
+        #expect(try await reader.fingerprint(of: request, from: "192.0.2.1", now: 0).verdict == .bot)
         let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
-        #expect(facts.facts(of: request, from: "192.0.2.1", viewer: nil, now: 0) == nil)
+        #expect(facts.facts(of: request, from: "192.0.2.1", as: RequestIdentity(), now: 0) == nil)
     }
 
     @Test(
@@ -153,7 +160,7 @@ struct ClientReaderTests {
     func viewerThatIsNone(name: String) async throws {
         let reader = try await reader()
         let request = try request([("X-Viewer-ID", name)])
-        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "127.0.0.1", now: 0) }
+        await #expect(throws: Problem.self) { try await reader.fingerprint(of: request, from: "127.0.0.1", now: 0) }
         #expect(reader.fingerprintIgnoringErrors(of: request, from: "127.0.0.1", now: 0).viewer == nil)
         #expect(try reader.fingerprintIgnoringErrors(of: self.request([("X-Viewer-ID", "ann")]), from: "127.0.0.1", now: 0).viewer == "ann")
     }
@@ -165,7 +172,7 @@ struct ClientReaderTests {
             ("a" + String(repeating: "\u{301}", count: 7_000), 255), (String(repeating: "b", count: 300), 256), ("short", 5),
             (String(repeating: "\u{1F600}", count: 64), 256), ("x" + String(repeating: "\u{1F600}", count: 64), 253),
         ] {
-            let kept = try reader.fingerprint(of: request([("User-Agent", agent)]), from: "192.0.2.1", now: 0).userAgent
+            let kept = try await reader.fingerprint(of: request([("User-Agent", agent)]), from: "192.0.2.1", now: 0).userAgent
             #expect(kept?.utf8.count == bytes && agent.utf8.starts(with: (kept ?? "?").utf8))
         }
     }
@@ -175,15 +182,15 @@ struct ClientReaderTests {
         let reader = try await reader(["server.trusted-proxies": "10.0.0.0/8"])
         let request = try request([("X-Viewer-ID", name)])
         for peer in ["192.0.2.1", "127.0.0.1", "::1", "2001:db8::1"] {
-            let problem = #expect(throws: Problem.self) { try reader.viewer(of: request, from: peer) }
+            let problem = await #expect(throws: Problem.self) { try await reader.viewer(of: request, from: peer) }
             #expect(problem?.status == .forbidden && problem?.kind == .untrustedViewer)
             #expect(problem?.detail == "X-Viewer-ID is accepted from the networks in server.trusted-proxies only.")
-            #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: peer, now: 0) }
+            await #expect(throws: Problem.self) { try await reader.fingerprint(of: request, from: peer, now: 0) }
             #expect(reader.fingerprintIgnoringErrors(of: request, from: peer, now: 0).viewer == nil)
         }
         // The empty value names no viewer.
-        #expect(try reader.viewer(of: self.request([("X-Viewer-ID", "")]), from: "192.0.2.1") == nil)
-        #expect(try reader.viewer(of: self.request([("X-Viewer-ID", "ann")]), from: "10.1.2.3") == "ann")
+        #expect(try await reader.viewer(of: self.request([("X-Viewer-ID", "")]), from: "192.0.2.1") == nil)
+        #expect(try await reader.viewer(of: self.request([("X-Viewer-ID", "ann")]), from: "10.1.2.3") == "ann")
     }
 
     @Test("A peer that is no trusted proxy forwards no address, and the first such request is logged")
@@ -202,7 +209,7 @@ struct ClientReaderTests {
     @Test("Without a viewer field, a request has no viewer")
     func withoutViewers() async throws {
         let reader = try await reader(["viewers.header": ""])
-        #expect(try reader.viewer(of: request([("X-Viewer-ID", "ann")]), from: "192.0.2.1") == nil)
+        #expect(try await reader.viewer(of: request([("X-Viewer-ID", "ann")]), from: "192.0.2.1") == nil)
     }
 
     @Test("A share belongs to the viewer, otherwise to the IPv4 address or IPv6 network")
@@ -218,4 +225,12 @@ struct ClientReaderTests {
         let networks = try ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"].map { try reader.party(of: request(), from: $0) }
         #expect(networks[0] == networks[1] && networks[0] != networks[2])
     }
+}
+
+extension ClientReader {
+    fileprivate func viewer(of request: HTTPRequest, from peer: String) async throws(Problem) -> String? {
+        try await identity(of: request, from: peer, now: 0).viewer
+    }
+
+    fileprivate func party(of request: HTTPRequest, from peer: String) -> String { party(of: request, from: peer, now: 0) }
 }

@@ -1,5 +1,5 @@
 // The TypeScript declarations of the element.
-import type { Actions, Connection, Entry, FeedClient, FeedList, ImageLoader, Presentation } from "../index.mjs";
+import type { Actions, Connection, Entry, FeedClient, FeedList, ImageLoader, Presentation, TokenSource } from "../index.mjs";
 
 /** A further command for each cell, in its tools and its menu. */
 export interface CellCommand {
@@ -41,6 +41,8 @@ export class IntertwineFeed extends HTMLElement {
   client: FeedClient | null;
   /** Sends the requests for images. */
   imageFetch: typeof globalThis.fetch | null;
+  /** Returns the bearer token of a request. Set it before `src`. The element then sends no random name of a viewer. */
+  token: TokenSource | null;
   commands: CellCommand[];
   /** The functions that show screens, by the name in presentations. */
   screens: Record<string, ShowScreen>;

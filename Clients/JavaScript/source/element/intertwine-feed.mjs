@@ -55,6 +55,8 @@ export class IntertwineFeed extends HTMLElement {
   client = null;
   /** Sends the requests for images; by default those of the client do. */
   imageFetch = null;
+  /** Returns the bearer token of a request, as the option `token` of `FeedClient` does. Set it before `src`. */
+  token = null;
   /** Further commands for each cell: `{ name, label, key, paths, run(entry) }`, with the paths of an icon in a box of 24 by 24. */
   commands = [];
   /** The functions that show screens, by the name in presentations: `show(arguments, entry)` returns a promise of the end. */
@@ -232,7 +234,8 @@ export class IntertwineFeed extends HTMLElement {
 
   #makeClient(base) {
     return new FeedClient({
-      base, viewer: this.getAttribute("viewer") || storedViewer(), viewerHeader: this.getAttribute("viewer-header") ?? undefined, attempts: 1,
+      base, viewer: this.getAttribute("viewer") || (this.token === null ? storedViewer() : null),
+      viewerHeader: this.getAttribute("viewer-header") ?? undefined, token: this.token, attempts: 1,
     });
   }
 

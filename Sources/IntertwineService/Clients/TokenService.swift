@@ -1,0 +1,170 @@
+internal import HTTPTypes
+internal import IntertwineDeclarations
+internal import IntertwineEventLoop
+internal import IntertwineFetch
+internal import IntertwineIdentity
+internal import IntertwinePrimitives
+internal import IntertwineSync
+internal import Logging
+internal import ServiceLifecycle
+
+/// The verification of one listener's bearer tokens. It reads the keys again from time to time, from a file or from a URL.
+final class TokenService: ServiceLifecycle.Service, Sendable {
+    /// The limits of a key set. It has a few keys, and a redirect is refused because it could lead to another party.
+    private static let limits: FetchLimits = {
+        var limits = FetchLimits()
+        limits.bodyBytes = 1 << 20
+        limits.redirects = 0
+        return limits
+    }()
+
+    /// The listener, for metrics.
+    let listener: String
+    let verifier: TokenVerifier
+    let keys: TokenKeys
+    /// The setting that names the file; nil if the keys come from a URL.
+    private let fileSetting: String?
+    private let interval: Duration
+    /// The client for the URL; nil if the keys come from a file.
+    private let client: CurlClient?
+    private let clock: @Sendable () -> Int64
+
+    /// Creates the service; nil if the settings name no keys.
+    ///
+    /// - Parameters:
+    ///   - section: The section of the settings, such as `viewers.jwt`.
+    ///   - rules: The rules for tokens; nil if a setting is invalid.
+    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
+    /// - Throws: An error if the event loop of the client cannot be created.
+    init?(
+        _ settings: TokenSettings, _ section: String, rules: TokenRules?, listener: String, clock: @escaping @Sendable () -> Int64,
+        logger: Logger
+    ) throws {
+        guard settings.isEnabled, let rules else { return nil }
+        let onReload: @Sendable (TokenKeys.Event) -> Void = { Self.log($0, section, logger) }
+        if settings.keysFile.isEmpty {
+            let client = try Self.client(settings)
+            self.client = client
+            fileSetting = nil
+            keys = TokenKeys(
+                algorithms: rules.algorithms, fetch: { try await Self.document(at: settings.jwksURL, by: client, section) },
+                onReload: onReload)
+        } else {
+            client = nil
+            fileSetting = "\(section).keys-file: \(settings.keysFile)"
+            keys = TokenKeys(
+                origin: .file, algorithms: rules.algorithms, fetch: { try await Self.document(inFile: settings.keysFile) },
+                onReload: onReload)
+        }
+        (self.listener, self.clock, interval) = (listener, clock, settings.refreshInterval)
+        verifier = TokenVerifier(rules: rules, keys: keys)
+    }
+
+    /// Reads the keys of a file for the first time. Keys of a URL are read by ``run()``, so a start does not depend on another service.
+    ///
+    /// - Throws: `ConfigurationError` if the file has no usable keys.
+    func load() async throws(ConfigurationError) {
+        guard let fileSetting, case .failed(let reason) = await keys.reload(now: clock()) else { return }
+        throw ConfigurationError("\(fileSetting): \(reason)")
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            if client != nil { await keys.reload(now: clock()) }
+            while !Task.isCancelled {
+                do { try await Task.sleep(for: interval) } catch { return }
+                await keys.reload(now: clock())
+                verifier.removeInvalid(now: clock())
+            }
+        }
+    }
+
+    func close() async {
+        await client?.shutDown()
+        client?.loop.stop()
+    }
+
+    // MARK: Documents
+
+    /// Returns a client that may fetch from the host and the port of the URL only.
+    private static func client(_ settings: TokenSettings) throws -> CurlClient {
+        let url = try FetchURL(settings.jwksURL)
+        let policy = AddressPolicy(
+            allowedNetworks: settings.allowedNetworks.compactMap(Network.init), allowedPorts: [url.port],
+            allowedHosts: HostPattern(url.host).map { [$0] } ?? [])
+        return CurlClient(on: try EventLoop(label: "keys"), policy: policy)
+    }
+
+    private static func document(at url: String, by client: CurlClient, _ section: String) async throws -> [UInt8] {
+        var request = FetchRequest(try FetchURL(url), headers: [.accept: "application/json"], limits: limits)
+        request.acceptsCompression = true
+        let stream = client.open(request) { $0.status == 200 }
+        defer { stream.cancel() }
+        let head: FetchHead
+        var body: [UInt8] = []
+        do throws(FetchError) {
+            head = try await stream.head()
+            if head.status == 200 { while let bytes = try await stream.next() { body += bytes } }
+        } catch {
+            throw KeyReadError(description: error.explained(by: stream.refusal).replacing("sources.", with: "\(section)."))
+        }
+        guard head.status == 200 else { throw KeyReadError(description: "the response has the status \(head.status)") }
+        return body
+    }
+
+    private static func document(inFile path: String) async throws -> [UInt8] {
+        try await StartingListeners.perform {
+            do throws(TextFile.ReadError) {
+                return Array(try TextFile.text(at: path).utf8)
+            } catch {
+                throw KeyReadError(description: error.reason)
+            }
+        }
+    }
+
+    private struct KeyReadError: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static func log(_ event: TokenKeys.Event, _ section: String, _ logger: Logger) {
+        switch event {
+        case .loaded(let keys, let ignored):
+            logger.debug(
+                "keys of tokens loaded",
+                metadata: [
+                    "section": "\(section)", "kid": "\(keys.joined(separator: " "))", "ignored": "\(ignored.joined(separator: "; "))",
+                ])
+        case .failed(let reason):
+            logger.warning(
+                "keys of tokens not loaded; the last ones stay valid", metadata: ["section": "\(section)", "error": "\(reason)"])
+        }
+    }
+}
+
+extension ServiceConfiguration {
+    /// Returns the verification of the listeners' tokens; each is nil if its settings name no keys.
+    ///
+    /// - Parameter clock: Returns milliseconds since 1970-01-01 UTC.
+    func tokenServices(
+        clock: @escaping @Sendable () -> Int64, logger: Logger
+    ) throws -> (viewers: TokenService?, operators: TokenService?) {
+        let viewers = try TokenService(
+            viewers.jwt, "viewers.jwt", rules: viewers.tokenRules, listener: "service", clock: clock, logger: logger)
+        let operators = try TokenService(
+            admin.jwt, "admin.jwt", rules: admin.tokenRules, listener: "admin", clock: clock, logger: logger)
+        return (viewers, operators)
+    }
+
+    /// Checks the files with the keys of tokens.
+    ///
+    /// - Throws: `ConfigurationError` with one line for each file without usable keys.
+    public func checkTokenKeys() async throws {
+        let services = try tokenServices(clock: WallClock.now, logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() })
+        var reasons: [String] = []
+        for service in [services.viewers, services.operators].compactMap({ $0 }) {
+            do throws(ConfigurationError) { try await service.load() } catch { reasons += error.reasons }
+            await service.close()
+        }
+        if let error = ConfigurationError(reasons) { throw error }
+    }
+}

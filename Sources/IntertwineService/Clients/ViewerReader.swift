@@ -1,0 +1,221 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineIdentity
+internal import IntertwineRouting
+
+/// The sender of a request, as a trusted proxy or a verified token states.
+struct RequestIdentity: Sendable, Hashable {
+    /// The name of the viewer; nil for an anonymous request.
+    var viewer: String?
+    /// The attributes of the token as `name=value`. Those of the request field are read with the other fields for targeting.
+    var attributes: [String] = []
+    /// The end of the token's validity in milliseconds since 1970-01-01 UTC; nil without a token.
+    var end: Int64?
+
+    init(viewer: String? = nil) {
+        self.viewer = viewer
+    }
+
+    init(_ token: VerifiedIdentity) {
+        (viewer, attributes, end) = (token.subject, token.attributes, token.end)
+    }
+}
+
+/// Reads the viewer of a request: from the request field of a trusted proxy, or from a bearer token.
+///
+/// A class, because every request reads it.
+final class ViewerReader: Sendable {
+    private static let longestName = 256
+
+    /// The request field that names the viewer; nil if there is none.
+    let field: HTTPField.Name?
+    private let attributesField: HTTPField.Name?
+    /// The name of each field in lower case.
+    private let fieldName: [UInt8]?
+    private let attributesFieldName: [UInt8]?
+    private let isRequired: Bool
+    private let proxies: TrustedNetworks
+    private let tokens: TokenVerifier?
+    private let rejections: WriteLimiter
+
+    /// - Parameters:
+    ///   - tokens: The verifier of bearer tokens; nil if `Authorization` is not read.
+    ///   - rejections: The rate limit of rejected tokens by address.
+    init(_ settings: ViewerSettings, proxies: TrustedNetworks, tokens: TokenVerifier?, rejections: WriteLimiter) {
+        field = HTTPField.Name(settings.header)
+        attributesField = HTTPField.Name(settings.attributesHeader)
+        fieldName = field.map { Array($0.canonicalName.utf8) }
+        attributesFieldName = attributesField.map { Array($0.canonicalName.utf8) }
+        isRequired = settings.isRequired
+        (self.proxies, self.tokens, self.rejections) = (proxies, tokens, rejections)
+    }
+
+    // MARK: On the event loop
+
+    /// Returns true if a request is anonymous, and may be. Returns false if it must be parsed to know.
+    func isAnonymous(_ head: borrowing RequestHead, from peer: PeerAddress) -> Bool {
+        if isRequired || hasField(head) || hasCredentials(head) { return false }
+        return !hasAttributes(head) || proxies.contains(peer: peer.address)
+    }
+
+    /// Returns the sender of a request if that requires neither a task nor a comparison: a proxy states one ASCII name, or the token is known.
+    /// Otherwise returns nil.
+    func identity(of head: borrowing RequestHead, from peer: PeerAddress, now: Int64) -> RequestIdentity? {
+        if isAnonymous(head, from: peer) { return RequestIdentity() }
+        if hasCredentials(head) {
+            guard !hasField(head), !hasAttributes(head) else { return nil }
+            return knownSender(of: head, now: now).map(RequestIdentity.init)
+        }
+        guard let fieldName, proxies.contains(peer: peer.address), let name = head.singleASCIIValue(of: fieldName),
+            name.utf8.count <= Self.longestName, name != ".", name != ".."
+        else { return nil }
+        return RequestIdentity(viewer: name)
+    }
+
+    /// Returns the sender of a token that was verified before; nil for any other request.
+    func knownSender(of head: borrowing RequestHead, now: Int64) -> VerifiedIdentity? {
+        guard let tokens else { return nil }
+        return head.withSingleField("authorization") { value in
+            BearerCredentials.withToken(in: value) { tokens.cachedIdentity(of: $0, now: now) } ?? nil
+        } ?? nil
+    }
+
+    private func hasField(_ head: borrowing RequestHead) -> Bool { fieldName.map { head.hasField($0) } ?? false }
+
+    private func hasAttributes(_ head: borrowing RequestHead) -> Bool { attributesFieldName.map { head.hasField($0) } ?? false }
+
+    private func hasCredentials(_ head: borrowing RequestHead) -> Bool { tokens != nil && head.hasField("authorization") }
+
+    // MARK: In a task
+
+    /// Returns the sender of a request. It verifies a token that is not known.
+    ///
+    /// - Parameters:
+    ///   - peer: The address of the connection's peer.
+    ///   - address: The address of the client, for the rate limit of rejected tokens.
+    ///   - now: Milliseconds since 1970-01-01 UTC.
+    /// - Throws: ``Problem``: 401 if the token is rejected, or if a viewer is required and missing; 429 and 503 if the token is not verified now;
+    ///   the problems of ``viewer(named:isRepeated:from:)``.
+    func identity(
+        of request: HTTPRequest, from peer: String, client address: @autoclosure () -> String, now: Int64
+    ) async throws(Problem) -> RequestIdentity {
+        let names = field.map { request.headerFields[values: $0] } ?? []
+        let stated = try viewer(named: names.first, isRepeated: names.count > 1, from: peer)
+        try checkAttributes(of: request, from: peer)
+        guard let tokens, let token = try Self.token(in: request) else {
+            guard !isRequired || stated != nil else { throw .missingToken }
+            return RequestIdentity(viewer: stated)
+        }
+        let sender = try await sender(of: token, by: tokens, address(), now: now)
+        if let field, let stated, stated != sender.subject {
+            throw .invalidParameter(field.rawName, .invalid, "\(field.rawName) names another viewer than the token.")
+        }
+        return RequestIdentity(sender)
+    }
+
+    /// Returns the viewer of a request if a proxy names it, or if its token is known. A request with a fault has none.
+    func viewerIgnoringErrors(of request: HTTPRequest, from peer: String, now: Int64) -> String? {
+        let names = field.map { request.headerFields[values: $0] } ?? []
+        if let name = try? viewer(named: names.first, isRepeated: names.count > 1, from: peer) { return name }
+        guard let tokens, let token = try? Self.token(in: request) else { return nil }
+        return tokens.cachedIdentity(of: token.span, now: now)?.subject
+    }
+
+    /// Checks the value of the field that names a viewer, and returns the name; nil if the value is absent or empty.
+    ///
+    /// - Throws: ``Problem``: 403 if the peer is no trusted proxy; 400 if the request has two names, or one that is too long or was not UTF-8. Why:
+    ///   such a name is ambiguous, and two different viewers could be taken for one.
+    func viewer(named value: String?, isRepeated: Bool, from peer: String) throws(Problem) -> String? {
+        guard let field else { return nil }
+        if isRepeated || value?.isEmpty == false, !proxies.contains(peer: peer) { throw .untrustedViewer(field.rawName) }
+        if isRepeated { throw .invalidParameter(field.rawName, .duplicate, "\(field.rawName) must occur once.") }
+        guard let value, !value.isEmpty else { return nil }
+        guard value.utf8.count <= Self.longestName || value.unicodeScalars.count <= Self.longestName else {
+            throw .invalidParameter(
+                field.rawName, .tooLong, "\(field.rawName) must be at most \(Self.longestName) characters long.")
+        }
+        // Path segments such as these would make the viewer unreachable for an erasure.
+        guard value != ".", value != ".." else {
+            throw .invalidParameter(field.rawName, .invalid, "\(field.rawName) must not be '.' or '..'.")
+        }
+        guard !value.unicodeScalars.contains("\u{FFFD}") else {
+            throw .invalidParameter(field.rawName, .invalid, "\(field.rawName) must be valid UTF-8.")
+        }
+        return value
+    }
+
+    private func checkAttributes(of request: HTTPRequest, from peer: String) throws(Problem) {
+        guard let attributesField, request.headerFields[values: attributesField].contains(where: { !$0.isEmpty }) else { return }
+        guard proxies.contains(peer: peer) else { throw .untrustedViewer(attributesField.rawName) }
+    }
+
+    private static func token(in request: HTTPRequest) throws(Problem) -> [UInt8]? {
+        do throws(TokenError) {
+            return try BearerCredentials.token(in: request.headerFields[values: .authorization])
+        } catch {
+            throw .rejectedToken(error)
+        }
+    }
+
+    private func sender(
+        of token: [UInt8], by tokens: TokenVerifier, _ address: String, now: Int64
+    ) async throws(Problem) -> VerifiedIdentity {
+        if let known = tokens.cachedIdentity(of: token.span, now: now) { return known }
+        let network = WriteLimiter.network(of: address)
+        if let seconds = rejections.pause(.tokens, network: network, now: now) { throw .tooManyTokens(seconds) }
+        do throws(TokenError) {
+            return try await tokens.verify(token, now: now)
+        } catch {
+            if !error.isTemporary { _ = rejections.wait(.tokens, network: network, viewer: nil, now: now) }
+            throw .rejectedToken(error)
+        }
+    }
+}
+
+extension Problem {
+    static let missingToken = Problem(
+        .unauthorized, .bearerTokenRequired, "The request names no viewer, and the service requires one.",
+        fields: [.wwwAuthenticate: TokenError.missingTokenChallenge])
+
+    static func rejectedToken(_ error: TokenError) -> Problem {
+        error.isTemporary
+            ? Problem(.serviceUnavailable, nil, error.reason, fields: [.retryAfter: "1"])
+            : Problem(.unauthorized, .bearerTokenRejected, error.reason, fields: [.wwwAuthenticate: error.challenge])
+    }
+
+    static func tooManyTokens(_ seconds: Int) -> Problem {
+        Problem(
+            .tooManyRequests, .rateLimited, "Too many rejected tokens came from this address. Try again later.",
+            fields: [.retryAfter: String(seconds)])
+    }
+}
+
+extension Problem.ProblemType {
+    static let bearerTokenRequired = Problem.ProblemType(
+        "bearer-token-required", "The service requires a viewer (viewers.required), and the request has no bearer token.")
+    static let bearerTokenRejected = Problem.ProblemType(
+        "bearer-token-rejected",
+        "The bearer token has expired, or it is not valid for this service. The detail has the reason. Repeat the request with a new token."
+    )
+}
+
+extension ResponseDescription {
+    /// The response to a request without a valid token.
+    static let unauthorized = problem(
+        .unauthorized, "The bearer token is not valid, or a viewer is required and the request names none (`viewers.required`).",
+        [.init(.rejectedToken(.expired)), .init(.missingToken)],
+        [
+            .problemCaching,
+            Header(
+                "WWW-Authenticate", "The scheme `Bearer`, with `error` if the request has a token (RFC 6750).", isRequired: true,
+                example: TokenError.expired.challenge
+            ).named("Authenticate"),
+        ]
+    ).named("Unauthorized")
+    /// The response to a client that sends too many rejected tokens.
+    static let tooManyTokens = problem(
+        .tooManyRequests, "The address sent too many rejected tokens: `limits.rejected-tokens-per-address`. Verified tokens are accepted.",
+        [.init(.tooManyTokens(1))], [.problemCaching, .retryAfter]
+    ).named("TooManyTokens")
+}
