@@ -28,7 +28,15 @@ struct Throttle {
     /// The sleep after contention as a multiple of the run time, and its maximum in nanoseconds.
     private static let (rest, longest): (UInt64, UInt64) = (6, 200_000_000)
 
-    private var last = Schedule.current
+    private var last: Schedule?
+
+    /// Lowers the priority of the calling thread, on which ``pause()`` is called.
+    ///
+    /// Why: a pool may have raised the priority of its threads after ``yieldToOthers(except:)``.
+    init() {
+        Self.lowerPriority(of: 0)
+        last = Schedule.current
+    }
 
     /// Sleeps if the calling thread had to wait for other programs since the last call. Returns at once on an idle machine.
     mutating func pause() {
@@ -48,16 +56,19 @@ struct Throttle {
 
     /// Lowers the priority of all threads but one, and of threads that they create. The kernel lowers their disk priority accordingly.
     static func yieldToOthers(except other: pid_t?) {
-        let target = __priority_which_t(PRIO_PROCESS.rawValue)
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        for thread in threads.compactMap(pid_t.init) where thread != other {
-            // A higher value stays, for example that of the command `nice`. The thread may have ended in the meantime.
-            errno = 0
-            let current = getpriority(target, id_t(thread))
-            guard errno == 0, current < niceness else { continue }
-            guard setpriority(target, id_t(thread), niceness) == 0 || errno == ESRCH else {
-                return Output.printError("the import cannot lower its priority: \(String(cString: strerror(errno)))")
-            }
-        }
+        for thread in threads.compactMap(id_t.init) where pid_t(thread) != other { lowerPriority(of: thread) }
+    }
+
+    /// Lowers the priority of a thread, which may have ended in the meantime.
+    ///
+    /// - Parameter thread: The id of the thread; 0 for the calling one.
+    private static func lowerPriority(of thread: id_t) {
+        let target = __priority_which_t(PRIO_PROCESS.rawValue)
+        errno = 0
+        let current = getpriority(target, thread)
+        // A higher value stays, for example that of the command `nice`.
+        guard errno == 0, current < niceness, setpriority(target, thread, niceness) != 0, errno != ESRCH else { return }
+        Output.printError("the import cannot lower its priority: \(String(cString: strerror(errno)))")
     }
 }
