@@ -96,10 +96,11 @@ extension ActionPerformer {
                 continue
             }
             if client.verdict == .counted { client.verdict = outcome == .counted ? objection ?? .counted : outcome }
-            client.token = impression(of: token)
+            let first = sighting.slot == .impression ? factories.firstCell(ofAdWithCompanions: token.cell) : nil
+            client.token = token.impression(sharedWith: first)
             client.showing = token.showing
             var context = CommandContext(
-                cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
+                cell: first ?? viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
                 try? await Self.perform(sighting.slot, of: viewModel, in: &context)
             } else {
@@ -111,11 +112,6 @@ extension ActionPerformer {
             entry.changes += context.changes
         }
         return (entry, places)
-    }
-
-    /// Returns the key under which the impression of a token counts.
-    func impression(of token: ImpressionToken) -> String {
-        token.impression(sharedWith: factories.firstCell(ofAdWithCompanions: token.cell))
     }
 
     /// Verifies the token of a report. The returned token is nil if the token is forged or belongs to another cell.
