@@ -8,10 +8,10 @@ struct CookCommand: UndoableCommand {
     let needs: CommandRequirements = .viewer
 
     func perform(in context: inout CommandContext) async throws {
-        try context.put(on: Self.cooked, for: self)
+        try context.put(on: Self.cooked)
     }
 
     func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.revert(record, from: Self.cooked, for: self)
+        try context.revert(record, from: Self.cooked)
     }
 }

@@ -4,7 +4,7 @@ import IntertwineService
 struct KitchenDoor: ServiceMiddleware {
     private static let fields = EncodedFields([.server: "recipe-feed"])
 
-    func handle(_ head: borrowing RequestHead, peer: PeerAddress, next: any HTTPHandler) -> HandlerResult {
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress, route: String?, next: any HTTPHandler) -> HandlerResult {
         let isRobot = head.request.headerFields[.userAgent]?.contains("Robot") ?? false
         let result = isRobot ? .respond(ServerResponse(status: .forbidden)) : next.handle(head, peer: peer)
         return result.adding(Self.fields)

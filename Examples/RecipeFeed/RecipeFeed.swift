@@ -28,10 +28,8 @@ struct RecipeFeed: AsyncParsableCommand {
         }
         extensions.middleware = [KitchenDoor()]
         extensions.routes = [
-            ServiceRoute(.get, "/recipes/{id}/shopping-list") { _, parameters in
-                ServerResponse(
-                    status: .ok, fields: [.contentType: "text/plain; charset=utf-8"],
-                    body: Array("All for \(parameters["id"] ?? "").\n".utf8))
+            ServiceRoute(.get, "/recipes/{id}/shopping-list") { _, context in
+                ServerResponse(body: "All for \(try context.parameters.require("id")).\n")
             }
         ]
         var configuration = ServiceConfiguration()

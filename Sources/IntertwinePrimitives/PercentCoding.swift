@@ -12,6 +12,8 @@ public enum PercentCoding {
         }
         /// The characters of a path segment: the unreserved ones and the colon of cell ids.
         public static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
+        /// The characters of a path that is escaped already (RFC 3986 §3.3).
+        public static let path = Kept { segment.contains($0) || "!$&'()*+,;=@%/".utf8.contains($0) }
         /// All ASCII characters, for a reference that is escaped already.
         public static let ascii = Kept { $0 < 0x80 }
 
@@ -23,7 +25,7 @@ public enum PercentCoding {
             for byte in UInt8(64)..<128 where isAllowed(byte) { bits.1 |= 1 << UInt64(byte - 64) }
         }
 
-        func contains(_ byte: UInt8) -> Bool {
+        package func contains(_ byte: UInt8) -> Bool {
             byte < 128 && (byte < 64 ? bits.0 : bits.1) >> UInt64(byte & 63) & 1 == 1
         }
     }

@@ -13,6 +13,8 @@ package struct Route: Sendable {
     package typealias CachedLookup = @Sendable (borrowing RequestHead, RouteMatch) -> EncodedResponse?
     /// Begins a response that needs no task, on the event loop. Nil passes the request on.
     package typealias PendingHandle = @Sendable (borrowing RequestHead, RouteMatch) -> HandlerResult.PendingStart?
+    /// Handles a request around the route, on the event loop. The last parameter is the handler of the route.
+    package typealias Around = @Sendable (borrowing RequestHead, PeerAddress, any HTTPHandler) -> HandlerResult
 
     package let method: HTTPRequest.Method
     /// The segments of the path. A segment in braces is a parameter, optionally with a literal suffix: `/schemas/cells/{identifier}.json`.
@@ -28,6 +30,8 @@ package struct Route: Sendable {
     package var pending: PendingHandle?
     /// Answers the requests that the other two pass on, in a task.
     package var handle: Handle
+    /// The middleware of the route; nil if it has none.
+    package var around: Around?
     /// The maximum number of body bytes; nil for the server's default.
     package let bodyLimit: Int?
     /// True if the request is cancelled when the client closes its sending side.

@@ -149,6 +149,16 @@ final class Resource: Sendable {
         return resources.sorted { $0.weight > $1.weight }
     }
 
+    /// Returns a pattern without the names of its parameters. Patterns of one form match the same paths.
+    static func form(of pattern: String) -> [String] {
+        pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { text in
+            switch Segment(text) {
+            case .literal(let literal): String(decoding: literal, as: UTF8.self)
+            case .parameter(_, let suffix): "{}" + String(decoding: suffix, as: UTF8.self)
+            }
+        }
+    }
+
     private var weight: Int { segments.reduce(0) { $0 + $1.weight } }
 
     var segmentCount: Int { segments.count }

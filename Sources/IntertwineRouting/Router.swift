@@ -11,7 +11,8 @@ package final class Router: HTTPHandler {
     private let table: Mutex<RouteTable>
     private let acceptsOnlyJSON: Bool
     private let clock: @Sendable () -> Int64
-    private let failures: ErrorLogThrottle
+    private let logger: Logger
+    private let failures = ReportThrottle()
 
     /// Creates a router.
     ///
@@ -22,15 +23,21 @@ package final class Router: HTTPHandler {
     package init(_ routes: [Route], acceptsOnlyJSON: Bool = false, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         table = Mutex(RouteTable(routes))
         (self.acceptsOnlyJSON, self.clock) = (acceptsOnlyJSON, clock)
-        failures = ErrorLogThrottle(logger)
+        self.logger = logger
     }
 
     /// Replaces the route table for requests that begin from now on.
     package func update(_ table: RouteTable) { self.table.withLock { $0 = table } }
 
+    /// Returns the pattern of the resource of a request; nil if it does not exist.
+    package func pattern(for head: borrowing RequestHead) -> String? { resource(for: head).resource?.pattern }
+
+    fileprivate func resource(for head: borrowing RequestHead) -> (resource: Resource?, isEscaped: Bool) {
+        table.withLock { $0 }.resource(for: head)
+    }
+
     package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
-        let table = table.withLock { $0 }
-        let (resource, isEscaped) = table.resource(for: head)
+        let (resource, isEscaped) = resource(for: head)
         if let refusal = head.refusal { return .respond(Self.refusal(refusal, at: resource)) }
         guard let resource else { return .respond(Problem(.notFound, nil, "No resource at this path.").response()) }
         guard let route = resource.route(head.method) else {
@@ -40,12 +47,20 @@ package final class Router: HTTPHandler {
         if acceptsOnlyJSON, route.declaration.operation != nil, !JSONBody.isOnly(in: head) {
             return .respond(JSONBody.problem.response(), route: resource.pattern)
         }
-        guard let deprecation = route.deprecation else { return answer(head, peer, by: route, at: resource, isEscaped: isEscaped) }
-        return answer(head, peer, by: route, at: resource, isEscaped: isEscaped).adding(deprecation)
+        guard route.deprecation != nil || route.declaration.around != nil else {
+            return answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
+        }
+        let result =
+            if let around = route.declaration.around {
+                around(head, peer, MatchedRoute(router: self, resource: resource, route: route))
+            } else {
+                answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
+            }
+        return route.deprecation.map(result.adding) ?? result
     }
 
     /// Asks the route, in the order of the cost of its answers.
-    private func answer(
+    fileprivate func answer(
         _ head: borrowing RequestHead, _ peer: PeerAddress, by route: ServedRoute, at resource: Resource, isEscaped: Bool
     ) -> HandlerResult {
         let pattern = resource.pattern
@@ -72,8 +87,16 @@ package final class Router: HTTPHandler {
 
     private func response(to error: any Error, on pattern: String, _ id: RequestID) -> ServerResponse {
         let problem = Problem(error)
-        if problem.status.kind == .serverError { failures.report(error, on: pattern, now: clock()) }
+        if problem.status.kind == .serverError { log(error, on: pattern) }
         return problem.response(to: id)
+    }
+
+    private func log(_ error: any Error, on pattern: String) {
+        let text = "\(error)"
+        guard let repeated = failures.repetitions(of: text, now: clock()) else { return }
+        var metadata: Logger.Metadata = ["route": "\(pattern)", "error": "\(text)"]
+        if repeated > 0 { metadata["since-the-last-line"] = "\(repeated)" }
+        logger.error("request failed", metadata: metadata)
     }
 
     /// Replaces the server's list of methods in `Allow` with the methods of the resource, if it exists.
@@ -82,6 +105,20 @@ package final class Router: HTTPHandler {
         var response = refusal
         response.fields[.allow] = resource.allow
         return response
+    }
+}
+
+/// The handler of a matched route, which its middleware calls.
+private struct MatchedRoute: HTTPHandler {
+    let router: Router
+    let resource: Resource
+    let route: ServedRoute
+
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        let (found, isEscaped) = router.resource(for: head)
+        // A middleware may pass on a request of another route.
+        guard found === resource, resource.route(head.method) === route else { return router.handle(head, peer: peer) }
+        return router.answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
     }
 }
 
@@ -99,48 +136,5 @@ private enum JSONBody {
     private static func isJSON(_ type: Span<UInt8>) -> Bool {
         let type = String(decoding: type)
         return type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased() == RequestBodyDescription.json
-    }
-}
-
-/// Logs errors of requests: the first error of a kind at once, and the number of repetitions once a minute.
-/// Why: a full disk or an unavailable database fails every request, and a line for each would fill the disk of the log.
-private final class ErrorLogThrottle: Sendable {
-    private struct Kind {
-        /// The time of the last log line, in milliseconds since 1970-01-01 UTC.
-        var lastReported: Int64
-        /// The number of errors since the last log line.
-        var count = 0
-    }
-
-    private static let pause: Int64 = 60_000
-    /// The maximum number of kinds. Beyond it, all kinds are removed and logged again.
-    private static let kindLimit = 64
-
-    private let logger: Logger
-    private let kinds = Mutex<[String: Kind]>([:])
-
-    init(_ logger: Logger) {
-        self.logger = logger
-    }
-
-    /// Logs an error unless its kind was logged less than a minute ago.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    func report(_ error: any Error, on pattern: String, now: Int64) {
-        let text = "\(error)"
-        let repeated: Int? = kinds.withLock { kinds in
-            if let kind = kinds[text], abs(now.subtractingReportingOverflow(kind.lastReported).partialValue) < Self.pause {
-                kinds[text]?.count += 1
-                return nil
-            }
-            let count = kinds[text]?.count ?? 0
-            if kinds.count >= Self.kindLimit { kinds = [:] }
-            kinds[text] = Kind(lastReported: now)
-            return count
-        }
-        guard let repeated else { return }
-        var metadata: Logger.Metadata = ["route": "\(pattern)", "error": "\(text)"]
-        if repeated > 0 { metadata["since-the-last-line"] = "\(repeated)" }
-        logger.error("request failed", metadata: metadata)
     }
 }

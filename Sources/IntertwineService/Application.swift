@@ -162,7 +162,7 @@ extension FeedService {
                 catalogue: FeedListing(in: languages) { language in
                     feeds.listed(titles: declaredFeeds.titles, in: language, layouts: factories.layouts, links: links)
                 }, live: listeners)
-            let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
+            let lists = ViewerListRoutes(extensions.lists, clients: clients, format: format) { list, path in
                 ViewerListAssembler(
                     list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens,
                     campaigns: campaigns)
@@ -183,9 +183,13 @@ extension FeedService {
             let description = APIDescription(
                 of: api, kinds: kinds, viewerHeader: configuration.viewers.header, publicURL: configuration.server.publicURL)
             let viewer = configuration.webClient.isEnabled ? WebClientRoutes(viewerHeader: configuration.viewers.header).routes : []
-            let routes = api + description.routes + viewer + SampleMediaRoutes().routes + extensions.routes.map(\.route)
+            let routes = api + description.routes + viewer + SampleMediaRoutes().routes
+            let parts = RouteContext.Parts(
+                store: store, ledger: ledger, links: links, clock: clock, logger: logger, clients: clients)
+            let added = extensions.routes.map { $0.route(in: parts) }
+            if let error = ConfigurationError(extensions.listErrors + Route.errors(in: added, beside: routes)) { throw error }
             return Application(
-                routes: routes, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells,
+                routes: routes + added, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells,
                 factories: factories, privacy: AddressPrivacy(mode: configuration.events.address, keys: keys),
                 trackerCalls: TrackerCalls(keys: keys))
         } check: { composition in
@@ -261,7 +265,7 @@ extension FeedService {
             policy: configuration.crossOrigin.policy, publicURL: { live.configuration.server.publicURL },
             viewerFields: { live.configuration.viewers.fields }, next: router)
         for middleware in extensions.middleware.reversed() {
-            publicHandler = MiddlewareHandler(middleware: middleware, next: publicHandler)
+            publicHandler = MiddlewareHandler(middleware: middleware, router: router, next: publicHandler)
         }
         var servers: [(name: String, server: HTTPServer)] = [
             (

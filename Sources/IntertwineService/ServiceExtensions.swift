@@ -6,7 +6,6 @@
 @_exported public import IntertwineIdentity
 @_exported public import IntertwineObservability
 @_exported public import IntertwineOperators
-internal import IntertwineRouting
 @_exported public import IntertwineStorage
 @_exported public import IntertwineSync
 @_exported public import IntertwineWebClient
@@ -32,8 +31,10 @@ public struct ServiceExtensions: Sendable {
     ///
     /// Unless it is an `SQLiteLedger`, the reports of the admin API are not served, and the service does not remove its old events.
     public var ledger: (any Ledger)?
-    /// Further routes of the public listener. If a request matches two routes, the product's route handles it.
+    /// Further routes of the public listener. A route that no request can reach, such as one of the product, ends the start.
     public var routes: [ServiceRoute] = []
+    /// Further lists of viewers, which commands change and `GET /lists/{name}` shows.
+    public var lists: [ViewerList] = []
     /// Middleware around all routes of the public listener, the first one outermost.
     public var middleware: [any ServiceMiddleware] = []
     /// Returns the time of day in milliseconds since 1970-01-01 UTC; nil for the system's clock.
@@ -52,6 +53,23 @@ public struct ServiceExtensions: Sendable {
         self.registerCells = registerCells
     }
 
+    /// The reasons why ``lists`` cannot be served, one sentence for each.
+    var listErrors: [String] {
+        var names: Set<ViewerList> = [.saved, .dismissed]
+        return lists.compactMap { list in
+            let isName = list.rawValue.wholeMatch(of: /[A-Za-z][A-Za-z0-9_-]{0,63}/) != nil
+            guard isName else { return "the list '\(list.rawValue)': a name is a letter followed by letters, digits, _ or -, 64 at most" }
+            return names.insert(list).inserted ? nil : "the list '\(list.rawValue)' is served already"
+        }
+    }
+
+    /// Returns the reasons why items of the program's kinds have no cells, one sentence for each.
+    func cellErrors(in factories: CellFactories) -> [String] {
+        let known = factories.kinds.sorted().joined(separator: ", ")
+        return kinds.filter { factories.variants(of: $0.name).isEmpty }
+            .map { "no factory makes cells of the kind '\($0.name)'; there are factories of \(known)" }
+    }
+
     /// Returns the registry of the product's and these commands.
     ///
     /// - Throws: An error if two commands have one name.
@@ -60,72 +78,4 @@ public struct ServiceExtensions: Sendable {
         for command in commands { try registry.register(command) }
         return registry
     }
-}
-
-/// A route that a program adds to the public listener.
-///
-/// Metrics and logs contain its pattern; `/openapi.json` does not describe it. Writes of foreign web pages are refused (403) before they reach
-/// it. Bodies may have any media type.
-public struct ServiceRoute: Sendable {
-    /// Handles a request with its body and the decoded path segments that the pattern names. An error results in 500 and a log line.
-    public typealias Handle = @Sendable (_ request: ServerRequest, _ parameters: [String: String]) async throws -> ServerResponse
-
-    private let method: HTTPRequest.Method
-    private let pattern: String
-    private let bodyLimit: Int?
-    private let handle: Handle
-
-    /// - Parameters:
-    ///   - pattern: The segments of the path; a name in braces matches any segment: `/recipes/{id}`.
-    ///   - bodyLimit: The maximum size of a body in bytes; nil for `limits.max-body`. A longer body gets 413.
-    public init(_ method: HTTPRequest.Method, _ pattern: String, bodyLimit: Int? = nil, handle: @escaping Handle) {
-        (self.method, self.pattern, self.bodyLimit, self.handle) = (method, pattern, bodyLimit, handle)
-    }
-
-    var route: Route {
-        let names = pattern.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
-        return Route(method, pattern, bodyLimit: bodyLimit) { request in
-            let parameters = names.map { ($0, request.segment($0)) }
-            return try await handle(request.request, Dictionary(parameters, uniquingKeysWith: { first, _ in first }))
-        }
-    }
-}
-
-/// Middleware around all routes of the public listener. It calls the next handler and changes its result.
-///
-/// The result is any of the four ways to answer a request. Middleware that only adds fields keeps cached pages and clicks as fast as they are.
-/// Middleware that reads or changes the response runs around it in a task.
-///
-/// ```swift
-/// struct Timing: ServiceMiddleware {
-///     func handle(_ head: borrowing RequestHead, peer: PeerAddress, next: any HTTPHandler) -> HandlerResult {
-///         next.handle(head, peer: peer) { request, respond in
-///             let begun = ContinuousClock.now
-///             var response = try await respond(request)
-///             response.fields[.serverTiming] = "total;dur=\(ContinuousClock.now - begun)"
-///             return response
-///         }
-///     }
-/// }
-/// ```
-///
-/// In a task it may pass on another request, change the response, or throw. An error becomes problem details, as in routes. Responses of
-/// requests without a route, and of requests that the server refuses, belong to no task.
-public protocol ServiceMiddleware: Sendable {
-    /// Decides how a request is answered. Called on the event loop: it must be fast and must not block.
-    ///
-    /// - Parameter next: The next middleware, or the routes after the last one.
-    func handle(_ head: borrowing RequestHead, peer: PeerAddress, next: any HTTPHandler) -> HandlerResult
-}
-
-/// A handler that calls middleware before another handler.
-struct MiddlewareHandler: HTTPHandler {
-    let middleware: any ServiceMiddleware
-    let next: any HTTPHandler
-
-    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
-        middleware.handle(head, peer: peer, next: next)
-    }
-
-    func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields { next.refusalFields(field) }
 }

@@ -3,7 +3,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 public import IntertwineService
 internal import IntertwineStorage
-internal import Logging
 internal import Synchronization
 
 /// A complete service in a test process, with items, the program's extensions and a clock that the test controls.
@@ -34,6 +33,8 @@ public final class TestService: Sendable {
     public let port: UInt16
     /// The port of the admin listener; 0 in memory, and if the listener is disabled.
     public let operatorPort: UInt16
+    /// The log of the service.
+    public let log: TestLog
     /// The path of the service's data until it stops.
     public let folder: String
     private let end: @Sendable () async -> Void
@@ -51,9 +52,10 @@ public final class TestService: Sendable {
         clock: TestClock = TestClock()
     ) async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        let log = TestLog()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         do {
-            let service = try await Self.build(items, settings, extensions, clock, in: folder)
+            let service = try await Self.build(items, settings, extensions, clock, log, in: folder)
             switch way {
             case .memory:
                 try service.prepare()
@@ -74,7 +76,7 @@ public final class TestService: Sendable {
             try? FileManager.default.removeItem(atPath: folder)
             throw error
         }
-        (self.folder, self.clock) = (folder, clock)
+        (self.folder, self.clock, self.log) = (folder, clock, log)
     }
 
     /// Stops the service and removes its folder. Call it once, after the last request.
@@ -109,7 +111,7 @@ public final class TestService: Sendable {
     }
 
     private static func build(
-        _ items: String, _ settings: [String: String], _ extensions: ServiceExtensions, _ clock: TestClock, in folder: String
+        _ items: String, _ settings: [String: String], _ extensions: ServiceExtensions, _ clock: TestClock, _ log: TestLog, in folder: String
     ) async throws -> FeedService {
         let flags = ["store.database": "\(folder)/items.sqlite", "server.port": "0", "admin.port": "0", "log.requests": "false"]
         let sources = try await SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])
@@ -120,8 +122,7 @@ public final class TestService: Sendable {
         _ = try session.commit()
         var extensions = extensions
         extensions.clock = { clock.now }
-        return try FeedService.build(
-            configuration: configuration, extensions: extensions, logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
+        return try FeedService.build(configuration: configuration, extensions: extensions, logger: log.logger)
     }
 
     /// - Returns: The listeners' ports by name, and a task that ends with the service.

@@ -9,7 +9,7 @@ import Testing
 struct MiddlewareTests {
     /// Changes each public property of a response.
     private struct Changing: ServiceMiddleware {
-        func handle(_ head: borrowing RequestHead, peer: PeerAddress, next: any HTTPHandler) -> HandlerResult {
+        func handle(_ head: borrowing RequestHead, peer: PeerAddress, route: String?, next: any HTTPHandler) -> HandlerResult {
             next.handle(head, peer: peer) { request, respond in
                 var response = try await respond(request)
                 guard request.head.path?.hasPrefix("/feed") == true else { return response }
@@ -27,7 +27,7 @@ struct MiddlewareTests {
     private struct Naming: ServiceMiddleware {
         private static let fields = EncodedFields([.server: "tests", .vary: "X-Test"])
 
-        func handle(_ head: borrowing RequestHead, peer: PeerAddress, next: any HTTPHandler) -> HandlerResult {
+        func handle(_ head: borrowing RequestHead, peer: PeerAddress, route: String?, next: any HTTPHandler) -> HandlerResult {
             next.handle(head, peer: peer).adding(Self.fields)
         }
     }

@@ -1,3 +1,4 @@
+internal import IntertwinePrimitives
 package import Logging
 
 /// An assembler of pages: it reads content, finds ad slots, lets the ad sources fill them, and splices the cells.
@@ -25,6 +26,7 @@ package final class FeedAssembler: Sendable {
     private let spacing: AdSpacing
     private let dismissedRanges = DismissedRangeCache()
     private let logger: Logger
+    private let omissions = ReportThrottle()
 
     /// Creates an assembler.
     ///
@@ -114,7 +116,7 @@ package final class FeedAssembler: Sendable {
         let page = try withState(of: client.viewer) { viewerState in
             try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState))
         }
-        logSkipped(page.omissions)
+        logSkipped(page.omissions, now: request.now)
         return page
     }
 
@@ -126,16 +128,24 @@ package final class FeedAssembler: Sendable {
         let recorder = DependencyTrackingSnapshot(snapshot)
         var page = try assemble(session(request, for: PageClient(), cursor, at: version, in: recorder, nil))
         page.dependencies = recorder.dependencies
-        logSkipped(page.omissions)
+        logSkipped(page.omissions, now: request.now)
         return page
     }
 
-    private func logSkipped(_ omissions: [FeedPage.SkippedItem]) {
-        for omission in omissions {
-            guard case .broken(let reason) = omission.reason else { continue }
-            logger.warning(
-                "invalid item omitted from the feed",
-                metadata: ["kind": "\(omission.form.kind)", "id": "\(omission.id)", "reason": "\(reason)"])
+    /// Logs items that no client gets: the first item of a type and reason at once, and the number of others once a minute.
+    private func logSkipped(_ skipped: [FeedPage.SkippedItem], now: Int64) {
+        for item in skipped {
+            let reason: String
+            switch item.reason {
+            case .broken(let error): reason = error
+            case .noFactory where !factories.knows(item.form): reason = CellFactoryError.noFactory(item.form).description
+            case .noFactory, .unknownToClient, .unknownTypes: continue
+            }
+            let kind = "\(item.form.kind) \(item.form.variant) \(reason)"
+            guard let repeated = omissions.repetitions(of: kind, now: now) else { continue }
+            var metadata: Logger.Metadata = ["kind": "\(item.form.kind)", "id": "\(item.id)", "reason": "\(reason)"]
+            if repeated > 0 { metadata["since-the-last-line"] = "\(repeated)" }
+            logger.warning("invalid item omitted from the feed", metadata: metadata)
         }
     }
 

@@ -117,6 +117,19 @@ public struct CellFactories: Sendable {
         return cells
     }
 
+    /// The kinds that have cells.
+    package var kinds: [String] { tables.prefixes.keys.filter { $0 != SectionHeader.kind } }
+
+    /// Returns the variants of a kind that have cells in any layout.
+    package func variants(of kind: String) -> Set<String> {
+        Set((Array(tables.collection.keys) + Array(tables.table.keys)).filter { $0.kind == kind }.map(\.variant))
+    }
+
+    /// Returns true if an item type is registered for any layout, or known to have no cell.
+    func knows(_ form: ItemType) -> Bool {
+        tables.content.contains(form) || tables.collection[form] != nil || tables.table[form] != nil
+    }
+
     package func kinds(in stream: StreamID) -> [String] { tables.streams.filter { $0.value == stream }.map(\.key) }
 
     /// Returns the item types of ads that a layout can show.

@@ -48,6 +48,11 @@ public struct Binding: Sendable, Hashable {
         self.part = part
         self.value = value
     }
+
+    /// Creates a binding of a text.
+    public init(_ part: String, _ text: String) {
+        self.init(part, .text(text))
+    }
 }
 
 /// A JSON value whose object members keep their order.

@@ -56,6 +56,7 @@ extension ActionPerformer {
         var context = CommandContext(cell: record.cell, subject: nil, occurrence: .undo, client: client, now: now)
         context.record(.undo)
         for (command, bytes) in steps.reversed() {
+            context.command = command.name
             do {
                 try await command.undo(bytes, in: &context)
             } catch CommandError.missing(.viewer, let name) {

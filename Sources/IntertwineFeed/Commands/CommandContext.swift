@@ -31,6 +31,8 @@ public struct CommandContext: Sendable {
     /// The stored URL that the client is redirected to.
     public var destination: String?
     private var undoRecord: [UInt8]?
+    /// The name of the running command.
+    var command = ""
 
     /// - Parameter performance: the name of the performance; nil generates an unguessable name.
     public init(
@@ -69,36 +71,36 @@ public struct CommandContext: Sendable {
         undoRecord = record
     }
 
-    /// Adds the cell to one of the viewer's lists. ``revert(_:from:for:)`` undoes the addition.
+    /// Adds the cell to one of the viewer's lists. ``revert(_:from:)`` undoes the addition.
     ///
     /// - Returns: the undo record. A command that selects the list by its input must also store the name of the list with ``recordUndo(_:)``,
     ///   because an undo has no input.
     /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     @discardableResult
-    public mutating func put(on list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
-        let (viewer, performance) = try listKey(for: command)
+    public mutating func put(on list: ViewerList) throws -> [UInt8] {
+        let (viewer, performance) = try listKey()
         changes.append(.add(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
         recordUndo(Array(performance.utf8))
         return Array(performance.utf8)
     }
 
-    /// Removes the cell from one of the viewer's lists, at any time after it was added. ``revert(_:from:for:)`` undoes the removal.
+    /// Removes the cell from one of the viewer's lists, at any time after it was added. ``revert(_:from:)`` undoes the removal.
     ///
-    /// - Returns: the undo record, as for ``put(on:for:)``.
+    /// - Returns: the undo record, as for ``put(on:)``.
     /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     @discardableResult
-    public mutating func remove(from list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
-        let (viewer, performance) = try listKey(for: command)
+    public mutating func remove(from list: ViewerList) throws -> [UInt8] {
+        let (viewer, performance) = try listKey()
         changes.append(.remove(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
         recordUndo(Array(performance.utf8))
         return Array(performance.utf8)
     }
 
-    /// Undoes a change by ``put(on:for:)`` or ``remove(from:for:)``.
+    /// Undoes a change by ``put(on:)`` or ``remove(from:)``.
     ///
     /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
-    public mutating func revert(_ record: [UInt8], from list: ViewerList, for command: some UndoableCommand) throws {
-        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
+    public mutating func revert(_ record: [UInt8], from list: ViewerList) throws {
+        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
         changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
     }
 
@@ -121,8 +123,8 @@ public struct CommandContext: Sendable {
     }
 
     /// Returns the key of a list change. The step number distinguishes two commands of one performance that change one list.
-    private mutating func listKey(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
-        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
+    private mutating func listKey() throws -> (viewer: String, performance: String) {
+        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
         return (viewer, "\(performance).\(steps.count)")
     }
 }
@@ -135,6 +137,9 @@ extension CommandContext {
     /// - Throws: the error of the command, after the result is recorded. If the command does its own work, its other effects are removed.
     public mutating func perform(_ command: any Command) async throws {
         let before = (events, changes, steps, presentation, destination)
+        let outer = self.command
+        defer { self.command = outer }
+        self.command = command.name
         undoRecord = nil
         do {
             try await command.perform(in: &self)
@@ -161,10 +166,12 @@ extension CommandContext {
         for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
             guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }
             var attempt = self
+            attempt.command = undoing.name
             do {
                 try await undoing.undo(record, in: &attempt)
                 attempt.steps[index].outcome = .undone
                 attempt.steps[index].undo = nil
+                attempt.command = self.command
                 self = attempt
             } catch {
                 steps[index].error = error

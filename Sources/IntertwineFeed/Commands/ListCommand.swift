@@ -18,12 +18,12 @@ package struct ListCommand: UndoableCommand {
     }
 
     package func perform(in context: inout CommandContext) throws {
-        if adds { try context.put(on: list, for: self) } else { try context.remove(from: list, for: self) }
+        if adds { try context.put(on: list) } else { try context.remove(from: list) }
         context.record(event)
     }
 
     /// Restores the cell's position on the list.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.revert(record, from: list, for: self)
+        try context.revert(record, from: list)
     }
 }

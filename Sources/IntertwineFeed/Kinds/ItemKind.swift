@@ -70,6 +70,8 @@ public struct ItemKinds: Sendable {
     public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
 
     private var kinds: [String: any ItemKind] = [:]
+    /// The variants of kinds whose items need a cell.
+    private var variants: [String: Set<String>] = [:]
     /// A hint for the message about an unknown kind: the place where other kinds are declared.
     public var note: String?
 
@@ -81,7 +83,14 @@ public struct ItemKinds: Sendable {
     /// Returns these kinds with additional kinds. If two kinds have one name, the last one is used.
     public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
         var all = ItemKinds(Array(self.kinds.values) + kinds)
-        all.note = note
+        (all.note, all.variants) = (note, variants)
+        return all
+    }
+
+    /// Returns these kinds with a further rule: items of the named kinds are invalid if no factory makes a cell of their type.
+    package func requiringCells(of names: [String], in factories: CellFactories) -> ItemKinds {
+        var all = self
+        for name in names { all.variants[name] = factories.variants(of: name) }
         return all
     }
 
@@ -107,7 +116,14 @@ public struct ItemKinds: Sendable {
                 reason: "must be one of \(names.joined(separator: ", ")), is \(ItemError.quoted(Array(name.utf8)[...]))"
                     + (note.map { "; \($0)" } ?? ""))
         }
-        return try kind.validate(fields)
+        let item = try kind.validate(fields)
+        if let variants = variants[name], !variants.contains(item.variant) {
+            let known = variants.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            throw ItemError(
+                field: "type", reason: "no factory makes a cell of the type \(ItemError.quoted(Array(item.variant.utf8)[...])); there are \(known)",
+                code: .unknown)
+        }
+        return item
     }
 
     /// Validates the bytes of one JSON object of the import format, of any kind.

@@ -116,5 +116,12 @@ public struct ByLanguage<Value: Sendable>: Sendable {
 extension ByLanguage: Equatable where Value: Equatable {}
 extension ByLanguage: Hashable where Value: Hashable {}
 
+extension ByLanguage: ExpressibleByUnicodeScalarLiteral, ExpressibleByExtendedGraphemeClusterLiteral, ExpressibleByStringLiteral
+where Value == String {
+    public init(stringLiteral text: String) {
+        self.init(text)
+    }
+}
+
 /// A text for display, in one or several languages.
 public typealias LocalizedText = ByLanguage<String>

@@ -1,9 +1,13 @@
 /// A list of a viewer: saved, dismissed or selected cells, or a list of a custom command.
-public struct ViewerList: Sendable, Hashable, RawRepresentable {
+public struct ViewerList: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral {
     public var rawValue: String
 
     public init(rawValue: String) {
         self.rawValue = rawValue
+    }
+
+    public init(stringLiteral name: String) {
+        self.init(rawValue: name)
     }
 
     public static let dismissed = ViewerList(rawValue: "dismissed")

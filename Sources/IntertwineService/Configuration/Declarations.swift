@@ -75,13 +75,16 @@ extension ServiceConfiguration {
                 var factories = CellFactories()
                 try file.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
             }
-            faults.collect { () throws(ConfigurationError) in _ = try cellFactories(extensions, commands: registry, kinds: file) }
         }
+        let factories =
+            registry.flatMap { registry in
+                faults.collect { () throws(ConfigurationError) in try cellFactories(extensions, commands: registry, kinds: file) }
+            } ?? CellFactories()
         let campaigns =
             faults.collect { () throws(ConfigurationError) in try campaignsFile(among: file.feeds, creatives(file, extensions)) } ?? nil
         let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
             campaignKind(file.feeds, creatives(file, extensions), campaigns)
-        ])
+        ]).requiringCells(of: extensions.kinds.map(\.name), in: factories)
         let sources = faults.collect { () throws(ConfigurationError) in
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
         }
@@ -96,11 +99,11 @@ extension ServiceConfiguration {
     ///
     /// - Throws: `ConfigurationError` with file and line if the file is invalid.
     public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
-        let file = try checkedKindsFile(extensions)
+        let (file, factories) = try checkedKindsFile(extensions)
         let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
         return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
             campaignKind(file.feeds, creatives(file, extensions), campaigns)
-        ])
+        ]).requiringCells(of: extensions.kinds.map(\.name), in: factories)
     }
 
     /// Returns the campaigns of the file `campaigns.file`; nil if the setting is empty.
@@ -281,15 +284,16 @@ extension ServiceConfiguration {
     }
 
     /// Returns the file of kinds after the checks of a start: its actions and cells must name existing commands and cells.
-    private func checkedKindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
+    private func checkedKindsFile(
+        _ extensions: ServiceExtensions
+    ) throws(ConfigurationError) -> (file: KindsFile, factories: CellFactories) {
         let file = try kindsFile(extensions)
-        guard !kinds.file.isEmpty else { return file }
+        guard !kinds.file.isEmpty || !extensions.kinds.isEmpty else { return (file, CellFactories()) }
         do {
-            _ = try cellFactories(extensions, commands: extensions.registry(), kinds: file)
+            return (file, try cellFactories(extensions, commands: extensions.registry(), kinds: file))
         } catch {
             throw error as? ConfigurationError ?? ConfigurationError("\(error)")
         }
-        return file
     }
 
     /// Returns the declarations of the file `kinds.file`; empty if the setting is empty.
@@ -335,6 +339,7 @@ extension ServiceConfiguration {
             throw error as? ConfigurationError ?? ConfigurationError("\(error)")
         }
         try file.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
+        if let error = ConfigurationError(extensions.cellErrors(in: factories)) { throw error }
         return factories
     }
 

@@ -3,18 +3,21 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// The routes `GET /saved` and `GET /dismissed`: pages of a viewer's lists, newest first.
+/// The routes `GET /saved`, `GET /dismissed` and `GET /lists/{name}`: pages of a viewer's lists, newest first.
 struct ViewerListRoutes: Sendable {
     private let lists: [(list: ViewerList, path: String, assembler: ViewerListAssembler)]
     private let clients: ClientReader
     private let format: PageFormat
 
-    /// - Parameter assembler: Creates the assembler of a list from the list and its path.
+    /// - Parameters:
+    ///   - added: The lists of a program, each with a path of its own.
+    ///   - assembler: Creates the assembler of a list from the list and its path.
     init(
-        clients: ClientReader, format: PageFormat,
+        _ added: [ViewerList] = [], clients: ClientReader, format: PageFormat,
         assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler
     ) {
-        lists = [(ViewerList.saved, "/saved"), (ViewerList.dismissed, "/dismissed")].map { ($0, $1, assembler($0, $1)) }
+        let paths = [(ViewerList.saved, "/saved"), (ViewerList.dismissed, "/dismissed")] + added.map { ($0, "/lists/\($0.rawValue)") }
+        lists = paths.map { ($0, $1, assembler($0, $1)) }
         self.clients = clients
         self.format = format
     }
@@ -28,11 +31,14 @@ struct ViewerListRoutes: Sendable {
     private static func operation(of list: ViewerList) -> APIOperation {
         typealias P = FeedParameters
         let text =
-            list == .saved
-            ? "The order is newest first. The command `save` adds cells to this list; the configuration assigns it to slots."
-            : "The order is newest first. The viewer's pages omit these cells until they are restored or their dismissals are undone."
+            switch list {
+            case .saved: "The order is newest first. The command `save` adds cells to this list; the configuration assigns it to slots."
+            case .dismissed:
+                "The order is newest first. The viewer's pages omit these cells until they are restored or their dismissals are undone."
+            default: "The order is newest first. Commands of the program add cells to this list."
+            }
         return APIOperation(
-            list == .saved ? "getSaved" : "getDismissed", tag: "Feed", "A page of the viewer's \(list.rawValue) cells", text,
+            "get" + list.rawValue.prefix(1).uppercased() + list.rawValue.dropFirst(), tag: "Feed", "A page of the viewer's \(list.rawValue) cells", text,
             parameters: [
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.acceptLanguage, P.requiredViewer, P.ifNoneMatch,
             ],

@@ -30,13 +30,13 @@ struct OwnSlotTests {
 
         func perform(in context: inout CommandContext) throws {
             guard case .text(let list)? = context.input["list"] else { return }
-            let record = try context.put(on: ViewerList(rawValue: list), for: self)
+            let record = try context.put(on: ViewerList(rawValue: list))
             context.recordUndo(Array(list.utf8) + [0] + record)
         }
 
         func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
             let parts = record.split(separator: 0, maxSplits: 1)
-            try context.revert(Array(parts[1]), from: ViewerList(rawValue: String(decoding: parts[0], as: UTF8.self)), for: self)
+            try context.revert(Array(parts[1]), from: ViewerList(rawValue: String(decoding: parts[0], as: UTF8.self)))
         }
     }
 

@@ -20,7 +20,7 @@ struct RefusalTests {
         let needs: CommandRequirements = .viewer
 
         func perform(in context: inout CommandContext) async throws {
-            try context.put(on: ViewerList(rawValue: "voted"), for: self)
+            try context.put(on: "voted")
         }
 
         func undo(_ record: [UInt8], in context: inout CommandContext) async throws { throw Refusal(.forbidden, "A vote is final.") }

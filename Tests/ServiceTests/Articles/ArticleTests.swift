@@ -11,7 +11,8 @@ struct ArticleTests {
         "The code in each article equals the compiled code in this folder",
         arguments: [
             ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
-            ("DataSourceOfYourOwn", "DataSourceArticle"), ("README", "ReadmeArticle"), ("embed", "ReadmeArticle"),
+            ("DataSourceOfYourOwn", "DataSourceArticle"), ("RoutesOfYourOwn", "RoutesArticle"),
+            ("README", "ReadmeArticle"), ("embed", "ReadmeArticle"),
         ])
     func shown(article: String, file: String) throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -95,7 +96,21 @@ struct ArticleTests {
             struct Answer: Decodable { let undo: Undo }
             struct Undo: Decodable { let href: String }
             let undo = try answer.decoded(as: Answer.self).undo.href
+            #expect(try await service.client.get("/lists/followed", fields: viewer).text.contains("user:0"))
             #expect(try await service.client.delete(undo, fields: viewer).status == 200)
+            #expect(try await !service.client.get("/lists/followed", fields: viewer).text.contains("user:0"))
+        }
+    }
+
+    @Test("The routes and the middleware of the article answer, and refuse requests without the token")
+    func routes() async throws {
+        try await TestService.run(items: sampleItems(users: 1), extensions: extensions(token: "secret")) { service in
+            let name = try await service.client.get("/users/0/name")
+            #expect(name.status == 200 && name.text.hasSuffix(" © Recipes Ltd"))
+            let (unknown, order) = (try await service.client.get("/users/9/name"), try await service.client.get("/kitchen/orders/7"))
+            #expect(unknown.status == 404 && order.status == 401)
+            let allowed = try await service.client.get("/kitchen/orders/7", fields: ["Authorization": "Bearer secret"])
+            #expect(allowed.status == 200 && allowed.text.contains(#""number":7"#))
         }
     }
 
