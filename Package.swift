@@ -48,9 +48,9 @@ let package = Package(
         .library(
             name: "IntertwineService",
             targets: [
-                "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineIdentity", "IntertwineObservability",
-                "IntertwineOperators", "IntertwineService", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
-                "IntertwineTrackers",
+                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineIdentity",
+                "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability", "IntertwineOperators",
+                "IntertwineService", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
                 "IntertwineWebClient",
             ]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
@@ -80,7 +80,8 @@ let package = Package(
         .executableTarget(
             name: "intertwine",
             dependencies: [
-                "IntertwineFeed", "IntertwinePrimitives", "IntertwineSample", "IntertwineService", "IntertwineStorage", "IntertwineSync",
+                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
+                "IntertwineSample", "IntertwineService", "IntertwineStorage", "IntertwineSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -103,7 +104,7 @@ let package = Package(
         .executableTarget(
             name: "recipe-feed",
             dependencies: [
-                "IntertwineFeed", "IntertwineService", "IntertwineStorage",
+                "IntertwineCells", "IntertwineItems", "IntertwineLedger", "IntertwineService", "IntertwineStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -122,9 +123,9 @@ let package = Package(
         .target(
             name: "IntertwineService",
             dependencies: [
-                "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
-                "IntertwineIdentity", "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL",
-                "IntertwinePrimitives",
+                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch",
+                "IntertwineHTTPServer", "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
+                "IntertwineLedger", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL", "IntertwinePrimitives",
                 "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
                 "IntertwineTrackers", "IntertwineWebClient",
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -141,10 +142,9 @@ let package = Package(
         .target(
             name: "IntertwineOperators",
             dependencies: [
-                "CIntertwineLinux", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
-                "IntertwineIdentity", "IntertwineImages", "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting",
-                "IntertwineStorage",
-                "IntertwineSync",
+                "CIntertwineLinux", "IntertwineAds", "IntertwineDeclarations", "IntertwineFetch", "IntertwineHTTPServer",
+                "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineLedger",
+                "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineStorage", "IntertwineSync",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -154,7 +154,8 @@ let package = Package(
         .target(
             name: "IntertwineDeclarations",
             dependencies: [
-                "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage", "IntertwineSync",
+                "IntertwineAds", "IntertwineCells", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
+                "IntertwineLedger", "IntertwinePrimitives", "IntertwineStorage", "IntertwineSync",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams"),
             ]),
@@ -187,14 +188,15 @@ let package = Package(
         .target(
             name: "IntertwinePostgreSQL",
             dependencies: [
-                "CPostgreSQL", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore",
+                "CPostgreSQL", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives", "IntertwineStorageCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "IntertwineSync",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage",
+                "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwinePrimitives",
+                "IntertwineStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -204,7 +206,7 @@ let package = Package(
         .target(
             name: "IntertwineTrackers",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch",
+                "IntertwineAds", "IntertwineEventLoop", "IntertwineFetch", "IntertwineLedger",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -236,8 +238,9 @@ let package = Package(
         .target(
             name: "IntertwineStorageCore",
             dependencies: [
-                "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"), .product(name: "DequeModule", package: "swift-collections"),
+                "CIntertwineLinux", "CIntertwineZlib", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ]),
         // Identity of the sender of a request: trusted proxies and verified tokens.
         .target(
@@ -250,7 +253,8 @@ let package = Package(
         .target(
             name: "IntertwineStorage",
             dependencies: [
-                "CIntertwineLinux", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore",
+                "CIntertwineLinux", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
+                "IntertwineStorageCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -263,13 +267,43 @@ let package = Package(
         .target(name: "IntertwinePrimitives", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
         .target(name: "IntertwineImageWire"),
+
+        // The product logic, from the bottom up: no sockets, no files, no database.
+        .target(name: "IntertwineJSON", dependencies: ["IntertwinePrimitives"]),
+        // Items, their kinds and fields, their import, and the protocol of the store that holds them.
+        .target(name: "IntertwineItems", dependencies: ["IntertwineJSON", "IntertwinePrimitives"]),
+        // Events, the rules by which they count, reports, and the tokens that prove an impression.
+        .target(
+            name: "IntertwineLedger",
+            dependencies: ["IntertwineItems", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto")]),
+        // The pattern: cell view models, commands by key, factories. Start to read here.
+        .target(
+            name: "IntertwineCells",
+            dependencies: [
+                "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        // Kinds that are declared in YAML instead of Swift.
+        .target(
+            name: "IntertwineKinds",
+            dependencies: [
+                "IntertwineCells", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
+                .product(name: "Mustache", package: "swift-mustache"),
+            ]),
+        // Campaigns, ad placements and trackers.
+        .target(
+            name: "IntertwineAds",
+            dependencies: [
+                "IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        // Data sources, assembly and rendering of pages, their changes, and the performance of actions.
         .target(
             name: "IntertwineFeed",
             dependencies: [
-                "IntertwinePrimitives",
+                "IntertwineAds", "IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "Mustache", package: "swift-mustache"),
             ]),
         // What lies in files, into the binary.
         .target(
@@ -307,7 +341,8 @@ let package = Package(
         .executableTarget(
             name: "ParserFuzz",
             dependencies: [
-                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwineImageWire", "TestSupport",
+                "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImageWire", "IntertwineImages", "IntertwineItems", "IntertwineJSON",
+                "TestSupport",
             ],
             path: "Tests/ParserFuzz"),
         // Prints the time of looking up a bearer token.
@@ -325,7 +360,12 @@ let package = Package(
                 "IntertwineFetch", "IntertwineIdentity", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "JWTKit", package: "jwt-kit"),
             ]),
-        .testTarget(name: "FeedTests", dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),
+        .testTarget(
+            name: "FeedTests",
+            dependencies: [
+                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
+                "IntertwineLedger", "IntertwinePrimitives", "TestSupport",
+            ]),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
@@ -350,19 +390,21 @@ let package = Package(
             ]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
-            name: "StorageVictim", dependencies: ["IntertwineFeed", "IntertwineStorage"], path: "Tests/StorageVictim"),
+            name: "StorageVictim", dependencies: ["IntertwineItems", "IntertwineLedger", "IntertwineStorage"], path: "Tests/StorageVictim"),
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "StorageVictim", "TestSupport",
+                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineLedger", "IntertwinePostgreSQL",
+                "IntertwineStorage", "StorageVictim", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
-                "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
+                "IntertwineItems", "IntertwineLedger", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RoutingTests",
@@ -373,15 +415,17 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineStorage", "IntertwineSync", "TestSupport",
+                "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwineStorage", "IntertwineSync",
+                "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages",
-                "IntertwineObservability", "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineStorage",
-                "IntertwineSync", "IntertwineTesting", "TestSupport",
+                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
+                "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability",
+                "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineStorage", "IntertwineSync",
+                "IntertwineTesting", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineCells
+import IntertwineLedger
 
 /// Remembers that a viewer has cooked a recipe. It can be taken back.
 struct CookCommand: UndoableCommand {

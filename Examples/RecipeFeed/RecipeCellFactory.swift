@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineCells
+import IntertwineItems
 
 /// Shows a recipe with its image and title.
 struct RecipeCellFactory: CellViewModelFactory {

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import IntertwineCells
+import IntertwineItems
 import IntertwineService
 
 /// Serves a feed of recipes: a kind of item, a cell and a command of its own, each one file and one line here.

@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineItems
 
 /// `{"kind":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://…","type":"quick"}`
 struct RecipeKind: ItemKind {

@@ -1,4 +1,6 @@
-package import IntertwineFeed
+package import IntertwineAds
+internal import IntertwineItems
+internal import IntertwineJSON
 internal import Yams
 
 /// The campaigns that a file declares: `campaigns: {spring: {advertiser: …, creatives: […]}}`. `Config/campaigns.yaml` shows some.

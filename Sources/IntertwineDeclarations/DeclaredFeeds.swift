@@ -1,4 +1,6 @@
-package import IntertwineFeed
+package import IntertwineAds
+internal import IntertwineCells
+package import IntertwineItems
 
 /// The sections that configuration declares, and the feeds that are composed of them.
 package struct DeclaredFeeds: Sendable {

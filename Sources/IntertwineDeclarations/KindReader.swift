@@ -1,4 +1,7 @@
-internal import IntertwineFeed
+internal import IntertwineCells
+internal import IntertwineItems
+internal import IntertwineKinds
+internal import IntertwineLedger
 
 /// Reads the declaration of one kind, `name: {fields: …, cells: …}`. ``DeclaredKind`` checks the names in it.
 struct KindReader {

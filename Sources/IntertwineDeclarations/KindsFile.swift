@@ -1,4 +1,6 @@
-package import IntertwineFeed
+package import IntertwineCells
+package import IntertwineItems
+package import IntertwineKinds
 
 /// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
 package struct KindsFile {

@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineCells
+internal import IntertwineItems
 internal import IntertwinePrimitives
 
 /// Reads `languages: [en, de]`, and texts by language: `title: {en: Events, de: Termine}`.

@@ -1,4 +1,5 @@
-public import IntertwineFeed
+public import IntertwineAds
+public import IntertwineCells
 internal import IntertwinePrimitives
 
 /// A type that a setting's text can be parsed as.

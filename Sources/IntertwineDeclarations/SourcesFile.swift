@@ -1,7 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
-package import IntertwineFeed
 internal import IntertwineFetch
+package import IntertwineItems
+internal import IntertwineJSON
 internal import IntertwineStorage
 package import IntertwineSync
 internal import Yams

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// A reader of text files, including pipes and devices, which reads once and as a whole, with a time limit.

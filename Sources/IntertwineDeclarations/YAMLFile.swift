@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IntertwineFeed
+internal import IntertwineItems
 package import Yams
 
 /// A reader of YAML files, including pipes and devices, which reads once and reports errors with file and line.

@@ -1,4 +1,3 @@
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import Synchronization
 

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 internal import IntertwineRouting

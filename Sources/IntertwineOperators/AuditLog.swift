@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
 public import IntertwineDeclarations
-internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwinePrimitives
 internal import Synchronization
 

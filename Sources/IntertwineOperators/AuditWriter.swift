@@ -1,7 +1,7 @@
 internal import CIntertwineLinux
 internal import Foundation
 internal import Glibc
-internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwinePrimitives
 
 /// The files of an audit log: the log itself, and the journal of actions in progress. Every method blocks.

@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineAds
+internal import IntertwineItems
 internal import IntertwineStorage
 
 /// A check that campaigns can be written.

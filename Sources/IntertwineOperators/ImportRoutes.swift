@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Foundation
 internal import HTTPTypes
 internal import IntertwineDeclarations
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
 internal import IntertwineRouting
 internal import IntertwineStorage
 

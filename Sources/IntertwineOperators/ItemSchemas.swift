@@ -1,4 +1,4 @@
-internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineRouting
 
 /// Schemas of items, imports and operations, as the admin API sends and receives them.

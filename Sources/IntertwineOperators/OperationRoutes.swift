@@ -1,7 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineJSON
 internal import IntertwineRouting
 internal import IntertwineStorage
 

@@ -1,9 +1,10 @@
 internal import HTTPTypes
 public import IntertwineDeclarations
-package import IntertwineFeed
 internal import IntertwineHTTPServer
 public import IntertwineIdentity
 package import IntertwineImages
+package import IntertwineItems
+package import IntertwineLedger
 package import IntertwineObservability
 package import IntertwineRouting
 package import IntertwineStorage

@@ -1,8 +1,8 @@
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwineHTTPServer
 internal import IntertwineImages
+internal import IntertwineItems
 internal import IntertwineRouting
 
 /// The route `DELETE /admin/images` with `url`, `prefix`, `host` or `all`: purges images from memory and disk.

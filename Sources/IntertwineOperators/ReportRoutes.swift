@@ -1,7 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineFeed
+internal import IntertwineAds
 internal import IntertwineHTTPServer
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 

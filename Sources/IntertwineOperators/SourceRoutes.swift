@@ -1,8 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
 internal import IntertwineDeclarations
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage

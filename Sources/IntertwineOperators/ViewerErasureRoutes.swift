@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineLedger
 internal import IntertwineRouting
 
 /// The route `DELETE /admin/viewers/{id}`: erases the stored data of a viewer.

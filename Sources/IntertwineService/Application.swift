@@ -1,7 +1,11 @@
 internal import Foundation
+internal import IntertwineAds
+internal import IntertwineCells
 internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
 public import IntertwineObservability
 internal import IntertwineOperators
 internal import IntertwinePostgreSQL

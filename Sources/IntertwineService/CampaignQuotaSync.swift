@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import IntertwineFeed
+internal import IntertwineAds
 internal import Logging
 internal import ServiceLifecycle
 

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
-internal import IntertwineFeed
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwinePostgreSQL
 internal import IntertwineStorage
 

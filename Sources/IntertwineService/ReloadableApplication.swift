@@ -1,3 +1,5 @@
+internal import IntertwineAds
+internal import IntertwineCells
 internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineObservability

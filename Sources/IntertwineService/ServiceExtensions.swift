@@ -1,9 +1,15 @@
 // Embedding programs need one import only: these modules define the types in the declarations of this one.
 @_exported public import HTTPTypes
+@_exported public import IntertwineAds
+@_exported public import IntertwineCells
 @_exported public import IntertwineDeclarations
 @_exported public import IntertwineFeed
 @_exported public import IntertwineHTTPServer
 @_exported public import IntertwineIdentity
+@_exported public import IntertwineItems
+@_exported public import IntertwineJSON
+@_exported public import IntertwineKinds
+@_exported public import IntertwineLedger
 @_exported public import IntertwineObservability
 @_exported public import IntertwineOperators
 @_exported public import IntertwineStorage

@@ -1,3 +1,4 @@
+internal import IntertwineAds
 internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwineObservability

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import IntertwineFeed
 internal import IntertwineFetch
+internal import IntertwineItems
 internal import IntertwinePrimitives
 
 /// The validators of the pages of the last applied snapshot, for conditional requests. The poller keeps it; with an empty cache all pages

@@ -1,6 +1,7 @@
 internal import HTTPTypes
-public import IntertwineFeed
 internal import IntertwineFetch
+public import IntertwineItems
+internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 /// The pagination of a source: the way a page names the next one.

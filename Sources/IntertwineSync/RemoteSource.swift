@@ -1,6 +1,7 @@
 public import HTTPTypes
-public import IntertwineFeed
 public import IntertwineFetch
+public import IntertwineItems
+internal import IntertwineJSON
 public import IntertwineStorage
 
 /// A JSON API with whose items the store is kept in step.

@@ -1,5 +1,5 @@
-public import IntertwineFeed
 public import IntertwineFetch
+public import IntertwineItems
 public import IntertwineStorage
 
 /// The reason why a synchronisation changed nothing. The description is one line for the operator of the source.

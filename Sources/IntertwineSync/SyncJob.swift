@@ -1,8 +1,8 @@
 internal import Crypto
 internal import Glibc
 internal import HTTPTypes
-public import IntertwineFeed
 public import IntertwineFetch
+public import IntertwineItems
 internal import IntertwinePrimitives
 public import IntertwineStorage
 

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import Dispatch
-internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineStorage
 internal import Synchronization
 

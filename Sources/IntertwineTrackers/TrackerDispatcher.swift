@@ -1,7 +1,8 @@
 internal import HTTPTypes
+package import IntertwineAds
 internal import IntertwineEventLoop
-package import IntertwineFeed
 package import IntertwineFetch
+internal import IntertwineLedger
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization

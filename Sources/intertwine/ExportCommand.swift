@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import IntertwineFeed
+import IntertwineLedger
 import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import IntertwineAds
 import IntertwineFeed
+import IntertwineLedger
 import IntertwinePrimitives
 import IntertwineService
 

@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Foundation
-import IntertwineFeed
+import IntertwineItems
 import IntertwineService
 import IntertwineStorage
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import IntertwineFeed
+import IntertwineItems
 import IntertwineService
 
 /// The root command of the command line.

@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Foundation
-import IntertwineFeed
+import IntertwineLedger
 public import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import IntertwineFeed
+import IntertwineItems
 import IntertwineSample
 import IntertwineService
 import IntertwineStorage

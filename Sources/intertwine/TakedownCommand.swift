@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import IntertwineFeed
+import IntertwineCells
+import IntertwineItems
 import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import IntertwineFeed
+import IntertwineAds
+import IntertwineLedger
 import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

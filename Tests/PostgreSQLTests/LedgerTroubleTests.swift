@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import IntertwinePostgreSQL
 import IntertwineStorage
 import Synchronization

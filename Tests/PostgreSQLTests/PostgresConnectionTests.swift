@@ -1,4 +1,3 @@
-import IntertwineFeed
 import IntertwinePostgreSQL
 import IntertwineStorage
 import TestSupport

@@ -1,5 +1,5 @@
 import Glibc
-import IntertwineFeed
+import IntertwineItems
 import IntertwinePostgreSQL
 import IntertwineStorage
 import Synchronization

@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineItems
 import IntertwinePostgreSQL
 import IntertwineStorage
 import TestSupport

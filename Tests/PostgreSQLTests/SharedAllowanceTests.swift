@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineLedger
 import IntertwineStorage
 import TestSupport
 import Testing

@@ -1,7 +1,10 @@
 import Foundation
+import IntertwineCells
 import IntertwineFeed
 import IntertwineFetch
 import IntertwineHTTPServer
+import IntertwineItems
+import IntertwineLedger
 import IntertwineStorage
 import Synchronization
 import Testing

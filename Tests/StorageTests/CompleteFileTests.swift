@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import IntertwineFeed
+import IntertwineItems
 import IntertwineStorage
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
-import IntertwineFeed
+import IntertwineAds
+import IntertwineItems
 import IntertwineStorage
 import TestSupport
 import Testing

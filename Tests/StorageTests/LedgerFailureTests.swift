@@ -1,5 +1,6 @@
 import Foundation
-import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import IntertwineStorage
 import TestSupport
 import Testing

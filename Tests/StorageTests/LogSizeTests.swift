@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineFeed
+import IntertwineAds
 import IntertwineStorage
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
-import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import IntertwineStorage
 import TestSupport
 import Testing

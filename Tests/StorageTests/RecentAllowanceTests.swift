@@ -1,5 +1,5 @@
 import GRDB
-import IntertwineFeed
+import IntertwineLedger
 import TestSupport
 import Testing
 

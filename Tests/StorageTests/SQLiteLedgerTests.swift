@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-import IntertwineFeed
+import IntertwineLedger
 import Synchronization
 import Testing
 

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import IntertwineFeed
 import Synchronization
 import Testing
 

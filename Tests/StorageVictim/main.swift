@@ -1,5 +1,6 @@
 import Foundation
-import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import IntertwineStorage
 
 // A process for tests that need another one than their own, most of them to kill it:

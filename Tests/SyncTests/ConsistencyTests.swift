@@ -1,5 +1,4 @@
 import Foundation
-import IntertwineFeed
 import IntertwineStorage
 import IntertwineSync
 import Synchronization

@@ -1,7 +1,8 @@
 import Foundation
 import IntertwineEventLoop
-import IntertwineFeed
 import IntertwineFetch
+import IntertwineItems
+import IntertwineJSON
 import IntertwineStorage
 import IntertwineSync
 import Synchronization

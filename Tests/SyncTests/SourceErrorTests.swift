@@ -1,5 +1,4 @@
 import Foundation
-import IntertwineFeed
 import IntertwineFetch
 import IntertwineStorage
 import IntertwineSync

@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
-import IntertwineFeed
 import IntertwineFetch
+import IntertwineItems
+import IntertwineJSON
 import IntertwineStorage
 import IntertwineSync
 import Synchronization

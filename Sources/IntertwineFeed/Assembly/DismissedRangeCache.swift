@@ -1,3 +1,5 @@
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import Synchronization
 
 /// A cache of long ranges of items that viewers dismissed, so that a page skips a range that an earlier page had to read.

@@ -1,3 +1,7 @@
+package import IntertwineAds
+internal import IntertwineCells
+package import IntertwineItems
+
 /// An explanation of a page for operators.
 package struct FeedExplanation: Sendable {
     package struct AdSlot: Sendable, Hashable {

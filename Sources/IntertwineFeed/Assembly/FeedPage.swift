@@ -1,3 +1,8 @@
+internal import IntertwineCells
+package import IntertwineItems
+internal import IntertwineJSON
+internal import IntertwineLedger
+
 /// One page of a feed.
 package struct FeedPage: Sendable {
     /// A cell of a page, with the reason for its position.

@@ -1,8 +1,13 @@
+package import IntertwineAds
+package import IntertwineCells
+package import IntertwineItems
+package import IntertwineLedger
+
 /// A request for one page of a feed, without the client that it is for. Clients with equal requests can share a page.
 package struct FeedRequest: Sendable {
     /// The range of content items per page; advertisements are added to them.
     package static let limits = 1...100
-    package static let defaultLimit = 20
+    package static let defaultLimit = ContentRange.usualCount
     /// The range of pixels per point for images.
     package static let scales = 1...3
 

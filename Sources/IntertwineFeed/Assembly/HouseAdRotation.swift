@@ -1,3 +1,5 @@
+internal import IntertwineAds
+internal import IntertwineItems
 internal import IntertwinePrimitives
 
 /// A seed that selects a house ad as the start of pagination in a feed.

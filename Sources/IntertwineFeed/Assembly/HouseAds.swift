@@ -1,3 +1,8 @@
+internal import IntertwineAds
+internal import IntertwineCells
+internal import IntertwineItems
+internal import IntertwineLedger
+
 /// The advertisements that belong to no campaign. They rotate from page to page, or are shown once at the midpoint of the feed.
 ///
 /// The rotation continues after the position of an advertisement, not after a count. It therefore stays in step if advertisements are added

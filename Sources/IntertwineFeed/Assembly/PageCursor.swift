@@ -1,4 +1,7 @@
 import Crypto
+internal import IntertwineAds
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 
 /// The position of a page in a feed, with reading direction and the state of the ad rotation.
@@ -99,7 +102,7 @@ extension PageCursor {
     ///
     /// - Throws: ``CursorError`` for a text that ``text(feed:signer:)`` did not create.
     init(text: some StringProtocol, feed: UInt64, signer: Signer) throws(CursorError) {
-        guard let payload = signer.payload(of: text) else { throw .invalid }
+        guard let payload = signer.payload(of: String(text)) else { throw .invalid }
         var reader = ByteReader(payload)
         guard let format = reader.readByte(), format == Self.short || format == Self.long, let digest = reader.readUInt64() else {
             throw .invalid

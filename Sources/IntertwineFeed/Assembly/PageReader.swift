@@ -1,3 +1,5 @@
+internal import IntertwineItems
+
 /// The content of one page.
 struct PageContent {
     /// The cells in feed order.

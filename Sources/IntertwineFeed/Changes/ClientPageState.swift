@@ -1,4 +1,6 @@
 internal import Crypto
+internal import IntertwineCells
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 
 /// The state of a page in a client, encoded as its sync token: the page's parameters and its cells.

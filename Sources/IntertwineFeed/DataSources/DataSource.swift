@@ -1,7 +1,9 @@
+public import IntertwineItems
+
 /// A collection of items in sections: the content of a feed, with its order.
 ///
 /// A data source is created once and used for every page. It reads items from the snapshot of each page, so that all of a page is consistent.
-/// ``FlatDataSource`` and ``SectionedDataSource`` read the streams of a ``FeedStore``. A custom data source may read items from anywhere, as
+/// ``FlatDataSource`` and ``SectionedDataSource`` read the streams of a `FeedStore`. A custom data source may read items from anywhere, as
 /// long as their positions are ordered.
 ///
 /// ```swift
@@ -92,17 +94,5 @@ public struct SectionedDataSource: DataSource {
 
     public init(_ sections: [FeedSection], showsAdsAlone: Bool = false) {
         (self.sections, self.showsAdsAlone) = (sections, showsAdsAlone)
-    }
-}
-
-/// An advertisement that is pinned among content.
-public struct PinnedAd: Sendable, Hashable {
-    /// The position of the last content item listed before the advertisement.
-    public var position: Int64
-    public var item: FeedItem
-
-    public init(position: Int64, item: FeedItem) {
-        self.position = position
-        self.item = item
     }
 }

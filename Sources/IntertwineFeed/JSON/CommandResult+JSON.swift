@@ -1,3 +1,5 @@
+package import IntertwineCells
+internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 extension CommandResult {

@@ -1,3 +1,5 @@
+internal import IntertwineJSON
+
 extension FeedChanges {
     /// Returns the changes as the JSON (UTF-8) that clients receive.
     package func json() -> [UInt8] {

@@ -1,5 +1,8 @@
 internal import Crypto
 
+internal import IntertwineItems
+internal import IntertwineJSON
+
 extension FeedPage {
     /// Returns the page as the JSON (UTF-8) that clients receive.
     public func json() -> [UInt8] { encoded().json }

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 internal import IntertwineStorageCore
 
 /// A failure of PostgreSQL or of the connection to it. Its description is one line without a password.

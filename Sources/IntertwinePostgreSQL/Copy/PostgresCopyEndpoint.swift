@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineItems
+internal import IntertwineLedger
 package import IntertwineStorageCore
 
 /// Items and ledger in a database of PostgreSQL.

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineStorageCore
 import Synchronization
 

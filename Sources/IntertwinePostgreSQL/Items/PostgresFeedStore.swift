@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 package import IntertwineStorageCore
 internal import Synchronization
 

@@ -1,4 +1,5 @@
-import IntertwineFeed
+internal import IntertwineAds
+internal import IntertwineItems
 import IntertwineStorageCore
 
 /// Writes an import into a database that others are using: items go by COPY into a table that only this session sees, and from there into

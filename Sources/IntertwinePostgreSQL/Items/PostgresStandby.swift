@@ -1,4 +1,4 @@
-import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineStorageCore
 import Synchronization
 

@@ -1,4 +1,4 @@
-import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineStorageCore
 
 /// The sort key of a section that is ordered by a field, and the index for it.

@@ -1,4 +1,4 @@
-import IntertwineFeed
+internal import IntertwineItems
 import IntertwineStorageCore
 
 /// The sections in the database, and their indices.

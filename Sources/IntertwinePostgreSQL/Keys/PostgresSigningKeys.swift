@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineItems
+package import IntertwineLedger
 internal import IntertwineStorageCore
 
 /// The signing keys for tokens and cursors, which all replicas share. The first replica that starts creates the first key.

@@ -1,5 +1,6 @@
 internal import Glibc
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 package import IntertwineStorageCore
 
 /// The markers and the partitions of events.

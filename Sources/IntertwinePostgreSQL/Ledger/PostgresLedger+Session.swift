@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineAds
+package import IntertwineItems
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 

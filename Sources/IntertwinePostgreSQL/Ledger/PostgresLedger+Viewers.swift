@@ -1,4 +1,5 @@
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 internal import IntertwineStorageCore
 
 /// Viewers' lists.

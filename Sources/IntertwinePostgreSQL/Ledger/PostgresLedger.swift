@@ -1,5 +1,6 @@
 internal import Foundation
-package import IntertwineFeed
+package import IntertwineItems
+package import IntertwineLedger
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 

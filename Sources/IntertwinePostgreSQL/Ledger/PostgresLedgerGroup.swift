@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwineStorageCore
 
 /// A group of units with the locks, the look-ups and the rows that it needs in a shared database.

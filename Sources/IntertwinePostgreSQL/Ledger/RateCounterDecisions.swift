@@ -1,4 +1,4 @@
-internal import IntertwineFeed
+internal import IntertwineLedger
 internal import IntertwineStorageCore
 
 extension RateCounterKey {

@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwineStorageCore
 
 extension Rollups.Sums {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineStorageCore
 
 /// A change of the tables, applied once in a database. It only adds, so that replicas of the previous version continue.

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 internal import IntertwineStorageCore
 
 /// The checks of a database at start. A failure is reported in one line that names the remedy.

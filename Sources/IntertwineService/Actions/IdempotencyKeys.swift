@@ -1,7 +1,7 @@
 internal import Crypto
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 

@@ -1,6 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import Synchronization
 
 /// A cache of encoded redirects for clicks. Why: many clicks lead to few destinations, so each response is encoded once.

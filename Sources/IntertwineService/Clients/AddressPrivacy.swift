@@ -1,6 +1,6 @@
 internal import Crypto
 internal import Glibc
-internal import IntertwineFeed
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import Synchronization
 

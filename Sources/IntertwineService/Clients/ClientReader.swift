@@ -1,7 +1,10 @@
 internal import HTTPTypes
+internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineIdentity
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import IntertwineFeed
+internal import IntertwineAds
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Synchronization

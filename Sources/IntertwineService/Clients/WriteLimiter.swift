@@ -1,4 +1,3 @@
-internal import IntertwineFeed
 internal import Synchronization
 
 /// A rate limiter for writes of an address and of a viewer.

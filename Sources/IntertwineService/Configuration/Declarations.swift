@@ -1,6 +1,11 @@
 internal import Foundation
+package import IntertwineAds
+internal import IntertwineCells
 public import IntertwineDeclarations
-public import IntertwineFeed
+internal import IntertwineFeed
+public import IntertwineItems
+internal import IntertwineKinds
+package import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineSync
 

@@ -1,5 +1,7 @@
+public import IntertwineAds
+public import IntertwineCells
 public import IntertwineDeclarations
-public import IntertwineFeed
+internal import IntertwineItems
 
 /// The settings `feed.*`, `ads.*` and `cells.*` of pages.
 public struct FeedSettings: Sendable {

@@ -1,9 +1,9 @@
 internal import Crypto
 internal import Foundation
 public import IntertwineDeclarations
-internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwineImages
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 
 /// The settings `images.*` of the image proxy.

@@ -2,8 +2,8 @@ internal import Foundation
 internal import HTTPTypes
 public import IntertwineDeclarations
 internal import IntertwineEventLoop
-internal import IntertwineFeed
 internal import IntertwineFetch
+internal import IntertwineItems
 public import IntertwineOperators
 internal import IntertwinePrimitives
 public import IntertwineSync

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IntertwineFeed
+package import IntertwineItems
 internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import IntertwineDeclarations
-internal import IntertwineFeed
+internal import IntertwineLedger
 internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage

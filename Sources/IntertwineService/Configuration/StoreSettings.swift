@@ -1,6 +1,6 @@
 internal import Foundation
 internal import IntertwineDeclarations
-internal import IntertwineFeed
+package import IntertwineItems
 internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineRouting
 
 /// The OpenAPI description of the service, generated from its routes.

@@ -1,4 +1,6 @@
+internal import IntertwineCells
 internal import IntertwineFeed
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 

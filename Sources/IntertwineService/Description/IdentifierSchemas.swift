@@ -1,6 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineKinds
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 

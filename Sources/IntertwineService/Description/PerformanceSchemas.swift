@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineCells
+internal import IntertwineLedger
 internal import IntertwineRouting
 
 /// Schemas of the results of actions.

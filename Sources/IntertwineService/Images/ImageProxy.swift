@@ -1,9 +1,10 @@
 internal import Foundation
+public import IntertwineCells
 internal import IntertwineDeclarations
 internal import IntertwineEventLoop
-internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwineImages
+internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineSample

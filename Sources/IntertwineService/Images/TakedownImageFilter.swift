@@ -1,4 +1,4 @@
-internal import IntertwineFeed
+internal import IntertwineAds
 internal import IntertwineFetch
 internal import IntertwineStorage
 internal import Synchronization

@@ -1,6 +1,9 @@
 internal import DequeModule
+internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwineObservability
 internal import Synchronization
 

@@ -1,6 +1,9 @@
+internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineImages
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwineObservability
 internal import IntertwineRouting
 internal import Synchronization

@@ -1,4 +1,4 @@
-internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle

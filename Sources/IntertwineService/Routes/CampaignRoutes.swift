@@ -1,7 +1,9 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineFeed
+package import IntertwineAds
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwineOperators
 internal import IntertwinePrimitives
 internal import IntertwineRouting

@@ -1,7 +1,11 @@
 internal import Foundation
 internal import HTTPTypes
+internal import IntertwineAds
+internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwineOperators
 internal import IntertwinePrimitives
 internal import IntertwineRouting

@@ -1,7 +1,10 @@
 internal import Foundation
 internal import HTTPTypes
+internal import IntertwineAds
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
 internal import IntertwineObservability
 internal import IntertwinePrimitives
 internal import IntertwineRouting

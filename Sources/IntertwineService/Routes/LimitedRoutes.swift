@@ -1,6 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineLedger
 internal import IntertwineRouting
 internal import Synchronization
 

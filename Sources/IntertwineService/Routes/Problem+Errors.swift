@@ -1,6 +1,8 @@
 internal import HTTPTypes
+internal import IntertwineCells
 package import IntertwineFeed
 internal import IntertwineHTTPServer
+package import IntertwineItems
 package import IntertwineRouting
 
 // The conversions from errors of lower modules to problem responses. No other file converts them.

@@ -1,5 +1,5 @@
 internal import Foundation
-package import IntertwineFeed
+package import IntertwineItems
 package import IntertwineStorageCore
 
 /// Items and ledger in two files.

@@ -1,5 +1,5 @@
 internal import GRDB
-package import IntertwineFeed
+package import IntertwineItems
 package import IntertwineStorageCore
 
 /// An Intertwine database file with access to all rows, for copies between databases.

@@ -1,5 +1,6 @@
 import GRDB
-import IntertwineFeed
+internal import IntertwineAds
+internal import IntertwineItems
 
 /// An import into a store that is in use.
 ///

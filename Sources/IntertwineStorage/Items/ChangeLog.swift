@@ -1,5 +1,5 @@
 import DequeModule
-import IntertwineFeed
+internal import IntertwineItems
 import Synchronization
 
 /// A record of the items that a unit of work replaced in place, if it did nothing else.

@@ -1,5 +1,5 @@
 internal import Glibc
-package import IntertwineFeed
+package import IntertwineItems
 
 extension SQLiteStore: ItemStore {}
 

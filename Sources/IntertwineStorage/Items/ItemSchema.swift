@@ -1,5 +1,4 @@
 import GRDB
-import IntertwineFeed
 
 /// The schema of the items' file.
 ///

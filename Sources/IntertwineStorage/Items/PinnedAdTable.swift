@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import IntertwineFeed
+internal import IntertwineItems
 
 /// The table `ad_listing`: the positions of ads among the content, as imports listed them.
 ///

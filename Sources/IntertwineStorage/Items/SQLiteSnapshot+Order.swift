@@ -1,4 +1,4 @@
-import IntertwineFeed
+internal import IntertwineItems
 
 extension SQLiteSnapshot {
     func visit(

@@ -1,4 +1,4 @@
-import IntertwineFeed
+internal import IntertwineItems
 
 /// The items of one read transaction.
 struct SQLiteSnapshot: FeedSnapshot {

@@ -1,5 +1,4 @@
 import GRDB
-import IntertwineFeed
 import IntertwineStorageCore
 
 extension SQLiteStore: CheckedFile {

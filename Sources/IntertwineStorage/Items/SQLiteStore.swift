@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineFeed
+public import IntertwineItems
 import Synchronization
 
 /// An item store in an SQLite file: the embedded store.

@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineFeed
+public import IntertwineItems
 import Synchronization
 
 extension SectionLayout {

@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-import IntertwineFeed
+internal import IntertwineItems
 import Synchronization
 
 /// A queue of item writes, with one transaction for all waiting writes: those that arrived while the disk was busy with the previous ones.

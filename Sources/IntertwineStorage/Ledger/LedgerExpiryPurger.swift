@@ -1,5 +1,5 @@
 import GRDB
-import IntertwineFeed
+internal import IntertwineLedger
 
 /// A purger that removes expired rows of the ledger in small batches.
 struct LedgerExpiryPurger {

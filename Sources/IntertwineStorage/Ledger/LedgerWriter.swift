@@ -1,5 +1,6 @@
 import GRDB
-import IntertwineFeed
+internal import IntertwineItems
+internal import IntertwineLedger
 
 /// A writer of groups of units: each group is one durable transaction.
 ///

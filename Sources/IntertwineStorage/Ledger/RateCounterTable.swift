@@ -1,5 +1,5 @@
 import GRDB
-import IntertwineFeed
+internal import IntertwineLedger
 
 /// The rate counters of an SQLite ledger.
 ///

@@ -1,6 +1,8 @@
 import GRDB
 import GRDBSQLite
-import IntertwineFeed
+internal import IntertwineAds
+internal import IntertwineItems
+internal import IntertwineLedger
 import IntertwinePrimitives
 import Synchronization
 

@@ -1,5 +1,4 @@
 import GRDB
-import IntertwineFeed
 
 /// The file check of the ledger. Events are written once, so blocks of them share a digest, which is written after the commits without
 /// additional cost for them.

@@ -1,5 +1,6 @@
 import GRDB
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 
 /// Erasure of a viewer's data.
 extension SQLiteLedger {

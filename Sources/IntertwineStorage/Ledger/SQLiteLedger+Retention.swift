@@ -1,5 +1,5 @@
 import GRDB
-import IntertwineFeed
+internal import IntertwineItems
 
 /// The removal of events and of viewers.
 extension SQLiteLedger {

@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineAds
+package import IntertwineItems
 
 extension SQLiteLedger: SQLLedger {
     package func reading<Value>(_ body: (SQLiteSession) throws -> Value) throws -> Value {

@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
-public import IntertwineFeed
+internal import IntertwineItems
+public import IntertwineLedger
 
 extension SQLiteLedger {
     public func selection(id: String) async throws -> CommandRecord? {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-public import IntertwineFeed
+public import IntertwineItems
+public import IntertwineLedger
 import IntertwinePrimitives
 import Synchronization
 

@@ -1,4 +1,4 @@
-import IntertwineFeed
+internal import IntertwineItems
 
 /// A cache of text parameters for a statement that runs repeatedly with similar values.
 ///

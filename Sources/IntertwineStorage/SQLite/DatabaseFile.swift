@@ -1,7 +1,7 @@
 import Foundation
 package import GRDB
 import Glibc
-package import IntertwineFeed
+package import IntertwineItems
 
 /// A description of an Intertwine database file, with functions that recognize, open and migrate it.
 struct DatabaseFile {

@@ -1,5 +1,5 @@
 import GRDB
-import IntertwineFeed
+import IntertwineItems
 import IntertwineStorageCore
 import Synchronization
 

@@ -1,6 +1,6 @@
 import GRDB
 import Glibc
-import IntertwineFeed
+internal import IntertwineItems
 import Synchronization
 
 /// The known damage of an open database file. Known damage persists until another file replaces the file.

@@ -1,5 +1,5 @@
 import Glibc
-import IntertwineFeed
+internal import IntertwineItems
 
 /// A monitor that detects changes of a database file between checks.
 struct FileReplacementMonitor {

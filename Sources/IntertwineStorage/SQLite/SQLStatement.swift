@@ -1,6 +1,6 @@
 import GRDB
 import GRDBSQLite
-import IntertwineFeed
+internal import IntertwineItems
 package import IntertwineStorageCore
 import Synchronization
 

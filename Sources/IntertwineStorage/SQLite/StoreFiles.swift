@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import IntertwineFeed
+internal import IntertwineItems
 
 /// The database files and the signing key of a file store, which belong together.
 package struct StoreFiles: Sendable {

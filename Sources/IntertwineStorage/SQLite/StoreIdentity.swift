@@ -1,5 +1,4 @@
 import GRDB
-import IntertwineFeed
 
 /// The identity of the store that a database file belongs to, with the store's generation when the file was last served. A row of the file.
 struct StoreIdentity: Equatable {

@@ -1,5 +1,5 @@
 internal import Foundation
-package import IntertwineFeed
+package import IntertwineItems
 
 /// One of the two databases that a copy goes from and to. Its calls block.
 package protocol CopyEndpoint: AnyObject {

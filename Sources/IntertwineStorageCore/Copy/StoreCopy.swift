@@ -1,5 +1,5 @@
 internal import Crypto
-internal import IntertwineFeed
+internal import IntertwineItems
 
 /// A copy of items and ledger from files to a PostgreSQL database, or back. An interrupted copy resumes. Its calls block.
 ///

@@ -1,4 +1,5 @@
-import IntertwineFeed
+package import IntertwineAds
+internal import IntertwineItems
 
 /// The campaigns of an import, which are written last, when the existence of their ads is known.
 struct DeferredCampaignChecks {

@@ -1,5 +1,6 @@
 import Glibc
-package import IntertwineFeed
+internal import IntertwineAds
+package import IntertwineItems
 
 /// An import of items from one or several files into a store, in one transaction.
 ///

@@ -1,4 +1,4 @@
-public import IntertwineFeed
+public import IntertwineItems
 
 /// A key that identifies an item: its kind and id.
 public struct ItemKey: Sendable {

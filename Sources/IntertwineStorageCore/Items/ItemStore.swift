@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 internal import IntertwinePrimitives
 
 /// A store whose items can be changed by operators and by the process itself. Each change is durable when it returns.

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 
 /// A digest of the values of rows, which changes with any bit of one value. It protects against damage, not against intent.
 package struct RowDigest {

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 
 /// The tables `section` and `section_kind`.
 extension SectionLayout {

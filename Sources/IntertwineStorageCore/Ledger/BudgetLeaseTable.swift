@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineAds
+internal import IntertwineLedger
 
 /// The table `reservation`: the leases of processes on the goals of campaigns.
 ///

@@ -1,4 +1,5 @@
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 
 /// A key of all properties of an event that counters distinguish. Events with equal keys are counted together.
 package struct EventGroupKey: Hashable {

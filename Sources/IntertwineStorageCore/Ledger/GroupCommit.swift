@@ -1,5 +1,6 @@
 internal import Dispatch
-package import IntertwineFeed
+package import IntertwineItems
+package import IntertwineLedger
 internal import IntertwinePrimitives
 internal import Synchronization
 

@@ -1,4 +1,5 @@
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 
 /// A group of units of work that share one transaction, from its questions to its statements. It does no I/O.
 ///

@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineItems
+internal import IntertwineLedger
 
 /// Reports that are read from totals.
 extension LedgerReport {

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineLedger
 
 /// The table `listing`: additions to viewers' lists, and removals from them.
 ///

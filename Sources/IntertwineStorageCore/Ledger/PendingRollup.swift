@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineLedger
 
 /// A limiter of rows for events that do not count.
 ///

@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineAds
+package import IntertwineLedger
 
 /// A ledger in a database, with the further functions that the service needs.
 package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedger {

@@ -1,5 +1,6 @@
 internal import Crypto
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 
 /// A key of a rate counter: a digest, so that rows have a fixed size and contain no names.
 package struct RateCounterKey: Hashable, Comparable, Sendable {

@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineItems
+internal import IntertwineLedger
 
 /// A table of reports that is made of the events after a marker.
 package enum ReportCheckpoint: String, Sendable {

@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineItems
+package import IntertwineLedger
 
 /// Counts by day, cell, kind and verdict, and campaign deliveries by quarters of an hour.
 ///

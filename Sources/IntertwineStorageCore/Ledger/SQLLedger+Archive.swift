@@ -1,4 +1,5 @@
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 
 /// Queries of operators, and the retention of events.
 extension SQLLedger {

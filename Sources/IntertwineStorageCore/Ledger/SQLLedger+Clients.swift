@@ -1,4 +1,4 @@
-internal import IntertwineFeed
+internal import IntertwineItems
 
 /// Registered client capabilities.
 extension SQLLedger {

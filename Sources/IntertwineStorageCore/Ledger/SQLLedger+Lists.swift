@@ -1,4 +1,5 @@
-package import IntertwineFeed
+package import IntertwineItems
+package import IntertwineLedger
 
 /// Pages of viewers' lists.
 extension SQLLedger {

@@ -1,4 +1,5 @@
-internal import IntertwineFeed
+internal import IntertwineItems
+internal import IntertwineLedger
 
 /// Aggregation of totals and sketches.
 extension SQLLedger {

@@ -1,4 +1,6 @@
-package import IntertwineFeed
+package import IntertwineAds
+internal import IntertwineItems
+package import IntertwineLedger
 
 /// The calls of trackers.
 extension SQLLedger {

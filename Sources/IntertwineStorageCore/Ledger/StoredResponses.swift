@@ -1,4 +1,5 @@
-package import IntertwineFeed
+internal import IntertwineItems
+package import IntertwineLedger
 
 /// Responses under the idempotency keys of their requests, and selections.
 extension SQLLedger {

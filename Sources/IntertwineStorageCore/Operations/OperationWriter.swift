@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 
 /// A writer that performs operations one after another.
 package struct OperationWriter<Session: SQLSession> {

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 
 package struct StreamMove: Sendable {
     package var old: Int64

@@ -1,4 +1,4 @@
-public import IntertwineFeed
+public import IntertwineItems
 
 /// An editorial change of the store. Several are applied together, see `SQLiteStore.apply`.
 ///

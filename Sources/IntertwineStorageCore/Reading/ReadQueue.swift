@@ -1,5 +1,5 @@
 import DequeModule
-import IntertwineFeed
+internal import IntertwineItems
 
 /// A read that is queued or runs on a thread.
 ///

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 
 /// A complete list of a source's items, which is collected privately and then applied to the store in one transaction.
 ///

@@ -1,4 +1,5 @@
-package import IntertwineFeed
+internal import IntertwineAds
+package import IntertwineItems
 
 /// A merge of a source's complete list into the store, inside a write transaction of the caller.
 ///

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+package import IntertwineItems
 
 /// An error of a database or of the connection to it.
 package protocol DatabaseFailure: Error {

@@ -1,4 +1,4 @@
-internal import IntertwineFeed
+internal import IntertwineItems
 
 /// A value of a statement's parameter.
 ///

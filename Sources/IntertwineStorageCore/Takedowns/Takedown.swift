@@ -1,5 +1,3 @@
-internal import IntertwineFeed
-
 /// A takedown: an operator's order that keeps an item out of the store, for every source, until it is released.
 ///
 /// Removal of an item through the admin API creates a takedown: `DELETE` of the item, and the operations `remove` and `clear`

@@ -1,4 +1,5 @@
-package import IntertwineFeed
+internal import IntertwineAds
+package import IntertwineItems
 
 /// The tables of items that are taken down, and of ads that belong to campaigns.
 ///

@@ -1,6 +1,6 @@
 internal import IntertwineEventLoop
-internal import IntertwineFeed
 package import IntertwineFetch
+internal import IntertwineItems
 internal import IntertwinePrimitives
 package import IntertwineStorage
 package import Logging

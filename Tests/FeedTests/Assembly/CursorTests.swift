@@ -1,4 +1,6 @@
+import IntertwineAds
 import IntertwineFeed
+import IntertwineLedger
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwineItems
 
 @Suite("The midpoint of the feed")
 struct FeedMidpointTests {

@@ -1,8 +1,9 @@
-import IntertwineFeed
 import Synchronization
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwineItems
+@testable import IntertwineLedger
 
 @Suite("Skipping of dismissed items")
 struct HiddenRunTests {

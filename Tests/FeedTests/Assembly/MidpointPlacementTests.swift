@@ -1,3 +1,4 @@
+import IntertwineAds
 import IntertwineFeed
 import Testing
 

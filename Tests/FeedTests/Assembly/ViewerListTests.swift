@@ -1,4 +1,6 @@
+import IntertwineCells
 import IntertwineFeed
+import IntertwineLedger
 import Testing
 
 @Suite("Pages of a viewer's list")

@@ -1,7 +1,9 @@
 import IntertwinePrimitives
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineAds
+@testable import IntertwineItems
+@testable import IntertwineLedger
 
 @Suite("Delivery of campaigns")
 struct AdServerTests {

@@ -1,7 +1,9 @@
 import Synchronization
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineAds
+@testable import IntertwineItems
+@testable import IntertwineLedger
 
 /// Processes that start, stop and stall on one ledger: in any order of events, goals are never exceeded and are finally reached.
 @Suite("Goals shared by several processes")

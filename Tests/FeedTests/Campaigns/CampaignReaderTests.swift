@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineAds
+@testable import IntertwineCells
+@testable import IntertwineItems
+@testable import IntertwineLedger
 
 @Suite("Declarations of campaigns")
 struct CampaignReaderTests {

@@ -3,6 +3,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import IntertwineAds
 @testable import IntertwineFeed
 
 @Suite("Minimum distances of advertisements")

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineAds
+@testable import IntertwineLedger
 
 @Suite("Days with clock changes")
 struct ZoneDayTests {

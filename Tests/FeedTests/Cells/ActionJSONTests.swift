@@ -1,4 +1,7 @@
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineJSON
 import Testing
 
 @Suite("Custom actions as JSON")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import IntertwineCells
 @testable import IntertwineFeed
 
 @Suite("Client capabilities")

@@ -1,5 +1,8 @@
 import Foundation
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import Synchronization
 import Testing
 
@@ -14,7 +17,7 @@ struct FeedPageTests {
         fixture.store.put(Fixture.user("gl", at: 2, name: "Glasses", background: "https://img.example/bg.png"))
         let page = try await fixture.page()
         let seen = try #require(text(page).firstMatch(of: /"cell":"ad:0","token":"([^"]+)"/)).1
-        guard case .valid(let token) = fixture.tokens.verifyImpression(seen, now: Fixture.now) else {
+        guard case .valid(let token) = fixture.tokens.verifyImpression(String(seen), now: Fixture.now) else {
             throw ActionError.unknownCell("ad:0")
         }
         #expect(token.cell == "ad:0" && token.slot == 0 && token.page != 0)

@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineCells
 import Testing
 
 @Suite("Initials of names")

@@ -1,5 +1,10 @@
 import Foundation
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineJSON
+import IntertwineKinds
+import IntertwineLedger
 import Synchronization
 import Testing
 

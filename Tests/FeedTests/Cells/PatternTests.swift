@@ -1,4 +1,6 @@
-import IntertwineFeed
+import IntertwineCells
+import IntertwineItems
+import IntertwineLedger
 import Testing
 
 /// The pattern in one place: an item, a factory that makes its view model, and the line that performs its commands.

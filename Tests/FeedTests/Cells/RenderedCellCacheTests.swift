@@ -1,5 +1,9 @@
 import Foundation
+import IntertwineAds
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import Synchronization
 import Testing
 

@@ -1,5 +1,8 @@
 import Foundation
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import TestSupport
 import Testing
 

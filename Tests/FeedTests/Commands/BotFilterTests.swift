@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineLedger
 import Testing
 
 @Suite("Verdicts of requests")

@@ -1,4 +1,7 @@
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import Synchronization
 import Testing
 

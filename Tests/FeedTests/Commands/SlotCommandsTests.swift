@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineCells
+import IntertwineItems
 import Testing
 
 @Suite("Commands by configuration")

@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineAds
+import IntertwineItems
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineItems
+@testable import IntertwineJSON
 
 @Suite("JSON Pointer (RFC 6901)")
 struct JSONPointerTests {

@@ -1,7 +1,8 @@
 import IntertwinePrimitives
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineItems
+@testable import IntertwineJSON
 
 @Suite("JSON objects")
 struct JSONTests {

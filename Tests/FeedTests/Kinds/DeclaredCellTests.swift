@@ -1,5 +1,9 @@
 import Foundation
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineKinds
+import IntertwineLedger
 import IntertwinePrimitives
 import Testing
 

@@ -1,4 +1,8 @@
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineKinds
+import IntertwineLedger
 import Testing
 
 @Suite("Users as a declared kind")

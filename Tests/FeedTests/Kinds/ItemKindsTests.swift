@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineItems
 import Testing
 
 @Suite("Item kinds")

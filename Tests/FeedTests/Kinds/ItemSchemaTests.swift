@@ -1,5 +1,6 @@
 import Foundation
-import IntertwineFeed
+import IntertwineItems
+import IntertwineKinds
 import IntertwinePrimitives
 import TestSupport
 import Testing

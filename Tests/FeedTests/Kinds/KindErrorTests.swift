@@ -1,4 +1,7 @@
-import IntertwineFeed
+import IntertwineCells
+import IntertwineItems
+import IntertwineKinds
+import IntertwineLedger
 import Testing
 
 @Suite("Faults of a declaration")

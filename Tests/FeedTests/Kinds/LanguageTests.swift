@@ -3,7 +3,10 @@ import IntertwinePrimitives
 import TestSupport
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineCells
+@testable import IntertwineItems
+@testable import IntertwineKinds
+@testable import IntertwineLedger
 
 @Suite("Texts by language")
 struct LanguageTests {

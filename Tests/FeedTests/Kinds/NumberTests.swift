@@ -1,4 +1,8 @@
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineKinds
+import IntertwineLedger
 import Testing
 
 @Suite("Numbers of items")

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineItems
+@testable import IntertwineKinds
 
 @Suite("Templates of declared kinds")
 struct TextTemplateTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineItems
+@testable import IntertwineJSON
 
 @Suite("Pages of a JSON API")
 struct RemotePageReaderTests {

@@ -1,4 +1,8 @@
+import IntertwineAds
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import Logging
 import Testing
 

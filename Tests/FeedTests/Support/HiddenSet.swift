@@ -1,4 +1,6 @@
 import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 
 /// Hidden cells as an in-memory set.
 struct HiddenSet: ViewerStateStore, CellSet {

@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import Synchronization
 
 /// An in-memory ledger with the guarantees of a ledger on disk, except deduplication and rates.

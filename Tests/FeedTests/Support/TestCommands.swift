@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineCells
+import IntertwineLedger
 import Synchronization
 
 struct TestFailure: Error, Hashable {}

@@ -1,4 +1,6 @@
-import IntertwineFeed
+import IntertwineAds
+import IntertwineItems
+import IntertwineLedger
 import Testing
 
 @Suite("Trackers in advertisements")

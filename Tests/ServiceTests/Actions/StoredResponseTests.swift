@@ -1,5 +1,5 @@
 import HTTPTypes
-import IntertwineFeed
+import IntertwineLedger
 import IntertwineRouting
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
+import IntertwineAds
 import IntertwineDeclarations
-import IntertwineFeed
+import IntertwineItems
 import IntertwineTesting
 import Testing
 

@@ -1,11 +1,13 @@
 import Foundation
 import HTTPTypes
-import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import IntertwineRouting
 import Logging
 import Synchronization
 import Testing
 
+@testable import IntertwineAds
 @testable import IntertwineService
 
 @Suite("Client data for the ledger")

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineFeed
+import IntertwineCells
 import Testing
 
 @testable import IntertwineDeclarations

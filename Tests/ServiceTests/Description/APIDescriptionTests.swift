@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import IntertwineFeed
+import IntertwineCells
 import IntertwineFetch
 import IntertwineImages
 import IntertwineRouting

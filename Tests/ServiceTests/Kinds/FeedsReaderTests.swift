@@ -1,6 +1,9 @@
 import IntertwineFeed
+import IntertwineItems
 import Testing
 
+@testable import IntertwineAds
+@testable import IntertwineCells
 @testable import IntertwineDeclarations
 @testable import IntertwineService
 

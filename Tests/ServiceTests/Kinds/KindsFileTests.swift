@@ -1,9 +1,12 @@
 import Foundation
-import IntertwineFeed
+import IntertwineCells
+import IntertwineItems
+import IntertwineKinds
 import TestSupport
 import Testing
 
 @testable import IntertwineDeclarations
+@testable import IntertwineLedger
 @testable import IntertwineService
 
 @Suite("Kinds in a file")

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineFeed
+import IntertwineItems
 import TestSupport
 import Testing
 

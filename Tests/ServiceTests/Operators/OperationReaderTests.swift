@@ -1,5 +1,5 @@
 import HTTPTypes
-import IntertwineFeed
+import IntertwineItems
 import IntertwineRouting
 import IntertwineStorage
 import Testing

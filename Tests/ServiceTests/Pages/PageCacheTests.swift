@@ -1,5 +1,8 @@
 import HTTPTypes
+import IntertwineCells
 import IntertwineFeed
+import IntertwineItems
+import IntertwineLedger
 import Synchronization
 import Testing
 

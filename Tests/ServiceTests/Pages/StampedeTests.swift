@@ -1,5 +1,4 @@
 import Foundation
-import IntertwineFeed
 import IntertwineService
 import IntertwineTesting
 import TestSupport

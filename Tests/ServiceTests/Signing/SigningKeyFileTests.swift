@@ -1,7 +1,7 @@
 import Foundation
-import IntertwineFeed
 import Testing
 
+@testable import IntertwineLedger
 @testable import IntertwineService
 
 @Suite("Signing key in a file")

@@ -2,7 +2,8 @@ import IntertwineStorage
 import Synchronization
 import Testing
 
-@testable import IntertwineFeed
+@testable import IntertwineAds
+@testable import IntertwineLedger
 
 @Suite("Campaign queries, in every ledger")
 struct CampaignContractTests {

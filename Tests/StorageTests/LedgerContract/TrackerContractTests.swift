@@ -1,4 +1,5 @@
-import IntertwineFeed
+import IntertwineAds
+import IntertwineLedger
 import IntertwineStorage
 import Testing
 

@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineItems
 import IntertwineStorage
 
 /// What the operations mean, on plain arrays: one for each section.

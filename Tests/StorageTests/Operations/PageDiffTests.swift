@@ -1,4 +1,5 @@
 import IntertwineFeed
+import IntertwineItems
 import IntertwineStorage
 import TestSupport
 import Testing

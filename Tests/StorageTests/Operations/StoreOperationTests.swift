@@ -1,4 +1,4 @@
-import IntertwineFeed
+import IntertwineItems
 import IntertwineStorage
 import TestSupport
 import Testing

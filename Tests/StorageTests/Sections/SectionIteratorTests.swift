@@ -1,8 +1,9 @@
 import GRDB
-import IntertwineFeed
+import IntertwineItems
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineStorage
 
 @Suite("Pagination of sections on disk")

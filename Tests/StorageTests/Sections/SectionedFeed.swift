@@ -1,4 +1,6 @@
+import IntertwineAds
 import IntertwineFeed
+import IntertwineItems
 import IntertwineStorage
 import TestSupport
 import Testing

@@ -1,0 +1,177 @@
+internal import IntertwinePrimitives
+
+/// An allocation of one page's ad slots to campaigns.
+///
+/// The highest priority comes first. Within a priority, a weighted random choice decides; the weight grows with the distance behind the pace.
+///
+/// The decision is a pure function: equal campaigns, request, delivery snapshot and seed give an equal choice.
+package struct AdDecision {
+    /// The delivery of all campaigns at one moment: each array has one entry for each campaign of the index.
+    struct DeliverySnapshot: Sendable {
+        /// A number that changes at each full evaluation. Between two evaluations, campaigns become ineligible. A campaign becomes eligible again
+        /// only if a slot that was just allocated is freed.
+        var version: UInt64 = 0
+        /// The raw value of the ``IneligibilityReason`` of each campaign; 0 if the campaign is eligible.
+        var obstacles: ContiguousArray<UInt8> = []
+        /// The number of slots that each campaign may take until the next evaluation.
+        var room: ContiguousArray<Int32> = []
+        /// The weight factor of each campaign's pace: 1, or more if the campaign is behind.
+        var urgency: ContiguousArray<Float> = []
+        /// The slots that this process allocated to each campaign and that have no impression yet.
+        var reserved: ContiguousArray<GoalReservations.Count> = []
+    }
+
+    struct Choice: Sendable, Hashable {
+        var campaign: Int
+        var creative: Int32
+    }
+
+    private let campaignIndex: CampaignIndex
+    private let matchedTargeting: ContiguousArray<UInt64>
+    /// The slots that the viewer's frequency caps still allow, by campaign; nil without a viewer. A campaign without an entry has its full
+    /// allowance.
+    private let caps: [Int32: Int]?
+    /// The slots that are reserved for this address by anonymous viewers, by campaign; nil if the viewer is identified.
+    private let anonymousReservations: [Int32: Int64]?
+    private let seed: UInt64
+    /// The only creative that is allowed; nil for the page of a feed, which shows any creative.
+    private let only: Int32?
+    /// The creatives that cannot be shown to the viewer.
+    private let banned: [Int32]
+    private var distances: AdDistances
+    private var served: [Int32: Int] = [:]
+
+    init(
+        _ campaignIndex: CampaignIndex, matchedTargeting: ContiguousArray<UInt64>, caps: [Int32: Int]?, seed: UInt64,
+        apart distances: AdDistances = AdDistances(),
+        only: Int32? = nil, without banned: [Int32] = [], anonymousReservations: [Int32: Int64]? = nil
+    ) {
+        (self.campaignIndex, self.matchedTargeting, self.caps, self.seed, self.anonymousReservations) = (
+            campaignIndex, matchedTargeting, caps, seed, anonymousReservations
+        )
+        (self.only, self.banned, self.distances) = (only, banned, distances)
+    }
+
+    /// Counts the slots of other pages as if they were on this page.
+    mutating func assume(_ counts: [String: Int]) {
+        for (campaign, count) in counts { if let index = campaignIndex.index(of: campaign) { served[Int32(index), default: 0] += count } }
+    }
+
+    /// Chooses the campaign and the creative of a slot, and counts both as taken.
+    ///
+    /// The creatives of a campaign take turns.
+    ///
+    /// - Parameters:
+    ///   - draw: The selector of the candidate list for requests of this sort.
+    ///   - coordinate: The number of content items of the page in front of the slot.
+    mutating func choose(
+        _ candidateList: CampaignIndex.CandidateList, _ draw: inout WeightedSelector, at coordinate: Int, _ delivery: DeliverySnapshot
+    )
+        -> Choice?
+    {
+        let chosen = draw.choose(candidateList, delivery, seed: seed, turns: distances) {
+            obstacleOnPage($0, candidateList, at: coordinate, delivery) == nil
+        }
+        guard let chosen else { return nil }
+        let entry = candidateList.entries[chosen.entry]
+        let creatives = candidateList.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)]
+        let fitting = creatives.filter { fits($0, coordinate) }
+        guard !fitting.isEmpty else { return nil }
+        let creative = fitting[Int((Self.mix(seed) >> 32 &+ chosen.turn) % UInt64(fitting.count))]
+        select(Choice(campaign: Int(entry.index), creative: creative), entry, at: coordinate)
+        return Choice(campaign: Int(entry.index), creative: creative)
+    }
+
+    private func fits(_ creative: Int32, _ coordinate: Int) -> Bool {
+        !banned.contains(creative) && (only == nil || only == creative)
+            && (distances.isEmpty || distances.permits(campaignIndex.keys[Int(creative)], at: coordinate))
+    }
+
+    mutating func select(_ choice: Choice, _ entry: CampaignIndex.CandidateList.Candidate, at coordinate: Int) {
+        distances.note(
+            campaignIndex.keys[Int(choice.creative)], of: campaignIndex.campaigns[choice.campaign].priority,
+            labels: campaignIndex.labels(of: choice.campaign), at: coordinate)
+        served[entry.index, default: 0] += 1
+    }
+
+    /// Returns the reason why a candidate cannot have the slot, judged by the request and the page; nil if it can.
+    func obstacle(
+        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, at coordinate: Int,
+        _ delivery: DeliverySnapshot
+    ) -> IneligibilityReason? {
+        if entry.hasRules, let obstacle = Self.obstacle(of: entry.rules, campaignIndex, matchedTargeting) { return obstacle }
+        return obstacleOnPage(entry, candidateList, at: coordinate, delivery)
+    }
+
+    /// Returns the reason why a candidate cannot have the slot, without a check of attributes and languages; nil if it can.
+    private func obstacleOnPage(
+        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, at coordinate: Int,
+        _ delivery: DeliverySnapshot
+    ) -> IneligibilityReason? {
+        if let only, !entry.creatives.contains(where: { candidateList.creatives[Int($0)] == only }) { return .notShown }
+        if entry.hasCaps {
+            guard let caps else { return .noViewer }
+            let room = caps.isEmpty ? nil : caps[entry.index]
+            if (room ?? Int(entry.smallestCap)) <= (served.isEmpty ? 0 : served[entry.index] ?? 0) { return .capped }
+        }
+        if !served.isEmpty, delivery.room[Int(entry.index)] <= served[entry.index] ?? 0 {
+            // Without pacing, only the goal limits the number of slots, and this page has used up the rest.
+            return campaignIndex.campaigns[Int(entry.index)].pacing == .asap ? .reserved : .pacing
+        }
+        if let anonymousReservations, !isLeft(entry.index, to: anonymousReservations, delivery) { return .reserved }
+        if distances.isEmpty, banned.isEmpty { return nil }
+        for label in entry.labels where !distances.permits(campaignIndex.labels[Int(label)], at: coordinate) { return .label }
+        for index in entry.creatives where fits(candidateList.creatives[Int(index)], coordinate) { return nil }
+        let canBeShown = entry.creatives.contains { !banned.contains(candidateList.creatives[Int($0)]) }
+        return canBeShown ? .creativesShown : .notShown
+    }
+
+    /// True if anonymous viewers may have another slot of a campaign.
+    ///
+    /// The outstanding slots of a campaign are those that are reserved and those that may still be allocated. All anonymous viewers together get half
+    /// of them, and the viewers of one address get a quarter; the minimum is one slot.
+    ///
+    /// Why: A client that repeats requests and sends no impressions must not use up the slots of other viewers.
+    private func isLeft(_ campaign: Int32, to nameless: [Int32: Int64], _ delivery: DeliverySnapshot) -> Bool {
+        let room = delivery.room[Int(campaign)]
+        guard room < .max else { return true }
+        let reserved = delivery.reserved[Int(campaign)]
+        let (out, here) = (Int64(room) + reserved.all, Int64(served[campaign] ?? 0))
+        return reserved.nameless + here < max(1, out / 2) && (nameless[campaign] ?? 0) + here < max(1, out / 4)
+    }
+
+    /// Returns the reason why a campaign's targeting excludes a request for which the conditions in `holding` hold; nil if it does not.
+    static func obstacle(of rules: CampaignIndex.Rules, _ campaignIndex: CampaignIndex, _ holding: ContiguousArray<UInt64>)
+        -> IneligibilityReason?
+    {
+        func holds(_ index: Int32) -> Bool {
+            let number = Int(campaignIndex.rules[Int(index)])
+            return holding[number / 64] & (1 << UInt64(number % 64)) != 0
+        }
+        func isAnyHeld(_ from: Int32, _ to: Int32) -> Bool {
+            var index = from
+            while index < to {
+                if holds(index) { return true }
+                index += 1
+            }
+            return false
+        }
+        if rules.start < rules.any, !isAnyHeld(rules.start, rules.any) { return .attributes }
+        var index = rules.any
+        while index < rules.all {
+            guard holds(index) else { return .attributes }
+            index += 1
+        }
+        if isAnyHeld(rules.all, rules.none) { return .attributes }
+        if rules.none < rules.locales, !isAnyHeld(rules.none, rules.locales) { return .locale }
+        return nil
+    }
+
+    /// Returns a hash (FNV-1a, then ``mix(_:)``) that is equal for equal text and numbers in every process.
+    package static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
+        numbers.reduce(mix(FNV1a.hash((text ?? "").utf8))) { mix($0 ^ $1) }
+    }
+
+    /// Mixes a number so that every input bit affects every output bit (SplitMix64).
+    static func mix(_ number: UInt64) -> UInt64 { SplitMix64.mix(number &+ SplitMix64.increment) }
+}

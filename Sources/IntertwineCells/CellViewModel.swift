@@ -1,0 +1,100 @@
+internal import IntertwineItems
+
+/// The server's representation of a cell: its identifier, its size and its commands.
+///
+/// All interactions use one lookup, independent of the kind of cell: `viewModel.commands[slot]?.perform(in: &context)`.
+public struct CellViewModel: Sendable {
+    /// The id, unique within a response and stable across requests, such as `user:tt`, or `user:tt#photos` for a companion.
+    public var id: String
+    /// The reuse identifier under which clients register a cell class.
+    public var identifier: String
+    /// The version of the bindings, for cells with one identifier.
+    public var version = 1
+    public var size: CellSize
+    public var commands: CellCommands
+    /// The item, cell and context that the commands act on.
+    public var subject: CommandSubject
+
+    public init(identifier: String, size: CellSize, commands: CellCommands, subject: CommandSubject) {
+        self.id = subject.cell
+        self.identifier = identifier
+        self.size = size
+        self.commands = commands
+        self.subject = subject
+    }
+
+    /// Returns the label of a command key in the language of the request; nil without a label.
+    package func label(of slot: CommandKey) -> String? {
+        commands.labels.isEmpty ? nil : commands.labels[slot]?[subject.context.language]
+    }
+
+    /// Returns the label of the command key at an index in `commands`, which excludes the configuration.
+    package func label(at index: Int) -> String? { commands.labels.isEmpty ? nil : label(of: commands.slot(at: index).key) }
+
+    /// Returns the action that a client performs for a command key; nil if the client has nothing to do.
+    ///
+    /// If the request has no viewer, commands that need one are not offered. A link with a destination is still offered. It leads to the
+    /// destination, and the part of the command that needs a viewer is skipped.
+    public func action(in slot: CommandKey) -> Action? { commands[slot].flatMap { action(of: $0) } }
+
+    /// Returns the action that a client performs for a command; nil if the client has nothing to do.
+    package func action(of command: any Command) -> Action? {
+        guard let action = command.action(for: subject) else { return nil }
+        if subject.context.hasViewer || !command.needs.contains(.viewer) { return action }
+        if case .link = action, command.needs.contains(.destination) { return action }
+        return nil
+    }
+}
+
+/// The size of a cell in points.
+public struct CellSize: Sendable, Hashable {
+    public var width: Double
+    public var height: Double
+
+    public init(width: Double, height: Double) {
+        self.width = width
+        self.height = height
+    }
+}
+
+/// A rule for the size of a cell: a constant size, or a share of the client's width if the client sends its width.
+public struct SizeRule: Sendable, Hashable {
+    /// The default width of a client, in points. It is used for cells that depend on the client's width.
+    public static let usualWidth = 320.0
+    /// The valid widths of a client, in points.
+    public static let widths = 1...10_000
+
+    /// The size for clients that do not send their width.
+    public var size: CellSize
+    /// The share of the client's width; nil if the size is constant.
+    public var fraction: Double?
+    /// The width divided by the height; nil if the height is constant.
+    public var aspectRatio: Double?
+    /// The minimum width in points. A cell is never wider than its client, whatever `minimum` and `maximum` are.
+    public var minimum: Double?
+    public var maximum: Double?
+
+    public init(_ size: CellSize, fraction: Double? = nil, aspectRatio: Double? = nil, minimum: Double? = nil, maximum: Double? = nil) {
+        self.size = size
+        self.fraction = fraction
+        self.aspectRatio = aspectRatio
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    /// Returns the rule for a row of a table: the width of the table and a constant height.
+    public static func row(height: Double) -> SizeRule {
+        SizeRule(CellSize(width: usualWidth, height: height), fraction: 1)
+    }
+
+    /// Returns the size in whole points for a client width.
+    ///
+    /// - Parameter width: The client's width in points; nil if unknown.
+    public func size(width: Int?) -> CellSize {
+        guard let width, let fraction else { return size }
+        let client = Double(width)
+        let bounded = min(max(client * fraction, minimum ?? 0), maximum ?? .infinity, client)
+        let cell = max(1, bounded.rounded())
+        return CellSize(width: cell, height: aspectRatio.map { max(1, (cell / $0).rounded()) } ?? size.height)
+    }
+}

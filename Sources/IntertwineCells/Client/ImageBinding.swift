@@ -1,0 +1,148 @@
+/// An image in a cell: its href and the metadata that is known before it is loaded.
+public struct ImageBinding: Sendable, Hashable {
+    public var href: String
+    /// The box in points that shows the image; nil if the cell declares none, in which case the href leads to the original.
+    public var box: Box?
+    /// The available scales of the image. Scales above the first have `@2x` or `@3x` at the end of the href.
+    public var scales: [Int]
+    /// The metadata of the original image; nil until the image was fetched once.
+    public var placeholder: ImagePlaceholder?
+    /// The alternative text for people who do not see the image.
+    public var alternative: String?
+    /// The source URL; nil if the service has no image metadata. If the metadata of the source changes, the cell is rendered again.
+    package var source: String?
+
+    public struct Box: Sendable, Hashable {
+        public var width: Int
+        public var height: Int
+
+        public init(width: Int, height: Int) {
+            (self.width, self.height) = (width, height)
+        }
+    }
+
+    public init(_ href: String, box: Box? = nil, scales: [Int] = [], placeholder: ImagePlaceholder? = nil, alternative: String? = nil) {
+        self.href = href
+        self.box = box
+        self.scales = scales
+        self.placeholder = placeholder
+        self.alternative = alternative
+    }
+}
+
+/// The metadata of an image that was fetched.
+public struct ImagePlaceholder: Sendable, Hashable {
+    /// The width of the original, in pixels.
+    public var width: Int
+    public var height: Int
+    /// The dominant colour as `#rrggbb`.
+    public var color: String
+    /// A blurred preview: a ThumbHash in base64.
+    public var placeholder: String
+
+    public init(width: Int, height: Int, color: String, placeholder: String) {
+        self.width = width
+        self.height = height
+        self.color = color
+        self.placeholder = placeholder
+    }
+}
+
+/// A store of image metadata. It contains images that were fetched at least once.
+public protocol ImageMetadataStore: Sendable {
+    /// Returns the metadata of an image; nil if the image is unknown.
+    func placeholder(of source: String) -> ImagePlaceholder?
+    /// A number that changes if the metadata of a further image becomes known.
+    var version: UInt64 { get }
+    /// A number that changes if known metadata of an image changes or is removed.
+    var revision: UInt64 { get }
+}
+
+/// The box in points that shows an image, and the way the image is fitted into it.
+public struct ImageGeometry: Sendable, Hashable {
+    public enum Fit: Sendable, Hashable {
+        /// The image covers the box, and the overflow is cropped.
+        case fill(Focus)
+        /// The whole image is shown.
+        case fit
+    }
+
+    /// The part of a cropped image that stays visible.
+    public enum Focus: Sendable, Hashable {
+        case centre
+        /// The most salient part, such as a face.
+        case attention
+        /// The surroundings of a point, as much as possible on all sides. 0 is left and top, 1 is right and bottom.
+        case point(x: Double, y: Double)
+    }
+
+    public var box: ImageBinding.Box
+    public var fit: Fit
+    /// The name of the binding. The configuration uses it to select a fallback for unavailable images.
+    public var part: String?
+    /// The name of the depicted person or thing. A fallback may show its initials.
+    public var name: String?
+
+    public init(_ box: ImageBinding.Box, _ fit: Fit = .fill(.centre), part: String? = nil, name: String? = nil) {
+        self.box = box
+        self.fit = fit
+        self.part = part
+        self.name = name
+    }
+
+    /// The initials of the first and the last word of the name, without accents. A word is skipped unless it begins with a digit or a Latin
+    /// letter.
+    public var initials: String {
+        let words = (name ?? "").split(whereSeparator: \.isWhitespace)
+        let ends = words.count > 1 ? [words.first, words.last] : [words.first]
+        return String(ends.compactMap { $0?.first }.compactMap(Self.plain)).uppercased()
+    }
+
+    /// Returns the ASCII letter or digit of a character without diacritics; nil if the character has no such base.
+    private static func plain(_ character: Character) -> Character? {
+        if character.isASCII { return character.isLetter || character.isNumber ? character : nil }
+        // Examples of names: LATIN CAPITAL LETTER E WITH ACUTE, LATIN SMALL LETTER AE.
+        guard let name = character.unicodeScalars.first?.properties.name?.split(separator: " "), name.first == "LATIN",
+            let letter = name.drop(while: { $0 != "LETTER" }).dropFirst().first, letter.count <= 2
+        else { return nil }
+        return letter.first
+    }
+}
+
+/// The size of an image relative to the size of its cell, or absolute in points.
+package struct ImageSizing: Sendable, Hashable {
+    package enum Length: Sendable, Hashable {
+        case points(Double)
+        /// A share of the cell's width; `ofHeight` is a share of its height.
+        case ofWidth(Double)
+        case ofHeight(Double)
+
+        fileprivate func points(in cell: CellSize) -> Int {
+            let points =
+                switch self {
+                case .points(let points): points
+                case .ofWidth(let share): cell.width * share
+                case .ofHeight(let share): cell.height * share
+                }
+            return Int(min(max(points.rounded(), 1), 10_000))
+        }
+    }
+
+    package var width: Length
+    package var height: Length
+
+    package init(width: Length, height: Length) {
+        self.width = width
+        self.height = height
+    }
+
+    /// The size of the cell.
+    package static let cell = ImageSizing(width: .ofWidth(1), height: .ofHeight(1))
+
+    /// Returns a square whose side is a share of the cell's height.
+    static func square(_ share: Double) -> ImageSizing { ImageSizing(width: .ofHeight(share), height: .ofHeight(share)) }
+
+    package func shape(in cell: CellSize, _ fit: ImageGeometry.Fit) -> ImageGeometry {
+        ImageGeometry(ImageBinding.Box(width: width.points(in: cell), height: height.points(in: cell)), fit)
+    }
+}

@@ -1,0 +1,30 @@
+internal import Crypto
+
+/// The reuse identifier under which clients register a cell, and the version of its bindings.
+public struct CellIdentifier: Sendable, Hashable {
+    public var name: String
+    public var version: Int
+
+    public init(_ name: String, version: Int = 1) {
+        self.name = name
+        self.version = version
+    }
+}
+
+/// The cells of the service that a client does not support. Clients with equal unsupported cells share cached pages and rendered cells.
+package struct UnsupportedCells: Sendable, Hashable {
+    private let cells: Set<CellIdentifier>
+    let types: SupportedCellTypes
+    /// A digest of the unsupported cells and types; never 0.
+    package let digest: UInt64
+
+    /// Creates the set of unsupported cells; nil if the client supports all cells and all their types.
+    package init?(_ cells: Set<CellIdentifier>, types: SupportedCellTypes) {
+        (self.cells, self.types) = (cells, types)
+        guard !cells.isEmpty || !types.knowsAll else { return nil }
+        let text = (cells.map { "\($0.version) \($0.name)" }.sorted() + types.lists).joined(separator: "\n")
+        digest = SHA256.hash(data: Array(text.utf8)).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } | 1
+    }
+
+    func contains(_ cell: CellIdentifier) -> Bool { cells.contains(cell) }
+}

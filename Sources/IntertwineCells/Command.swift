@@ -1,0 +1,186 @@
+public import IntertwineItems
+public import IntertwineLedger
+
+// Overview of commands:
+//
+// - A cell view model has slots (`CommandKey`) with at most one `Command` each. The service performs every command with the single line
+//   `viewModel.commands[slot]?.perform(in: &context)`, for all cells, slots and commands. It is in `ActionPerformer`.
+// - A command without `components` does its own work: it adds events, changes, a screen or a destination to the `CommandContext`. If it
+//   throws, its additions are removed.
+// - A command with `components` is a composite. It passes its components to the context, in any way; the context records a step for each. No
+//   code checks the type of a composite, so `MacroCommand` is only one of many possible composites.
+// - A command may suspend. A command that does not suspend runs completely on the calling thread, such as the click on a cached link.
+// - The context is a value. After the command has returned, `ActionPerformer` commits the content of the context to the ledger as one
+//   entry, and responds when the entry is durable on disk.
+// - A command that can be undone is an `UndoableCommand`. The ledger stores its undo record under its name.
+
+/// An operation on a cell, with a client part and a server part.
+///
+/// Both parts are optional. A command without ``action(for:)`` runs on the server only; a command without ``perform(in:)`` runs on the client
+/// only. A command is registered by name in a ``CommandRegistry`` and shared by all cells, so it stores nothing about a cell: the cell is
+/// the subject. Clients of other systems are passed to its initializer. A command may suspend, perform I/O, and throw.
+///
+/// ```swift
+/// struct MuteCommand: Command {
+///     let name = "mute"
+///     let needs: CommandRequirements = .viewer
+///
+///     func perform(in context: inout CommandContext) async throws {
+///         context.record(LedgerEvent.Kind(rawValue: "mute"))
+///     }
+/// }
+/// ```
+public protocol Command: Sendable {
+    /// The name of the command in configuration, responses and the ledger. It must not change once the ledger contains performances of it.
+    var name: String { get }
+
+    /// The requirements of the command, checked at service startup. A composite has the requirements of all its components.
+    var needs: CommandRequirements { get }
+
+    /// The input fields of the command, such as a text. The input is validated before the command runs. A composite has the fields of all its
+    /// components.
+    var input: [FieldDeclaration] { get }
+
+    /// The components of a composite, in order, or nil if the command does its own work.
+    var components: [any Command]? { get }
+
+    /// The undoable form of the command, or nil if it cannot be undone. An ``UndoableCommand`` returns itself and need not implement this.
+    var undoing: (any UndoableCommand)? { get }
+
+    /// The refusals that the API description lists. A composite has the refusals of all its components.
+    var refusals: [Refusal] { get }
+
+    /// Returns the action for the client, or nil if the client has no part in the command. A composite returns the first action of its components.
+    func action(for subject: CommandSubject) -> Action?
+
+    /// Performs the server part of the command. Effects on the ledger and on the viewer's lists go through the context and are committed together
+    /// afterwards.
+    ///
+    /// A composite calls ``CommandContext/perform(_:)`` for each component that it performs. The default implementation performs all components in
+    /// order until one fails.
+    /// - Throws: ``Refusal`` to refuse the whole action, or any other error. The effects of the command itself are then removed from the context,
+    ///   and the ``FailurePolicy`` of the macro decides how to continue. If a composite throws, the effects of its components remain.
+    func perform(in context: inout CommandContext) async throws
+}
+
+extension Command {
+    public var needs: CommandRequirements { components?.reduce([]) { $0.union($1.needs) } ?? [] }
+
+    public var input: [FieldDeclaration] { Self.input(of: components ?? []) }
+
+    public var components: [any Command]? { nil }
+
+    public var undoing: (any UndoableCommand)? { nil }
+
+    public var refusals: [Refusal] { components?.flatMap(\.refusals) ?? [] }
+
+    public func action(for subject: CommandSubject) -> Action? {
+        for component in components ?? [] {
+            if let action = component.action(for: subject) { return action }
+        }
+        return nil
+    }
+
+    public func perform(in context: inout CommandContext) async throws {
+        let components = components ?? []
+        for (index, component) in components.enumerated() {
+            do {
+                try await context.perform(component)
+            } catch {
+                for rest in components[(index + 1)...] { context.skip(rest) }
+                throw error
+            }
+        }
+    }
+
+    /// Returns the input fields of several commands. If two commands declare one name, they share the value, and the first declaration applies.
+    static func input(of commands: [any Command]) -> [FieldDeclaration] {
+        commands.reduce(into: []) { all, command in
+            for field in command.input where !all.contains(where: { $0.name == field.name }) { all.append(field) }
+        }
+    }
+
+    /// The commands that do the work, in order: the command itself, or the leaves of its components.
+    package var leaves: [any Command] {
+        guard let components else { return [self] }
+        return components.flatMap(\.leaves)
+    }
+}
+
+/// A command that can be undone.
+///
+/// While performing, the command stores data for the undo with ``CommandContext/recordUndo(_:)``. An undo may run in another process and after
+/// the item was deleted: only the stored bytes, the cell id and the viewer are available.
+public protocol UndoableCommand: Command {
+    /// Undoes one performance.
+    ///
+    /// - Parameter record: the bytes that the performance stored, or an empty array if it stored none.
+    /// - Throws: ``Refusal``, or any other error. Nothing of the undo is then committed, and the undo may be retried. The method must therefore
+    ///   tolerate repeated calls.
+    func undo(_ record: [UInt8], in context: inout CommandContext) async throws
+}
+
+extension UndoableCommand {
+    public var undoing: (any UndoableCommand)? { self }
+}
+
+/// The requirements of a command on the request or on the kind of its cell.
+public struct CommandRequirements: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// A viewer for whom the command acts.
+    public static let viewer = CommandRequirements(rawValue: 1 << 0)
+    /// A screen that the cell opens.
+    public static let presentation = CommandRequirements(rawValue: 1 << 1)
+    /// A stored URL that is the destination of the cell.
+    public static let destination = CommandRequirements(rawValue: 1 << 2)
+
+    var names: [String] {
+        let all: [(need: CommandRequirements, name: String)] = [
+            (.viewer, "viewer"), (.presentation, "presentation"), (.destination, "destination"),
+        ]
+        return all.filter { contains($0.need) }.map(\.name)
+    }
+}
+
+/// The cell that a command acts on.
+public struct CommandSubject: Sendable {
+    /// The cell's id.
+    public var cell: String
+    public var item: FeedItem
+    private var opened: @Sendable () -> Presentation?
+    /// The screen that the cell opens, or nil if its kind has none.
+    public var presentation: Presentation? {
+        get { opened() }
+        set { opened = { newValue } }
+    }
+    /// The stored URL of the cell, or nil if its kind has none.
+    public var destination: String?
+    public var context: CellContext
+    /// The creative data of the ad on which a command is performed.
+    public package(set) var creative: CreativeInfo?
+
+    /// - Parameter presentation: evaluated on access only. Why: most cells are only rendered.
+    public init(
+        cell: String, item: FeedItem, presentation: @autoclosure @escaping @Sendable () -> Presentation? = nil, destination: String? = nil,
+        context: CellContext
+    ) {
+        self.cell = cell
+        self.item = item
+        opened = presentation
+        self.destination = destination
+        self.context = context
+    }
+}
+
+/// The reason why a built-in command failed.
+public enum CommandError: Error, Sendable, Hashable {
+    /// The request or the cell does not meet a requirement of the command.
+    case missing(CommandRequirements, command: String)
+    /// A step of a macro failed, and the failure policy ended the macro.
+    case macroFailed(step: String)
+}

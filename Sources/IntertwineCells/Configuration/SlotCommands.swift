@@ -1,0 +1,105 @@
+public import IntertwineItems
+
+/// The configuration of a slot: command names, failure policy and input.
+public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
+    public var commands: [String]
+    public var policy: FailurePolicy
+    /// The input fields in addition to the fields of the commands.
+    public var input: [FieldDeclaration]
+    /// The label of the action, as people read it. If it is nil, clients use their own text.
+    public var label: LocalizedText?
+
+    public init(
+        _ commands: [String], policy: FailurePolicy = .stop, input: [FieldDeclaration] = [], label: LocalizedText? = nil
+    ) {
+        self.label = label
+        self.commands = commands
+        self.policy = policy
+        self.input = input
+    }
+
+    public init(arrayLiteral elements: String...) {
+        self.init(elements)
+    }
+}
+
+extension CellCommands {
+    /// Creates the commands of one kind of cell. The commands are resolved and validated once at service startup and shared by all cells.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind of the item, for error messages.
+    ///   - offers: the requirements that cells of this kind, and requests in this configuration, can meet.
+    ///   - reported: the slots that clients report with the token of the cell, like the impression.
+    ///   - viewability: the condition for a viewable impression, which clients receive.
+    public init(
+        kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandRequirements,
+        reported: [CommandKey] = [],
+        viewability: Viewability? = nil
+    ) throws(CellCommandsError) {
+        self.init()
+        for (slot, configured) in slots.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !configured.commands.isEmpty {
+            guard slot != .configuration else { throw .fixedSlot(slot, kind: kind) }
+            if let fault = slot.syntaxError { throw .unusableSlot(slot, kind: kind, reason: fault) }
+            var found: [any Command] = []
+            for name in configured.commands {
+                guard let command = registry[name] else {
+                    throw .unknownCommand(name, kind: kind, slot: slot, known: registry.names)
+                }
+                let unmet = command.needs.subtracting(offers)
+                guard unmet.isEmpty else { throw .unmetNeeds(name, needs: unmet, kind: kind, slot: slot) }
+                found.append(command)
+            }
+            let input = MacroCommand(found, input: configured.input).input
+            if let fault = FieldDeclaration.error(in: input) { throw .unusableInput(slot, kind: kind, reason: fault) }
+            guard input.isEmpty || slot.isPerformed else {
+                throw .unusableInput(slot, kind: kind, reason: "only selection, dismissal and custom slots have input")
+            }
+            let target: RequestCommand.Target =
+                slot == .impression ? .report(slot, viewability) : reported.contains(slot) ? .report(slot, nil) : .slot(slot)
+            let face = RequestCommand(name: "perform-\(slot.rawValue)", target: target, input: input)
+            labels[slot] = configured.label
+            self[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
+        }
+        self.reported = reported
+        setComplete()
+    }
+
+    /// Returns the commands of one cell: the commands of its kind and the command that fills it.
+    public func filled(by configuration: any Command) -> CellCommands {
+        var commands = self
+        commands[.configuration] = configuration
+        return commands
+    }
+}
+
+/// An error in the configured commands. The service prints its description and does not start.
+public enum CellCommandsError: Error, Sendable, Hashable {
+    case registeredTwice(String)
+    case unknownCommand(String, kind: String, slot: CommandKey, known: [String])
+    /// The kind of cell or the viewer configuration does not meet the requirements of the command.
+    case unmetNeeds(String, needs: CommandRequirements, kind: String, slot: CommandKey)
+    /// The slot cannot be configured, because only the factory fills it.
+    case fixedSlot(CommandKey, kind: String)
+    /// The name is invalid as a slot.
+    case unusableSlot(CommandKey, kind: String, reason: String)
+    case unusableInput(CommandKey, kind: String, reason: String)
+}
+
+extension CellCommandsError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .registeredTwice(let name):
+            "two commands are named '\(name)'"
+        case .unknownCommand(let name, let kind, let slot, let known):
+            "unknown command '\(name)' in \(kind) \(slot.rawValue); known are \(known.joined(separator: ", "))"
+        case .unmetNeeds(let name, let needs, let kind, let slot):
+            "command '\(name)' in \(kind) \(slot.rawValue) needs a \(needs.names.joined(separator: " and a ")), which is missing"
+        case .fixedSlot(let slot, let kind):
+            "\(kind) \(slot.rawValue) cannot be configured: the cell's factory fills it"
+        case .unusableSlot(let slot, let kind, let reason):
+            "\(kind): '\(ItemError.shown(slot.rawValue))' cannot be a slot: it \(reason)"
+        case .unusableInput(let slot, let kind, let reason):
+            "the input of \(kind) \(ItemError.shown(slot.rawValue)): \(reason)"
+        }
+    }
+}

@@ -1,0 +1,125 @@
+public import IntertwineItems
+internal import IntertwineJSON
+internal import IntertwineLedger
+
+// The built-in commands.
+
+/// Records the performed action in the ledger: a selection, click, impression or dismissal.
+package struct AnalyticsCommand: UndoableCommand {
+    package let name = "analytics"
+
+    package init() {}
+
+    package func perform(in context: inout CommandContext) throws {
+        context.record(context.occurrence)
+    }
+
+    /// Records the undo as an event of its own, because the ledger is append-only.
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        context.record(.undo)
+    }
+}
+
+/// Instructs the client to show the screen that the cell opens, such as the enlarged image of a user.
+package struct PresentCommand: UndoableCommand {
+    package let name = "present"
+    package let needs: CommandRequirements = .presentation
+
+    package init() {}
+
+    package func perform(in context: inout CommandContext) throws {
+        guard let presentation = context.subject?.presentation else { throw CommandError.missing(.presentation, command: name) }
+        context.presentation = presentation
+    }
+
+    /// Removes the presentation. The server has no other state to revert, and the client navigates back.
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        context.presentation = nil
+    }
+}
+
+/// Redirects the client to the stored URL of the cell and records the click. It cannot be undone, because the person has left the app.
+package struct ClickthroughCommand: Command {
+    package let name = "clickthrough"
+    package let needs: CommandRequirements = .destination
+
+    package init() {}
+
+    /// Returns a link that identifies the cell by a signed token. The link contains no URL, so it cannot be used as an open redirect.
+    package func action(for subject: CommandSubject) -> Action? {
+        guard subject.destination != nil else { return nil }
+        let context = subject.context
+        return .link(href: context.links.click(token: context.clickToken(of: subject.cell)))
+    }
+
+    package func perform(in context: inout CommandContext) throws {
+        guard let destination = context.subject?.destination else { throw CommandError.missing(.destination, command: name) }
+        context.record(.click)
+        context.destination = destination
+    }
+}
+
+/// Fills a cell with its content. The command runs on the client only.
+public struct BindCommand: Command {
+    public let name = "bind"
+    public var bindings: [Binding]
+
+    public init(_ bindings: [Binding]) {
+        self.bindings = bindings
+    }
+
+    public func action(for subject: CommandSubject) -> Action? {
+        .bind(bindings)
+    }
+}
+
+/// Instructs the client to send a request. The command runs on the client only; other commands perform the request on the server.
+public struct RequestCommand: Command {
+    public enum Target: Sendable, Hashable {
+        /// The image requests that filling the cell started.
+        case imageRequests
+        /// The slot itself, performed by the service.
+        case slot(CommandKey)
+        /// The slot as a report with the token of the cell, and the viewability condition of the report.
+        case report(CommandKey, Viewability?)
+    }
+
+    public let name: String
+    public var target: Target
+    /// The JSON Schema of the input, or nil if the request takes no input.
+    private let schema: ByLanguage<JSONValue>?
+
+    /// - Parameter input: the input fields of the request.
+    public init(name: String, target: Target, input: [FieldDeclaration] = []) {
+        self.name = name
+        self.target = target
+        schema = input.isEmpty ? nil : FieldDeclaration.schema(of: input)
+    }
+
+    public func action(for subject: CommandSubject) -> Action? {
+        let links = subject.context.links
+        let schema = self.schema?[subject.context.language]
+        switch target {
+        case .imageRequests: return .request(method: "DELETE", href: links.imageRequest, templated: true)
+        case .slot(.impression): return report(.impression, of: subject)
+        case .report(let slot, let viewability): return report(slot, of: subject, viewable: viewability)
+        case .slot(.configuration), .slot(.cancellation): return nil
+        case .slot(.deselection):
+            return .request(method: "DELETE", href: links.cell(subject.cell, CommandKey.selection.rawValue), input: schema)
+        case .slot(let slot): return .request(method: "POST", href: links.cell(subject.cell, slot.rawValue), input: schema)
+        }
+    }
+
+    private func report(_ slot: CommandKey, of subject: CommandSubject, viewable: Viewability? = nil) -> Action {
+        .request(
+            method: "POST", href: subject.context.links.events, body: report(of: slot.rawValue, subject), viewable: viewable?.value)
+    }
+
+    private func report(of type: String, _ subject: CommandSubject) -> JSONValue {
+        let token = subject.context.impressionToken(of: subject.cell)
+        let event = JSONValue.object([
+            .init("type", .text(type)), .init("cell", .text(subject.cell)), .init("token", .text(token)),
+        ])
+        return .object([.init("events", .list([event]))])
+    }
+}

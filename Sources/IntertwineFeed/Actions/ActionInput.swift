@@ -1,0 +1,67 @@
+internal import IntertwineItems
+internal import IntertwineJSON
+internal import IntertwineLedger
+internal import IntertwinePrimitives
+
+/// The validated input of one request.
+struct ActionInput {
+    /// The values for commands, keyed by field name.
+    var values: [String: JSONValue] = [:]
+    /// The input that the ledger records. It is nil if the request contained no value.
+    var recorded: EventInput?
+}
+
+/// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
+extension FieldDeclaration {
+    /// Parses and validates the values of a request body.
+    ///
+    /// - Parameter body: a JSON object. An empty body counts as an empty object.
+    /// - Throws: ``ActionError/invalidInput(_:)`` for the first value that is missing, has another type, exceeds its limits or is not declared;
+    ///   also if all values together are longer than ``EventInput/limit``.
+    static func read(_ input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> ActionInput {
+        guard !input.isEmpty else { return ActionInput() }
+        do throws(ItemError) {
+            let fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body)
+            for member in fields.object.members where !input.contains(where: { fields.object.matches(member.name, $0.name) }) {
+                let names = input.map(\.name).joined(separator: ", ")
+                let name = fields.object.characters(of: member.name)
+                throw ItemError(
+                    field: ItemError.shown(name), reason: "is not declared; allowed: \(names)", code: .unknown,
+                    path: [String(decoding: name, as: UTF8.self)])
+            }
+            var read = ActionInput()
+            var json: [UInt8] = []
+            var choices: [EventInput.Choice] = []
+            for field in input {
+                guard let characters = try field.value(in: fields) else { continue }
+                read.values[field.name] = field.actionValue(characters)
+                json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+                json.append(jsonString: field.name.utf8)
+                json.append(UInt8(ascii: ":"))
+                switch field.type {
+                case .number, .boolean: json += characters
+                case .text, .date, .url, .image: json.append(jsonString: characters)
+                }
+                if !field.choices.isEmpty { choices.append(.init(field.name, String(decoding: characters, as: UTF8.self))) }
+            }
+            guard !json.isEmpty else { return read }
+            json.append(UInt8(ascii: "}"))
+            guard json.count <= EventInput.limit else {
+                throw ItemError(reason: "The values together exceed \(EventInput.limit) bytes", code: .tooLong)
+            }
+            read.recorded = EventInput(json: String(decoding: json, as: UTF8.self), choices: choices)
+            return read
+        } catch {
+            throw .invalidInput(error)
+        }
+    }
+
+    private func actionValue(_ characters: ArraySlice<UInt8>) -> JSONValue {
+        let text = String(decoding: characters, as: UTF8.self)
+        return switch type {
+        case .number: Int64(text).map { .integer($0) } ?? .number(Double(text) ?? .nan)
+        case .boolean: .flag(text == "true")
+        case .text, .date, .url, .image: .text(text)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+internal import IntertwineAds
+internal import IntertwineCells
+internal import IntertwineItems
+package import IntertwineLedger
+import Synchronization
+
+extension ActionPerformer {
+    /// A clickthrough that is durable on disk.
+    package struct Click: Sendable, Hashable {
+        /// The stored URL. The URL passed the rules for item URLs at import: absolute, http or https, no control characters.
+        package var location: String
+        package var cell: String
+        package var verdict: Verdict
+    }
+
+    /// A clickthrough link with a known destination and the client that follows it.
+    ///
+    /// Why a class: each click passes the value through several closures.
+    package final class ResolvedLink: Sendable {
+        fileprivate let cell: String
+        fileprivate let destination: LinkCache.Destination
+        fileprivate let client: ClientFingerprint
+        fileprivate let now: Int64
+
+        fileprivate init(_ cell: String, _ destination: LinkCache.Destination, _ client: consuming ClientFingerprint, _ now: Int64) {
+            self.cell = cell
+            self.destination = destination
+            self.client = client
+            self.now = now
+        }
+    }
+
+    /// A click whose commands have run and whose ledger entry is not committed yet.
+    private struct Performed {
+        let events: [LedgerEvent]
+        let changes: [ListMutation]
+        let location: String
+        let link: ResolvedLink
+    }
+
+    /// Follows a clickthrough link: performs the selection of the cell as a click.
+    ///
+    /// The client is redirected for every verdict, including `expired`; the verdict decides only whether the click counts. If the request or
+    /// the token keeps the click from counting (a bot, a prefetch, HEAD, an expired token), the click is recorded and no command runs.
+    /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
+    package func click(token text: String, for client: ClientFingerprint, now: Int64) async throws -> Click {
+        do {
+            let click = try await performed(text, for: client, now: now)
+            return try await withCheckedThrowingContinuation { continuation in
+                commit(click) { continuation.resume(with: $0) }
+            }
+        } catch let error as ActionError {
+            let reason: Verdict = if case .gone = error { .gone } else { .forged }
+            // A failure of the ledger to count the refused click does not change the response.
+            _ = try? await ledger.commit(LedgerEntry(refused: [RejectedEvent(.click, reason): 1]))
+            throw error
+        }
+    }
+
+    private func performed(_ text: String, for client: ClientFingerprint, now: Int64) async throws -> Performed {
+        guard let token = token(text, now: now) else { throw ActionError.forgedToken }
+        _ = try await campaigns?.campaignIndex(of: store)
+        if let known = known(token, for: client, now: now) { return try await perform(known) }
+        let destination = try await destination(of: token, for: client, now: now)
+        guard let link = link(token, destination, for: client, now: now) else { throw ActionError.gone(token.cell) }
+        return try await perform(link)
+    }
+
+    /// Returns the link if its destination is cached, or nil if the store must be read.
+    package func link(token text: String, for client: ClientFingerprint, now: Int64) -> ResolvedLink? {
+        token(text, now: now).flatMap { known($0, for: client, now: now) }
+    }
+
+    private func known(_ token: ImpressionToken, for client: ClientFingerprint, now: Int64) -> ResolvedLink? {
+        let place = LinkCache.LinkKey(token, hasViewer: client.viewer != nil)
+        // The campaigns are those of the last read, which is at least as recent as the cached destinations.
+        return destinations.destination(at: place, in: state(at: now)).flatMap { link(token, $0, for: client, now: now) }
+    }
+
+    /// Returns nil if the cell is gone together with its campaign.
+    private func link(
+        _ token: ImpressionToken, _ destination: LinkCache.Destination, for client: ClientFingerprint, now: Int64
+    ) -> ResolvedLink? {
+        let objection = campaigns?.verdict(on: .click, of: CreativeID(destination.viewModel.subject.item), token.showing, at: now)
+        guard objection != .gone else { return nil }
+        return ResolvedLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
+    }
+
+    /// Returns the client with the impression context and the verdict of a valid click token.
+    ///
+    /// - Parameter objection: the reason why campaigns reject the click, or nil if they accept it.
+    private func client(_ client: ClientFingerprint, with token: ImpressionToken, _ objection: Verdict?, now: Int64) -> ClientFingerprint {
+        var client = client
+        client.showing = token.showing
+        if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil {
+            client.token = token.impression(sharedWith: factories.firstCell(ofAdWithCompanions: token.cell))
+        }
+        if client.verdict == .counted { client.verdict = tokens.isExpired(token, now: now) ? .expired : objection ?? .counted }
+        return client
+    }
+
+    /// Returns the client with the impression context and the verdict of the click token of a request.
+    ///
+    /// - Throws: ``ActionError/forgedToken`` if the token is invalid or belongs to another cell.
+    func client(
+        _ client: ClientFingerprint, withClickToken text: String, of cell: CellViewModel, now: Int64
+    ) async throws -> ClientFingerprint {
+        let token = token(text, now: now)
+        guard let token, ByteString(token.cell) == ByteString(cell.id) else {
+            _ = try? await ledger.commit(LedgerEntry(refused: [RejectedEvent(.click, token == nil ? .forged : .misplaced): 1]))
+            throw ActionError.forgedToken
+        }
+        // The cell exists. If only its campaign keeps the click from counting, the commands still run.
+        let objection = campaigns?.verdict(on: .click, of: CreativeID(cell.subject.item), token.showing, at: now)
+        return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
+    }
+
+    /// Returns the content of a valid or expired click token, or nil if the token is forged.
+    private func token(_ text: String, now: Int64) -> ImpressionToken? {
+        switch tokens.verifyClick(text, now: now) {
+        case .valid(let token), .expired(let token): token
+        case .forged: nil
+        }
+    }
+
+    /// Follows a link on the calling thread until the first command that suspends.
+    ///
+    /// No task is created if the commands only record the click and redirect, as those of most links do.
+    ///
+    /// - Parameter completion: called once, on any thread, usually the thread of the ledger; it must not block that thread. The result fails
+    ///   with the errors of ``click(token:for:now:)``.
+    package func follow(_ link: ResolvedLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
+        if let click = directRedirect(link) { return commit(click, completion: completion) }
+        Task.immediate { [self] in
+            do {
+                commit(try await perform(link), completion: completion)
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// Returns the result of a click without running a command, or nil if a command must run.
+    ///
+    /// No command runs for a click that does not count. The commands of most links only record the click and redirect to the stored URL, as
+    /// this method does.
+    private func directRedirect(_ link: ResolvedLink) -> Performed? {
+        let (destination, viewModel) = (link.destination, link.destination.viewModel)
+        guard let location = destination.location, destination.isDirectRedirect || link.client.verdict != .counted else { return nil }
+        var event = link.client.event(.click, cell: viewModel.id, at: link.now)
+        event.creative = viewModel.subject.creative
+        return Performed(events: attributed([event]), changes: [], location: location, link: link)
+    }
+
+    /// Runs the selection command of a link.
+    ///
+    /// A command other than the clickthrough may fail: the client is redirected nevertheless, and the click is recorded.
+    /// - Throws: ``ActionError/gone(_:)`` if the cell has no destination any more.
+    private func perform(_ link: ResolvedLink) async throws -> Performed {
+        if let click = directRedirect(link) { return click }
+        let viewModel = link.destination.viewModel
+        guard let location = link.destination.location else { throw ActionError.gone(link.cell) }
+        var context = CommandContext(
+            cell: viewModel.id, subject: viewModel.subject, occurrence: .click, client: link.client, now: link.now)
+        try? await Self.perform(.selection, of: viewModel, in: &context)
+        context.record(.click)
+        return Performed(
+            events: attributed(context.events), changes: context.changes, location: context.destination ?? location, link: link)
+    }
+
+    /// Commits a click to the ledger and reports its events to `eventsDidCommit` before the completion is called.
+    private func commit(_ click: Performed, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
+        let (events, location, link) = (click.events, click.location, click.link)
+        ledger.commit(LedgerEntry(events: events, changes: click.changes)) { [eventsDidCommit] receipt in
+            completion(
+                receipt.map { receipt in
+                    eventsDidCommit(events, receipt.verdicts)
+                    let verdict = zip(events, receipt.verdicts).first { event, _ in event.kind == .click }?.1
+                    return Click(location: location, cell: link.cell, verdict: verdict ?? link.client.verdict)
+                })
+        }
+    }
+
+    private func state(at now: Int64) -> LinkCache.State {
+        LinkCache.State(version: store.version, hour: CellTokens.bucket(of: now))
+    }
+
+    /// Reads the destination of a link from the store and caches it until the state of the cache changes.
+    private func destination(of token: ImpressionToken, for client: ClientFingerprint, now: Int64) async throws -> LinkCache.Destination {
+        let state = state(at: now)
+        do {
+            let viewModel = try await viewModel(of: token.cell, slot: token.slot, client: client, now: now)
+            return destinations.store(viewModel, at: LinkCache.LinkKey(token, hasViewer: client.viewer != nil), in: state)
+        } catch ActionError.unknownCell, ActionError.brokenCell {
+            throw ActionError.gone(token.cell)
+        }
+    }
+}
+
+/// A cache of the destinations of recently clicked links. Why: many viewers click on few ads.
+///
+/// Entries are valid for one version of the store and one hour, as pages are. A changed URL or a deleted ad is therefore never served from
+/// the cache. Only tokens with a valid signature are looked up.
+final class LinkCache: Sendable {
+    struct State: Hashable {
+        /// The store version, read before the store itself.
+        var version: StoreVersion
+        /// The hour of the tokens that the view model creates.
+        var hour: UInt32
+    }
+
+    /// The part of a link that all pages with the cell share.
+    struct LinkKey: Hashable {
+        private let cell: ByteString
+        private let slot: Int
+        private let hasViewer: Bool
+
+        init(_ token: ImpressionToken, hasViewer: Bool) {
+            (cell, slot, self.hasViewer) = (ByteString(token.cell), token.slot, hasViewer)
+        }
+    }
+
+    /// A cached destination. Why a class: each click keeps a reference for a short time.
+    final class Destination: Sendable {
+        let viewModel: CellViewModel
+        /// The default redirect location, or nil if the cell has no selection or no destination any more.
+        let location: String?
+        /// True if the selection only records the click and redirects to ``location``.
+        let isDirectRedirect: Bool
+
+        init(_ viewModel: CellViewModel) {
+            self.viewModel = viewModel
+            let selection = viewModel.commands[.selection]
+            location = selection == nil ? nil : viewModel.subject.destination
+            isDirectRedirect = (selection as? any DirectRedirectCommand)?.isDirectRedirect == true
+        }
+    }
+
+    /// The maximum number of cached destinations. A full cache is cleared completely.
+    private static let capacity = 1_024
+
+    private let known = Mutex<(state: State?, destinations: [LinkKey: Destination])>((nil, [:]))
+
+    func destination(at place: LinkKey, in state: State) -> Destination? {
+        known.withLock { $0.state == state ? $0.destinations[place] : nil }
+    }
+
+    func store(_ viewModel: CellViewModel, at place: LinkKey, in state: State) -> Destination {
+        let destination = Destination(viewModel)
+        known.withLock { known in
+            if known.state != state || known.destinations.count >= Self.capacity { known = (state, [:]) }
+            known.destinations[place] = destination
+        }
+        return destination
+    }
+}
+
+/// A command that can declare that its effect on a click is only the recorded event and the redirect to the stored URL.
+private protocol DirectRedirectCommand: Command {
+    var isDirectRedirect: Bool { get }
+}
+
+extension AnalyticsCommand: DirectRedirectCommand {
+    fileprivate var isDirectRedirect: Bool { true }
+}
+
+extension ClickthroughCommand: DirectRedirectCommand {
+    fileprivate var isDirectRedirect: Bool { true }
+}
+
+extension MacroCommand: DirectRedirectCommand {
+    fileprivate var isDirectRedirect: Bool { commands.allSatisfy { ($0 as? any DirectRedirectCommand)?.isDirectRedirect == true } }
+}

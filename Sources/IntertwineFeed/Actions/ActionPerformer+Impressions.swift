@@ -1,0 +1,162 @@
+internal import IntertwineAds
+package import IntertwineCells
+internal import IntertwineItems
+package import IntertwineLedger
+
+extension ActionPerformer {
+    /// The report of a client that a cell was visible, or how far its media was played.
+    package struct ImpressionReport: Sendable, Hashable {
+        package var cell: String
+        package var token: String
+        /// The reported slot: ``CommandKey/impression`` or another slot that clients report for cells of this kind.
+        package var slot: CommandKey
+
+        package init(cell: String, token: String, slot: CommandKey = .impression) {
+            self.cell = cell
+            self.token = token
+            self.slot = slot
+        }
+    }
+
+    /// Performs the impressions of cells and commits them as one ledger entry.
+    ///
+    /// - Parameter idempotency: the idempotency key of the client. A repeated request returns the stored verdicts and runs nothing. A request
+    ///   without counted events and without other effects does not consume its key. Why: repeating the request has no effect either, and
+    ///   unlimited keys would fill the disk.
+    /// - Returns: one verdict for each report, in order. The verdict is `unknown` if the token is forged or belongs to another cell, or if the cell
+    ///   does not exist any more. Such a report is unauthenticated and counted by its reason only.
+    /// - Throws: ``ActionError/keyReused``, ``StoreError``.
+    package func impressions(
+        _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil
+    ) async throws -> [Verdict] {
+        guard let idempotency else { return try await impressionsOnce(sightings, for: client, now: now, idempotency: nil) }
+        return try await gate.run(Self.mutexName(of: idempotency)) {
+            if let receipt = try await ledger.replay(of: idempotency) { return try Self.verdicts(at: [], of: receipt) }
+            return try await impressionsOnce(sightings, for: client, now: now, idempotency: idempotency)
+        }
+    }
+
+    private func impressionsOnce(
+        _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey?
+    ) async throws -> [Verdict] {
+        var (entry, places) = try await unit(of: sightings, for: client, now: now)
+        // A request without effects does not consume its key, and neither does a rejected request. A ledger that cannot count it causes no error.
+        guard !entry.events.isEmpty || !entry.changes.isEmpty else {
+            if !entry.refused.isEmpty { _ = try? await ledger.commit(entry) }
+            return sightings.map { _ in .unknown }
+        }
+        let leavesMore = !entry.changes.isEmpty
+        let answer: @Sendable ([Verdict]) -> [UInt8]? = { [places] verdicts in
+            guard leavesMore || verdicts.contains(.counted) else { return nil }
+            return Self.verdicts(at: places, of: verdicts).storedText
+        }
+        entry.idempotency = idempotency.map { (key: $0, answer: answer) }
+        return try Self.verdicts(at: places, of: try await commitSettled(entry))
+    }
+
+    /// Returns the verdicts of a commit, or the verdicts stored under its idempotency key.
+    private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
+        try storedResponse(of: receipt).map([Verdict].init(storedText:)) ?? verdicts(at: places, of: receipt.verdicts)
+    }
+
+    private static func verdicts(at places: [Int?], of verdicts: [Verdict]) -> [Verdict] {
+        places.map { place in
+            guard let place, verdicts.indices.contains(place) else { return .unknown }
+            return verdicts[place]
+        }
+    }
+
+    /// Returns the ledger entry for the reports and, for each report, the index of its event, if any.
+    private func unit(
+        of sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64
+    ) async throws -> (entry: LedgerEntry, places: [Int?]) {
+        _ = try await campaigns?.campaignIndex(of: store)
+        let viewModels = try await viewModels(of: Set(sightings.map { ByteString($0.cell) }), client: client, now: now)
+        var entry = LedgerEntry()
+        var places: [Int?] = []
+        for sighting in sightings {
+            var client = client
+            let kind = sighting.slot.occurrence
+            func refuse(_ reason: Verdict) {
+                places.append(nil)
+                entry.refused[RejectedEvent(kind, reason), default: 0] += 1
+            }
+            let (outcome, token) = judged(sighting, now: now)
+            guard let token else {
+                refuse(outcome)
+                continue
+            }
+            let viewModel = viewModels[ByteString(sighting.cell)]
+            let objection = viewModel.flatMap {
+                campaigns?.verdict(on: kind, of: CreativeID($0.subject.item), token.showing, at: now)
+            }
+            guard let viewModel, objection != .gone else {
+                refuse(.gone)
+                continue
+            }
+            guard viewModel.commands[sighting.slot] != nil,
+                sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
+            else {
+                refuse(.misplaced)
+                continue
+            }
+            if client.verdict == .counted { client.verdict = outcome == .counted ? objection ?? .counted : outcome }
+            let first = sighting.slot == .impression ? factories.firstCell(ofAdWithCompanions: token.cell) : nil
+            client.token = token.impression(sharedWith: first)
+            client.showing = token.showing
+            var context = CommandContext(
+                cell: first ?? viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
+            if client.verdict == .counted {
+                try? await Self.perform(sighting.slot, of: viewModel, in: &context)
+            } else {
+                // An impression that does not count is recorded and runs no command, as for clicks.
+                context.record(kind)
+            }
+            places.append(context.events.firstIndex { $0.kind == kind }.map { entry.events.count + $0 })
+            entry.events += attributed(context.events)
+            entry.changes += context.changes
+        }
+        return (entry, places)
+    }
+
+    /// Verifies the token of a report. The returned token is nil if the token is forged or belongs to another cell.
+    private func judged(_ sighting: ImpressionReport, now: Int64) -> (Verdict, ImpressionToken?) {
+        let (verdict, token): (Verdict, ImpressionToken)
+        switch tokens.verifyImpression(sighting.token, now: now) {
+        case .valid(let valid): (verdict, token) = (.counted, valid)
+        case .expired(let expired): (verdict, token) = (.expired, expired)
+        case .forged: return (.forged, nil)
+        }
+        return ByteString(token.cell) == ByteString(sighting.cell) ? (verdict, token) : (.misplaced, nil)
+    }
+
+    /// Returns the view models of the existing cells, read from one snapshot.
+    private func viewModels(of cells: Set<ByteString>, client: ClientFingerprint, now: Int64) async throws -> [ByteString: CellViewModel] {
+        let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
+        return try await store.read { [factories] snapshot in
+            try factories.actingViewModels(of: cells, in: snapshot, context: context)
+        }
+    }
+}
+
+/// The text form in which the verdicts of a request are stored under its idempotency key.
+///
+/// The text has the names of the verdicts, each followed by its run length if greater than one: `counted,duplicate*499`.
+extension [Verdict] {
+    fileprivate var storedText: [UInt8] {
+        var runs: [(verdict: Verdict, count: Int)] = []
+        for verdict in self {
+            if runs.last?.verdict == verdict { runs[runs.count - 1].count += 1 } else { runs.append((verdict, 1)) }
+        }
+        return Array<UInt8>(
+            runs.map { $0.count == 1 ? $0.verdict.rawValue : "\($0.verdict.rawValue)*\($0.count)" }.joined(separator: ",").utf8)
+    }
+
+    fileprivate init(storedText text: [UInt8]) {
+        self = String(decoding: text, as: UTF8.self).split(separator: ",").flatMap { run -> [Verdict] in
+            let parts = run.split(separator: "*", maxSplits: 1)
+            let verdict = parts.first.flatMap { Verdict(rawValue: String($0)) } ?? .unknown
+            return Array(repeating: verdict, count: parts.count > 1 ? Swift.max(0, Int(parts[1]) ?? 1) : 1)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import IntertwineCells
+internal import IntertwineItems
+internal import IntertwineLedger
+
+extension CellFactories {
+    /// Returns the view models of cells by id, in the layout of the context. Cells that are unknown, removed or invalid are missing.
+    ///
+    /// - Throws: The errors of the snapshot.
+    func viewModels(
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ByteString: CellViewModel] {
+        try viewModels(of: cells, in: snapshot) { try makeViewModel(of: $1, for: $0, in: context) }
+    }
+
+    /// Returns view models by cell id for the execution of commands, independent of the layout that the client shows.
+    ///
+    /// - Throws: The errors of the snapshot.
+    func actingViewModels(
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ByteString: CellViewModel] {
+        try viewModels(of: cells, in: snapshot) { try makeActingViewModel(of: $1, for: $0, in: context) }
+    }
+
+    /// Makes the view model whose commands are executed: the one of the collection layout, or of the table layout if the former has none.
+    ///
+    /// - Throws: The errors of ``makeViewModel(for:in:)``.
+    func makeActingViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
+        var context = context
+        context.rendersContent = false
+        var viewModel: CellViewModel
+        do {
+            context.layout = .collection
+            viewModel = try makeViewModel(of: cell, for: item, in: context)
+        } catch CellFactoryError.noFactory {
+            context.layout = .table
+            viewModel = try makeViewModel(of: cell, for: item, in: context)
+        }
+        if advertisementForms(in: context.layout).contains(ItemType(kind: item.kind, variant: item.variant)) {
+            viewModel.subject.creative = CreativeInfo(item)
+        }
+        return viewModel
+    }
+
+    /// Makes one of an item's cells, the first cell or a companion.
+    private func makeViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
+        let first = try makeViewModel(for: item, in: context)
+        if first.id.utf8.elementsEqual(cell.utf8) { return first }
+        guard let companion = try makeCompanions(for: item, in: context).first(where: { $0.id.utf8.elementsEqual(cell.utf8) }) else {
+            throw CellFactoryError.noFactory(ItemType(kind: item.kind, variant: item.variant))
+        }
+        return companion
+    }
+
+    private func viewModels(
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, make: (FeedItem, String) throws -> CellViewModel
+    ) throws -> [ByteString: CellViewModel] {
+        var viewModels: [ByteString: CellViewModel] = [:]
+        for cell in cells {
+            guard let name = item(ofCell: cell.text), let item = try snapshot.item(kind: name.kind, id: name.id) else { continue }
+            viewModels[cell] = try? make(item, cell.text)
+        }
+        return viewModels
+    }
+}

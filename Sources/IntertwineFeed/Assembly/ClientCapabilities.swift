@@ -1,0 +1,189 @@
+internal import Crypto
+package import IntertwineCells
+internal import IntertwinePrimitives
+
+/// The cells that a client supports, as declared in the `Accept-Cells` header.
+///
+/// The header is a list (RFC 9651) of cell identifiers, each with the newest supported version (`;v=2`) or rejected (`;q=0`). `*` stands
+/// for all other identifiers.
+package struct ClientCapabilities: Sendable, Hashable {
+    /// The maximum number of identifiers in the header.
+    package static let limit = 500
+
+    /// The newest supported version of each named identifier; 0 for rejected ones.
+    private let versions: [String: Int]
+    /// A Boolean value indicating whether identifiers that are not named are supported.
+    private let knowsOthers: Bool
+    package let types: SupportedCellTypes
+
+    /// Parses the value of an `Accept-Cells` header.
+    ///
+    /// - Throws: ``FeedError/capabilities(_:)`` if the text is not a valid list.
+    package init(_ text: String) throws(FeedError) {
+        var versions: [String: Int] = [:]
+        var knowsOthers = false
+        var types = SupportedCellTypes()
+        for member in try Self.members(text) {
+            if let list = member.list {
+                switch member.listName {
+                case "bindings": types.bindings = list
+                case "actions": types.actions = list
+                default: throw .capabilities("a list is followed by ;bindings or ;actions")
+                }
+                continue
+            }
+            let version = member.isRefused ? 0 : member.version
+            if member.name == "*", !member.isText { knowsOthers = version > 0 } else { versions[member.name] = version }
+        }
+        guard versions.count <= Self.limit else { throw .capabilities("more than \(Self.limit) identifiers") }
+        (self.versions, self.knowsOthers, self.types) = (versions, knowsOthers, types)
+    }
+
+    package func knows(_ cell: CellIdentifier) -> Bool {
+        guard let newest = versions[cell.name] else { return knowsOthers }
+        return newest >= cell.version
+    }
+
+    /// The canonical form of the header, equal for all headers with an equal meaning.
+    package var text: String {
+        let named = versions.sorted { $0.key < $1.key }.map { name, version in
+            let isPlain = Self.isToken(name) && name != "*"
+            let quoted = "\"" + name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+            let shown = isPlain ? name : quoted
+            return version == 0 ? "\(shown);q=0" : version == 1 ? shown : "\(shown);v=\(version)"
+        }
+        return (named + [knowsOthers ? "*" : "*;q=0"] + types.lists).joined(separator: ", ")
+    }
+
+    /// The digest that represents the capabilities in URLs: the first 12 bytes of the SHA-256 of ``text``, in base64url.
+    package var digest: String { Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12))) }
+}
+
+/// A parser for the subset of structured fields (RFC 9651) that `Accept-Cells` uses.
+extension ClientCapabilities {
+    private struct Member {
+        var name: String
+        /// A Boolean value indicating whether the name is a quoted string.
+        var isText: Bool
+        var version = 1
+        var isRefused = false
+        /// The members of an inner list, in parentheses. `listName` is the name of the list's first parameter.
+        var list: Set<String>?
+        var listName: String?
+    }
+
+    private static func members(_ text: String) throws(FeedError) -> [Member] {
+        var rest = Substring(text.utf8.map { Character(UnicodeScalar($0)) })
+        var members: [Member] = []
+        skipBlanks(&rest)
+        while !rest.isEmpty {
+            guard members.count <= limit else { throw .capabilities("more than \(limit) identifiers") }
+            members.append(try member(&rest))
+            skipBlanks(&rest)
+            guard !rest.isEmpty else { break }
+            guard rest.removeFirst() == "," else { throw .capabilities("a comma is missing") }
+            skipBlanks(&rest)
+            guard !rest.isEmpty else { throw .capabilities("nothing follows the last comma") }
+        }
+        return members
+    }
+
+    private static func member(_ rest: inout Substring) throws(FeedError) -> Member {
+        let isText = rest.first == "\""
+        var member: Member
+        if rest.first == "(" {
+            member = Member(name: "", isText: false, list: try innerList(&rest))
+        } else {
+            let name = try bareItem(&rest)
+            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is not an identifier") }
+            member = Member(name: name, isText: isText)
+        }
+        while rest.first == ";" {
+            rest.removeFirst()
+            while rest.first == " " { rest.removeFirst() }
+            let key = String(rest.prefix { $0.isLowercase && $0.isASCII || $0.isNumber || "_-.*".contains($0) })
+            guard let first = key.first, first.isLowercase || first == "*" else { throw .capabilities("a parameter has no name") }
+            rest.removeFirst(key.count)
+            var value = "?1"
+            if rest.first == "=" {
+                rest.removeFirst()
+                value = try bareItem(&rest)
+            }
+            switch key {
+            case _ where member.list != nil: if value == "?1" { member.listName = member.listName ?? key }
+            case "v":
+                guard let version = Int(value), (1...999).contains(version) else {
+                    throw .capabilities("v is a whole number from 1 to 999")
+                }
+                member.version = version
+            case "q":
+                guard let quality = Double(value), (0...1).contains(quality) else { throw .capabilities("q is a number from 0 to 1") }
+                member.isRefused = quality == 0
+            default: break
+            }
+        }
+        return member
+    }
+
+    /// Parses an inner list and returns its names.
+    private static func innerList(_ rest: inout Substring) throws(FeedError) -> Set<String> {
+        rest.removeFirst()
+        var names: Set<String> = []
+        while true {
+            while rest.first == " " { rest.removeFirst() }
+            guard let next = rest.first else { throw .capabilities("a list is not terminated") }
+            if next == ")" {
+                rest.removeFirst()
+                return names
+            }
+            let isText = next == "\""
+            let name = try bareItem(&rest)
+            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is not a type") }
+            guard rest.first == " " || rest.first == ")" else { throw .capabilities("a space is missing between two types") }
+            names.insert(name)
+            guard names.count <= SupportedCellTypes.limit else { throw .capabilities("more than \(SupportedCellTypes.limit) types") }
+        }
+    }
+
+    /// Parses a string, token, number or Boolean and returns its characters.
+    private static func bareItem(_ rest: inout Substring) throws(FeedError) -> String {
+        guard rest.first == "\"" else {
+            let isToken = { (character: Character) in
+                character.isASCII && (character.isLetter || character.isNumber || ":/!#$%&'*+-.^_`|~?".contains(character))
+            }
+            let item = String(rest.prefix(while: isToken))
+            guard !item.isEmpty else { throw .capabilities("an identifier is missing") }
+            rest.removeFirst(item.count)
+            return item
+        }
+        rest.removeFirst()
+        var item = ""
+        while let character = rest.popFirst() {
+            switch character {
+            case "\"": return item
+            case "\\":
+                guard let escaped = rest.popFirst(), escaped == "\"" || escaped == "\\" else { throw .capabilities("an invalid escape") }
+                item.append(escaped)
+            case _ where character.isASCII && (character.asciiValue ?? 0) >= 0x20 && character != "\u{7F}": item.append(character)
+            default: throw .capabilities("a character that is not ASCII")
+            }
+        }
+        throw .capabilities("a string is not terminated")
+    }
+
+    private static func skipBlanks(_ rest: inout Substring) {
+        while rest.first == " " || rest.first == "\t" { rest.removeFirst() }
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        guard let first = text.first, first.isASCII, first.isLetter || first == "*" else { return false }
+        return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ":/!#$%&'*+-.^_`|~".contains($0)) }
+    }
+}
+
+extension UnsupportedCells {
+    /// Creates the set of cells that a client does not support; nil if it supports all cells and all their types.
+    package init?(_ capabilities: ClientCapabilities, among all: Set<CellIdentifier>) {
+        self.init(all.filter { !capabilities.knows($0) }, types: capabilities.types)
+    }
+}

@@ -1,0 +1,237 @@
+internal import IntertwineAds
+internal import IntertwineCells
+internal import IntertwineItems
+internal import IntertwineJSON
+internal import IntertwineLedger
+
+/// A renderer that returns cells of items from the cache or renders them, and records the items that it skipped.
+struct CellRenderer {
+    /// A cell with the position of its item.
+    struct PlacedCell {
+        var position: FeedPosition
+        /// The number of items skipped before the cell.
+        var omissionsBefore: Int
+        var rendered: RenderedCell
+        /// The companion cells, which follow the cell.
+        var companions: [RenderedCell]
+        /// The number of times that the item is on the page up to this cell. If it exceeds 1, the cell id gets this number as a suffix.
+        var repetition = 1
+        /// The campaign that the cell is shown for; nil for content and house ads.
+        var served: AdServer.ServedAd?
+    }
+
+    /// The maximum number of items of one store query. A long run of broken or dismissed items is therefore read in bounded batches.
+    private static let maximumBatch = 256
+    /// The maximum number of items unknown to the client that one reading skips. The reading then ends, and the next page continues there.
+    static let unknownLimit = 2_000
+
+    private let factories: CellFactories
+    private let cache: RenderedCellCache
+    private var context: CellContext
+    private var circumstances: RenderedCell.RenderKey
+    private let hour: UInt32
+    /// The revision of the known image metadata (``ImageMetadataStore/revision``).
+    private let revision: UInt64
+    /// The viewer's state; nil if the viewer has dismissed nothing, so that no cell id has to be checked.
+    private let viewerState: ViewerState?
+    private let campaignIndex: CampaignIndex?
+    private(set) var omissions: [FeedPage.SkippedItem] = []
+    /// A reused buffer for the JSON of new cells.
+    private var writer = JSONWriter(capacity: 0)
+    /// The number of cache hits that are not counted in the metrics yet.
+    private var found = 0
+    /// The types already compared with the client's capabilities, with the cells that the client does not support.
+    private var compared: [ItemType: [CellIdentifier]?] = [:]
+    private let unknownLimit: Int
+    private var unknown = 0
+    /// The number of items skipped because the viewer dismissed them.
+    private var hidden = 0
+    /// The position at which reading stopped early; nil if it was complete.
+    private(set) var stop: FeedPosition?
+
+    /// - Parameters:
+    ///   - viewerState: The dismissed cells, which are skipped.
+    ///   - campaignIndex: The index of campaigns, whose creatives are skipped.
+    init(
+        factories: CellFactories, cache: RenderedCellCache, context: CellContext, viewerState: ViewerState?,
+        without campaignIndex: CampaignIndex? = nil,
+        unknownLimit: Int = CellRenderer.unknownLimit
+    ) {
+        self.factories = factories
+        self.cache = cache
+        self.context = context
+        self.viewerState = viewerState.flatMap { $0.hidesCells ? $0 : nil }
+        self.campaignIndex = campaignIndex
+        self.unknownLimit = unknownLimit
+        circumstances = RenderedCell.RenderKey(context)
+        hour = CellTokens.bucket(of: context.now)
+        revision = context.links.known?.revision ?? 0
+    }
+
+    /// Returns the item's cell, or nil if the item is skipped.
+    ///
+    /// - Throws: An error of the ledger that prevents reading the dismissed cells.
+    private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
+        if let campaignIndex, campaignIndex.hasCreative(row) { return nil }
+        if context.lacking != nil, isUnknown(row) { return nil }
+        let known = cached(row, circumstances)
+        if known != nil { found += 1 }
+        if let viewerState, let id = known?.id ?? shownID(of: row), try viewerState.hides(id) {
+            hidden += 1
+            return nil
+        }
+        guard let renderedCell = known ?? make(row) else { return nil }
+        var companions = renderedCell.companions
+        if let viewerState, !companions.isEmpty { companions = try companions.filter { try !viewerState.hides($0.id) } }
+        return PlacedCell(
+            position: FeedPosition(section: section, item: row.sortPosition), omissionsBefore: omissions.count, rendered: renderedCell,
+            companions: companions)
+    }
+
+    mutating func cell(of item: FeedItem, in section: Int = 0) throws -> PlacedCell? {
+        defer { countFound() }
+        return try item.withRow { try cell(of: $0, in: section) }
+    }
+
+    /// Returns true if the item has a cell that is shown. Skipped items are not recorded.
+    func shows(_ row: ItemRow, in section: Int) throws -> Bool {
+        var peek = self
+        peek.found = 0
+        defer { peek.countFound() }
+        return try peek.cell(of: row, in: section) != nil
+    }
+
+    private mutating func countFound() {
+        if found > 0 { cache.countHits(found) }
+        found = 0
+    }
+
+    /// Returns the cell rendered for another ad slot, or the cell unchanged if its factory cannot render it there.
+    func cell(_ cell: PlacedCell, inSlot slot: Int) -> PlacedCell {
+        guard slot != cell.rendered.circumstances.slot else { return cell }
+        var reader = self
+        reader.context.slot = slot
+        let disclosure = cell.rendered.circumstances.disclosure
+        if disclosure != context.disclosure { reader.context.disclosure = disclosure }
+        reader.circumstances = RenderedCell.RenderKey(reader.context)
+        let moved = cell.rendered.withRow { row in
+            let known = cached(row, reader.circumstances)
+            if known != nil { cache.countHits(1) }
+            return known ?? reader.make(row)
+        }
+        guard let moved else { return cell }
+        var result = cell
+        result.rendered = moved
+        result.companions = moved.companions.filter { one in cell.companions.contains { $0.id == one.id } }
+        return result
+    }
+
+    /// Returns the cached cell, unless newer metadata of its images is known.
+    private func cached(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> RenderedCell? {
+        guard let cell = cache.cell(of: row, in: circumstances, hour: hour, page: context.page) else { return nil }
+        return cell.isOvertaken(by: context.links.known, revision) ? nil : cell
+    }
+
+    /// Returns the id of the row's cell, or nil if the row's type has no factory in this layout.
+    private func shownID(of row: ItemRow) -> String? {
+        let type = row.type
+        guard factories[type, context.layout] != nil else { return nil }
+        return factories.cellID(kind: type.kind, id: String(decoding: row.id, as: UTF8.self))
+    }
+
+    /// Returns true if the client supports none of the cells of the item's type, and then records the item as skipped.
+    private mutating func isUnknown(_ row: ItemRow) -> Bool {
+        let form = row.type
+        let cells: [CellIdentifier]?
+        if let known = compared[form] {
+            cells = known
+        } else {
+            cells = factories.unknownCells(of: form, in: context)
+            compared[form] = .some(cells)
+        }
+        guard let cells else { return false }
+        // Several versions of a cell have one name.
+        let names = cells.map(\.name).reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
+        skip(form, id: String(decoding: row.id, as: UTF8.self), position: row.position, .unknownToClient(names))
+        return true
+    }
+
+    private mutating func skip(_ form: ItemType, id: String, position: Int64, _ reason: FeedPage.SkippedItem.Reason) {
+        unknown += 1
+        omissions.append(FeedPage.SkippedItem(form: form, id: id, position: position, reason: reason))
+    }
+
+    private mutating func make(_ row: ItemRow) -> RenderedCell? {
+        let item = row.item
+        do {
+            let cell = try RenderedCell(of: item, by: factories, in: context, with: &writer)
+            cache.store(cell)
+            return cell
+        } catch CellFactoryError.noFactory {
+            omit(item, .noFactory)
+        } catch CellFactoryError.unknownToClient(let identifier) {
+            skip(
+                item.type, id: item.id, position: item.position, .unknownToClient([identifier]))
+        } catch CellFactoryError.unknownTypes(let types, let identifier) {
+            skip(
+                item.type, id: item.id, position: item.position,
+                .unknownTypes(types, in: identifier))
+        } catch {
+            omit(item, .broken(String(describing: error)))
+        }
+        return nil
+    }
+
+    private mutating func omit(_ item: FeedItem, _ reason: FeedPage.SkippedItem.Reason) {
+        omissions.append(
+            FeedPage.SkippedItem(
+                form: item.type, id: item.id, position: item.position, reason: reason))
+    }
+
+    /// Reads items until `count` cells are found or the items end.
+    ///
+    /// - Parameters:
+    ///   - runs: The known ranges of dismissed items, which also records new ones; nil if the items are not those of a section.
+    ///   - visit: Passes the items next to a position to `body`, up to the limit; fewer only at the end.
+    mutating func cells(
+        _ count: Int, in section: Int = 0, _ direction: PageDirection = .forward, from start: SortPosition?,
+        over runs: DismissedRanges? = nil,
+        visit: (_ place: SortPosition?, _ limit: Int, _ body: (ItemRow) throws -> Void) throws -> Void
+    ) throws -> [PlacedCell] {
+        var cells: [PlacedCell] = []
+        defer { countFound() }
+        var place = start
+        var batch = min(count, Self.maximumBatch)
+        var run = DismissedRange()
+        while cells.count < count {
+            run.begin(at: place)
+            // At the cursor's own position every item is read.
+            if let runs, place == nil || place != start, let end = try runs.end(in: section, direction, from: place) {
+                run.step(to: end)
+                place = end
+            }
+            var met = 0
+            try visit(place, batch) { row in
+                met += 1
+                place = row.sortPosition
+                guard cells.count < count else { return }
+                let before = hidden
+                let found = try cell(of: row, in: section)
+                if hidden > before { run.pass(row.sortPosition) } else { run.close() }
+                guard let cell = found else { return }
+                // The array is often empty, since many pages have no advertisement.
+                if cells.isEmpty { cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1)) }
+                cells.append(cell)
+            }
+            if met < batch { run.close() }
+            try run.store(in: runs, section, direction)
+            guard met == batch else { break }
+            if unknown >= unknownLimit, cells.count < count, let place {
+                stop = FeedPosition(section: section, item: place)
+                break
+            }
+            batch = min(max(batch * 2, 32), Self.maximumBatch)
+        }
+        return cells
+    }
+}

@@ -1,0 +1,130 @@
+internal import IntertwineCells
+internal import IntertwineItems
+internal import IntertwineJSON
+internal import IntertwinePrimitives
+internal import Synchronization
+
+/// The JSON that all cells of one kind and size share: everything except the id and the bindings.
+///
+/// The text is stored once. A ``RenderedCell`` stores only its own parts, which are inserted at the gaps (here `▢`):
+///
+/// ```
+/// {"id":"▢","identifier":"…","size":{…},"actions":{"configuration":▢,"selection":{"href":"/cells/▢/selection"}}}
+/// ```
+final class CellTemplate: Sendable {
+    /// The template of a cell that stores all of its JSON.
+    static let bare = CellTemplate(Array(#"{"id":"}"#.utf8), [(7, true), (7, false)], for: nil)
+
+    /// The text between the gaps, including the closing brace of the cell.
+    let text: [UInt8]
+    /// The insertion points: for the cell's id, which is spelled alike in paths and JSON, or for the other part of the cell.
+    let gaps: [(offset: Int, isID: Bool)]
+    /// The number of gaps for the id.
+    let idCount: Int
+    let digest: RenderedCell.Digest
+    // The key of the template, for cells that have the same commands. All other text follows from these members.
+    private let size: CellSize
+    private let version: Int
+    private let hasViewer: Bool
+    private let language: UInt8
+    private let identifier: String
+    private let base: String
+
+    private init(_ text: [UInt8], _ gaps: [(offset: Int, isID: Bool)], for viewModel: CellViewModel?) {
+        self.text = text
+        self.gaps = gaps
+        size = viewModel?.size ?? CellSize(width: 0, height: 0)
+        version = viewModel?.version ?? 0
+        hasViewer = viewModel?.subject.context.hasViewer ?? false
+        language = viewModel?.subject.context.language?.number ?? 0
+        identifier = viewModel?.identifier ?? ""
+        base = viewModel?.subject.context.links.base ?? ""
+        idCount = gaps.count { $0.isID }
+        digest = RenderedCell.Digest(of: gaps.reduce(text) { $0 + "\($1.isID ? "id" : "rest") at \($1.offset)\n".utf8 })
+    }
+
+    /// A placeholder for ids. Why random: Content from outside must not be able to contain it.
+    private static let dummyID = "cell-of-no-item-\(UInt64.random(in: 0...(.max)))"
+
+    /// Creates the template from one of the cells. The commands are rendered, except the configuration.
+    ///
+    /// - Parameter viewModel: The view model of any cell of the template.
+    private convenience init(around viewModel: CellViewModel) {
+        var viewModel = viewModel
+        viewModel.id = Self.dummyID
+        viewModel.subject.cell = Self.dummyID
+        var writer = JSONWriter(capacity: 1_024)
+        writer.raw(#"{"id":""#)
+        writer.append(Self.dummyID)
+        writer.writeHead(of: viewModel)
+        let middle = writer.bytes.count
+        writer.writeSlots(of: viewModel, isFirst: false)
+        writer.raw("}")
+        let ids = writer.bytes.ranges(of: Self.dummyID.utf8)
+        var text: [UInt8] = []
+        var gaps: [(offset: Int, isID: Bool)] = []
+        var start = 0
+        for range in (ids + [middle..<middle]).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            text += writer.bytes[start..<range.lowerBound]
+            gaps.append((text.count, !range.isEmpty))
+            start = range.upperBound
+        }
+        self.init(text + writer.bytes[start...], gaps, for: viewModel)
+    }
+
+    private func suits(_ viewModel: CellViewModel) -> Bool {
+        size == viewModel.size && version == viewModel.version && hasViewer == viewModel.subject.context.hasViewer
+            && language == viewModel.subject.context.language?.number ?? 0 && identifier == viewModel.identifier
+            && base == viewModel.subject.context.links.base
+    }
+
+    /// The templates of cells that have the same commands. Each new cell looks up its template. Look-ups by several threads do not block each
+    /// other.
+    final class TemplateTable: Sendable {
+        /// The maximum number of templates. A cell can have a different size for each client width; cells beyond the limit store all of their
+        /// JSON.
+        private static let capacity = 128
+
+        private final class List: Sendable {
+            let frames: [CellTemplate]
+
+            init(_ frames: [CellTemplate]) { self.frames = frames }
+        }
+
+        /// All lists that were ever current. None is released, so a thread may read a list for any time.
+        private let lists: Mutex<[List]>
+        private let current: Atomic<Unmanaged<List>>
+
+        init() {
+            let none = List([])
+            lists = Mutex([none])
+            current = Atomic(Unmanaged.passUnretained(none))
+        }
+
+        /// Returns the template of a cell; nil if its id is percent-encoded in paths, or if the maximum number of templates is reached.
+        func frame(around viewModel: CellViewModel) -> CellTemplate? {
+            guard PercentCoding.isUnchanged(viewModel.id, .segment), viewModel.id == viewModel.subject.cell else { return nil }
+            let known = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { Self.frame(around: viewModel, in: $0.frames) }
+            return known ?? makeFrame(around: viewModel)
+        }
+
+        private static func frame(around viewModel: CellViewModel, in frames: [CellTemplate]) -> CellTemplate? {
+            for index in frames.indices where frames[index].suits(viewModel) { return frames[index] }
+            return nil
+        }
+
+        private func makeFrame(around viewModel: CellViewModel) -> CellTemplate? {
+            lists.withLock { lists in
+                let frames = lists.last?.frames ?? []
+                // Another thread may have added the template in the meantime.
+                if let frame = Self.frame(around: viewModel, in: frames) { return frame }
+                guard frames.count < Self.capacity else { return nil }
+                let frame = CellTemplate(around: viewModel)
+                let list = List(frames + [frame])
+                lists.append(list)
+                current.store(Unmanaged.passUnretained(list), ordering: .releasing)
+                return frame
+            }
+        }
+    }
+}

@@ -1,0 +1,371 @@
+internal import Crypto
+internal import IntertwineAds
+internal import IntertwineCells
+package import IntertwineItems
+internal import IntertwineJSON
+internal import IntertwineLedger
+internal import Synchronization
+
+/// The JSON of one cell, rendered once and reused while its item, the hour and its ``RenderKey`` stay the same.
+///
+/// Only the tokens of the impression and of the link differ between pages. Their offsets are recorded as token ranges, so the same bytes
+/// serve every page that shows the cell.
+package final class RenderedCell: Sendable {
+    /// The properties of a request that the JSON depends on, apart from item, configuration and hour. The members are ordered by size to
+    /// avoid padding.
+    struct RenderKey: Sendable, Equatable {
+        /// The digest of the unsupported cells, see ``UnsupportedCells/digest``; 0 if the client supports all cells.
+        var lacking: UInt64
+        /// The index among the ads of the page; 0 for content.
+        var slot: Int
+        var scale: Int
+        var width: Int?
+        var layout: CellLayout
+        var hasViewer: Bool
+        /// A Boolean value indicating whether tokens contain the number of the page.
+        var isOfPage: Bool
+        /// The number of the language, see ``FeedLanguage/number``; 0 if no languages are declared.
+        var language: UInt8
+        var disclosure: Campaign.Disclosure?
+
+        init(_ context: CellContext) {
+            layout = context.layout
+            width = context.width
+            scale = context.scale
+            hasViewer = context.hasViewer
+            slot = context.slot
+            isOfPage = context.page != 0
+            lacking = context.lacking?.digest ?? 0
+            disclosure = context.disclosure
+            language = context.language?.number ?? 0
+        }
+
+        /// A hash of all members. Different keys can have equal hashes.
+        var hash: UInt64 {
+            let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
+            let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24 ^ UInt64(language) << 26
+            let hash = (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ lacking
+            guard let disclosure else { return hash }
+            return AdDecision.seed(disclosure.label, AdDecision.seed(disclosure.advertiser), hash)
+        }
+    }
+
+    /// A digest of the JSON without its tokens: the first half of a SHA-256.
+    struct Digest: Sendable {
+        let halves: (UInt64, UInt64)
+
+        init(of bytes: [UInt8]) { self.init(SHA256.hash(data: bytes)) }
+
+        /// - Parameters:
+        ///   - content: The bytes that are inserted into the template.
+        ///   - id: The length of the id at the start of `content`.
+        fileprivate init(_ frame: CellTemplate, around content: UnsafeRawBufferPointer, id: Int, gaps: [TokenRange]) {
+            var hash = SHA256()
+            withUnsafeBytes(of: (frame.digest.halves.0, frame.digest.halves.1, UInt64(id))) { hash.update(bufferPointer: $0) }
+            var start = 0
+            for gap in gaps {
+                hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: content[start..<gap.start]))
+                let mark = UInt64(gap.start) << 1 | (gap.isOfClick ? 1 : 0)
+                withUnsafeBytes(of: mark.littleEndian) { hash.update(bufferPointer: $0) }
+                start = gap.end
+            }
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: content[start...]))
+            self.init(hash.finalize())
+        }
+
+        private init(_ digest: SHA256.Digest) {
+            halves = digest.withUnsafeBytes {
+                ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+        }
+    }
+
+    /// The byte range of a token that differs between pages.
+    fileprivate struct TokenRange: Sendable {
+        var start: Int
+        var end: Int
+        /// True for the token of the link, false for that of the impression.
+        var isOfClick: Bool
+    }
+
+    /// The tokens of a cell for one page.
+    struct Tokens: Sendable {
+        fileprivate(set) var impression = ""
+        fileprivate(set) var click = ""
+    }
+
+    // The members that every page reads come first and are adjacent, and only the bytes are stored elsewhere. Why: CPU cache misses are most
+    // of the cost of a cached cell.
+
+    /// The item, then the id and the other content for the template, then the images. Why one block of memory: Each page reads most of it.
+    private let bytes: [UInt8]
+    private let packed: RowLayout
+    private let frame: CellTemplate
+    let circumstances: RenderKey
+    private let hour: UInt32
+    /// The ends of the id and of the content, counted from the end of the item.
+    private let (idEnd, contentEnd): (Int32, Int32)
+    /// The only page that the bytes are valid for; nil if they are valid for any page.
+    private let page: UInt32?
+    /// True if the cell or a companion has an image whose metadata was unknown when the cell was rendered.
+    let hasPendingImageMetadata: Bool
+    /// The token ranges in the content.
+    private let gaps: [TokenRange]
+    /// The companions that follow the cell.
+    let companions: [RenderedCell]
+    let digest: Digest
+    /// The ``ImageMetadataStore/version`` at which pending images were last looked up.
+    private let lastUse: Atomic<UInt64>
+    /// The ``ImageMetadataStore/revision`` at which all images were last compared.
+    private let compared: Atomic<UInt64>
+
+    public let id: String
+    public let identifier: String
+
+    /// The initial capacity for JSON, in bytes. Almost all cells are smaller.
+    private static let usualLength = 2_048
+
+    /// Renders the first cell of an item and its companions.
+    ///
+    /// - Parameter writer: A buffer for the JSON. The result is copied from it when its length is known.
+    /// - Throws: The errors of the factories.
+    convenience init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
+        // The versions are read first, so metadata that arrives during rendering counts as newer.
+        let known = context.links.known
+        let learned = (known?.version ?? 0, known?.revision ?? 0)
+        let first = try factories.makeViewModel(for: item, in: context)
+        let companions = try factories.makeCompanions(for: item, in: context)
+        guard context.page != 0 else {
+            self.init(first, with: companions.map { RenderedCell($0) }, learned: learned, written: &writer)
+            return
+        }
+        // A second rendering for another page shows the differences. If anything besides the tokens differs, the cell is valid for its own page
+        // only.
+        var other = context
+        other.page = context.page == .max ? 1 : context.page + 1
+        let twin = try factories.makeViewModel(for: item, in: other)
+        let twins = try factories.makeCompanions(for: item, in: other)
+        let rendered = zip(companions, twins).map { RenderedCell($0, $1) }
+        let isOfPage = companions.count != twins.count || rendered.contains { $0.page != nil }
+        self.init(first, twin, with: rendered, isOfPage: isOfPage, learned: learned, written: &writer)
+    }
+
+    /// Renders a companion, or a cell that is valid only for the page it was made for.
+    ///
+    /// - Parameter twin: The view model of the cell for another page; nil if pages do not differ.
+    convenience init(_ viewModel: CellViewModel, _ twin: CellViewModel? = nil) {
+        var writer = JSONWriter(capacity: Self.usualLength)
+        self.init(viewModel, twin, written: &writer)
+    }
+
+    private init(
+        _ viewModel: CellViewModel, _ twin: CellViewModel? = nil, with companions: [RenderedCell] = [], isOfPage: Bool = false,
+        learned: (version: UInt64, revision: UInt64) = (0, 0), written writer: inout JSONWriter
+    ) {
+        let context = viewModel.subject.context
+        let configuration = viewModel.action(in: .configuration)
+        writer.clear(capacity: Self.usualLength)
+        // With a second rendering, the differences are searched in all of the JSON, so no template is used.
+        if twin == nil, let configuration, let frame = viewModel.commands.prepared?.templates?.frame(around: viewModel) {
+            self.frame = frame
+            writer.append(viewModel.id)
+            writer.writeConfiguration(of: viewModel, configuration)
+            idEnd = Int32(viewModel.id.utf8.count)
+        } else {
+            frame = .bare
+            idEnd = Int32(writer.writeContent(of: viewModel, configuredBy: configuration))
+        }
+        let found = twin.map { Self.gaps(viewModel, writer.bytes, $0) } ?? []
+        gaps = found ?? []
+        digest = writer.bytes.withUnsafeBytes { [frame, gaps, idEnd] in Digest(frame, around: $0, id: Int(idEnd), gaps: gaps) }
+        contentEnd = Int32(writer.bytes.count)
+        packed = RowLayout(viewModel.subject.item)
+        let lacksPlaceholder = Self.append(imagesOf: configuration, of: viewModel.subject.item, packed, to: &writer)
+        hasPendingImageMetadata = lacksPlaceholder || companions.contains(where: \.hasPendingImageMetadata)
+        bytes = packed.bytes(of: viewModel.subject.item, with: writer.bytes)
+        (id, identifier) = (viewModel.id, viewModel.identifier)
+        self.companions = companions
+        lastUse = Atomic(learned.version)
+        compared = Atomic(learned.revision)
+        page = found == nil || isOfPage ? context.page : nil
+        circumstances = RenderKey(context)
+        hour = CellTokens.bucket(of: context.now)
+    }
+
+    /// Returns the ranges of the impression and link tokens; nil if anything else differs between the two renderings.
+    ///
+    /// - Parameter bytes: The content of the first rendering, as inserted into its template.
+    private static func gaps(_ one: CellViewModel, _ bytes: [UInt8], _ other: CellViewModel) -> [TokenRange]? {
+        var writer = JSONWriter(capacity: usualLength)
+        writer.writeContent(of: other, configuredBy: other.action(in: .configuration))
+        let others = writer.bytes
+        let tokens = zip(one.tokens, other.tokens).map { (token: $0.text, other: $1.text, isOfClick: $0.isOfClick) }
+        guard bytes.count == others.count, tokens.allSatisfy({ $0.token.count == $0.other.count }) else { return nil }
+        // All tokens begin with the name of the signing key.
+        guard let head = tokens.first?.token.first else { return nil }
+        var gaps: [TokenRange] = []
+        var filled = bytes
+        var index = bytes.startIndex
+        while index < bytes.count {
+            let found =
+                bytes[index] == head
+                ? tokens.first { index + $0.token.count <= bytes.count && bytes[index..<index + $0.token.count].elementsEqual($0.token) }
+                : nil
+            guard let found else {
+                index += 1
+                continue
+            }
+            let end = index + found.token.count
+            gaps.append(TokenRange(start: index, end: end, isOfClick: found.isOfClick))
+            filled.replaceSubrange(index..<end, with: found.other)
+            index = end
+        }
+        return filled == others ? gaps : nil
+    }
+
+    /// Records the images of a cell whose metadata is known or may become known. An entry consists of the offset and length of the source URL
+    /// and a digest of the metadata. If the item does not contain the URL, it follows the entry.
+    ///
+    /// - Returns: True if the metadata of any image is unknown.
+    private static func append(
+        imagesOf configuration: Action?, of item: FeedItem, _ packed: RowLayout, to writer: inout JSONWriter
+    ) -> Bool {
+        guard case .bind(let bindings)? = configuration else { return false }
+        var lacksPlaceholder = false
+        for index in bindings.indices {
+            guard case .image(let image) = bindings[index].value, let source = image.source else { continue }
+            lacksPlaceholder = lacksPlaceholder || image.placeholder == nil
+            let range = packed.range(of: source, inBodyOf: item)
+            writer.append(
+                number: UInt64(UInt32(truncatingIfNeeded: range?.lowerBound ?? 0)) << 32 | UInt64(UInt32(clamping: source.utf8.count)))
+            writer.append(number: placeholderDigest(of: image.placeholder))
+            if range == nil { writer.append(source) }
+        }
+        return lacksPlaceholder
+    }
+
+    /// Returns a digest of image metadata that is valid within this process; 0 without metadata.
+    private static func placeholderDigest(of placeholder: ImagePlaceholder?) -> UInt64 {
+        placeholder.map { UInt64(truncatingIfNeeded: $0.hashValue) | 1 } ?? 0
+    }
+
+    /// True if any image of the cell or its companions satisfies the predicate.
+    private func hasImage(where isWanted: (_ source: () -> String, _ digest: UInt64) -> Bool) -> Bool {
+        let isFound = bytes.withUnsafeBytes { memory in
+            var place = packed.end + Int(contentEnd)
+            while place < memory.count {
+                let position = memory.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                let digest = memory.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
+                place += 16
+                let (inItem, length) = (Int(position >> 32), Int(position & 0xFFFF_FFFF))
+                let start = inItem > 0 ? inItem : place
+                if inItem == 0 { place += length }
+                if isWanted({ String(decoding: memory[start..<start + length], as: UTF8.self) }, digest) { return true }
+            }
+            return false
+        }
+        return isFound || companions.contains { $0.hasImage(where: isWanted) }
+    }
+
+    /// True if the image metadata differs from that in the JSON, so that the cell must be rendered again.
+    ///
+    /// - Parameter revision: The current ``ImageMetadataStore/revision``.
+    func isOvertaken(by known: (any ImageMetadataStore)?, _ revision: UInt64) -> Bool {
+        guard let known else { return false }
+        if compared.load(ordering: .relaxed) != revision {
+            if hasImage(where: { Self.placeholderDigest(of: known.placeholder(of: $0())) != $1 }) { return true }
+            compared.store(revision, ordering: .relaxed)
+        }
+        guard hasPendingImageMetadata else { return false }
+        let version = known.version
+        guard lastUse.load(ordering: .relaxed) != version else { return false }
+        if hasImage(where: { $1 == 0 && known.placeholder(of: $0()) != nil }) { return true }
+        lastUse.store(version, ordering: .relaxed)
+        return false
+    }
+
+    /// True if the cell equals a new rendering of a row. The bytes of the row are compared with those that the cell was rendered from.
+    func isGood(for row: ItemRow, in circumstances: RenderKey, hour: UInt32, page: UInt32) -> Bool {
+        self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances
+            && withRow { row.isSame(as: $0) }
+    }
+
+    /// A copy of the item that the cell was rendered from, with the position that it had then.
+    public var item: FeedItem { withRow(\.item) }
+
+    /// Calls a closure with the row that the cell was rendered from, without a copy. The row is valid only during the call.
+    func withRow<Value>(_ body: (ItemRow) -> Value) -> Value {
+        bytes.withUnsafeBytes { body(packed.row(in: $0)) }
+    }
+
+    /// Returns the tokens of the cell for a page.
+    ///
+    /// - Parameter showing: Returns the position of the cell on the page. It is called only if the cell has tokens.
+    func tokens(in context: CellContext, showing: () -> ImpressionContext?) -> Tokens {
+        guard !gaps.isEmpty else { return Tokens() }
+        let token = ImpressionToken(
+            cell: id, slot: circumstances.slot, hour: CellTokens.bucket(of: context.now), page: context.page, showing: showing())
+        let signed = context.tokens.signed(
+            token, asImpression: gaps.contains { !$0.isOfClick }, asClick: gaps.contains(where: \.isOfClick))
+        return Tokens(impression: signed.impression, click: signed.click)
+    }
+
+    /// Writes the JSON of the cell.
+    ///
+    /// - Parameters:
+    ///   - state: The viewer's state of the cell, which is appended as the last members.
+    ///   - repetition: The number of the occurrence on the page. From 2 on, it is appended to the cell's id.
+    func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1) {
+        var repetition = repetition
+        // Unsafe buffers are used because slices of the arrays would be retained and released for each piece.
+        bytes.withUnsafeBufferPointer { memory in
+            let content = UnsafeBufferPointer(rebasing: memory[packed.end..<packed.end + Int(contentEnd)])
+            frame.text.withUnsafeBufferPointer { text in
+                var start = 0
+                for (place, isID) in frame.gaps {
+                    writer.append(text[start..<place])
+                    start = place
+                    if isID {
+                        writer.append(content[..<Int(idEnd)])
+                        // Only the first occurrence of the id, in the member `id`, gets the number.
+                        if repetition > 1 { writer.append("#\(repetition)") }
+                        repetition = 1
+                    } else {
+                        write(content, to: &writer, tokens)
+                    }
+                }
+                writer.append(state.isEmpty ? text[start...] : text[start...].dropLast())
+            }
+        }
+        if state.isEmpty { return }
+        state.write(to: &writer)
+        writer.raw("}")
+    }
+
+    /// Writes the content after the id and inserts the tokens.
+    private func write(_ content: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter, _ tokens: Tokens) {
+        var start = Int(idEnd)
+        for gap in gaps {
+            writer.append(content[start..<gap.start])
+            writer.append(gap.isOfClick ? tokens.click : tokens.impression)
+            start = gap.end
+        }
+        writer.append(content[start...])
+    }
+
+    /// The length of the JSON in bytes, without companions.
+    var count: Int { frame.text.count + frame.idCount * Int(idEnd) + Int(contentEnd - idEnd) }
+
+    /// The approximate memory use in bytes, including companions: the object, its arrays, its id and its cache entry.
+    var size: Int {
+        companions.reduce(384 + bytes.count + 24 * gaps.count + id.utf8.count) { $0 + $1.size }
+    }
+}
+
+extension CellViewModel {
+    /// The tokens that may differ between pages.
+    fileprivate var tokens: [(text: [UInt8], isOfClick: Bool)] {
+        let context = subject.context
+        return [(Array(context.impressionToken(of: id).utf8), false), (Array(context.clickToken(of: id).utf8), true)]
+    }
+}

@@ -1,0 +1,240 @@
+internal import IntertwineItems
+import Synchronization
+
+/// A cache of rendered cells with a limit in bytes.
+///
+/// - Key: the item and the ``RenderedCell/RenderKey``.
+/// - Validation: A hit requires that the row that was just read has the bytes that the cell was rendered from. No explicit invalidation
+///   is needed, even for changes by other processes.
+/// - Eviction: CLOCK (second chance). Cells without a request since the last pass of the hand are removed first.
+/// - Admission: If the cache is full, only one of 8 new cells is stored. Why: Repeated pagination over more cells than the cache holds
+///   would otherwise never get a cache hit.
+package final class RenderedCellCache: Sendable {
+    /// The counters of a cache. They continue if a new cache replaces an old one.
+    public final class Counters: Sendable {
+        private let hitCount = Atomic(0)
+        private let missCount = Atomic(0)
+        private let evictionCount = Atomic(0)
+
+        public init() {}
+
+        /// The number of cache hits.
+        public var hits: Int { hitCount.load(ordering: .relaxed) }
+        /// The number of cache misses, for which cells were rendered.
+        public var misses: Int { missCount.load(ordering: .relaxed) }
+        /// The number of evicted cells.
+        public var evictions: Int { evictionCount.load(ordering: .relaxed) }
+
+        fileprivate func countHits(_ number: Int) {
+            hitCount.add(number, ordering: .relaxed)
+        }
+
+        fileprivate func countMiss() {
+            missCount.add(1, ordering: .relaxed)
+        }
+
+        fileprivate func countEvictions(_ number: Int) {
+            evictionCount.add(number, ordering: .relaxed)
+        }
+    }
+
+    public static let defaultCapacity = 32 << 20
+
+    /// A part of the cache with its own lock.
+    private final class Stripe: Sendable {
+        let state = Mutex(State())
+    }
+
+    /// An entry of the hash table. All members that a look-up reads are adjacent.
+    fileprivate struct EntryKey {
+        /// The hash of item and render key; 0 if the entry is empty.
+        var key: UInt64 = 0
+        var cell: RenderedCell?
+        var size: UInt32 = 0
+        var referenceBit = false
+    }
+
+    /// A hash table with open addressing that is at most half full. The keys are evenly distributed and used without a further hash.
+    fileprivate struct State {
+        private var entries = [EntryKey](repeating: EntryKey(), count: 64)
+        private(set) var count = 0
+        /// The size of all cells in bytes.
+        private(set) var size = 0
+        /// The position of the clock hand that evicts entries.
+        private var hand = 0
+        /// The number of new cells while the cache was full, modulo `share`.
+        private var late = 0
+    }
+
+    private let stripes: [Stripe]
+    /// The number of low bits of a key that do not select the stripe.
+    private let shift: UInt64
+    /// The capacity of each stripe, in bytes.
+    private let capacity: Int
+    private let counters: Counters
+
+    /// - Parameter capacity: The capacity in bytes; 0 disables the cache.
+    public init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
+        // A small cache has few stripes, because a cell must fit into one stripe.
+        shift = capacity < 8 << 20 ? 60 : 58
+        stripes = (0..<(1 << (64 - shift))).map { _ in Stripe() }
+        self.capacity = max(0, capacity) / stripes.count
+        self.counters = counters
+    }
+
+    /// The number of cached cells and their size in bytes.
+    public var contents: (cells: Int, bytes: Int) {
+        stripes.reduce((0, 0)) { sum, stripe in
+            stripe.state.withLock { (sum.0 + $0.count, sum.1 + $0.size) }
+        }
+    }
+
+    /// Returns the cached cell of a row; nil on a cache miss. The look-up allocates no memory. Callers report hits with ``countHits(_:)``,
+    /// because a page looks up many cells.
+    func cell(of row: ItemRow, in circumstances: RenderedCell.RenderKey, hour: UInt32, page: UInt32) -> RenderedCell? {
+        guard capacity > 0 else {
+            counters.countMiss()
+            return nil
+        }
+        let key = Self.key(row, circumstances)
+        let found = stripe(key).state.withLock { $0.cell(of: key) }
+        guard let found, found.isGood(for: row, in: circumstances, hour: hour, page: page) else {
+            counters.countMiss()
+            return nil
+        }
+        return found
+    }
+
+    func countHits(_ number: Int) { counters.countHits(number) }
+
+    /// Stores a cell. It replaces the cell of the item with an equal render key.
+    func store(_ cell: RenderedCell) {
+        let size = cell.size
+        guard size <= capacity / 2 else { return }
+        let key = cell.withRow { Self.key($0, cell.circumstances) }
+        let evicted = stripe(key).state.withLock { state in
+            guard state.admits(key, size, capacity) else { return 0 }
+            state.put(EntryKey(key: key, cell: cell, size: UInt32(clamping: size)))
+            return state.makeRoom(capacity)
+        }
+        if evicted > 0 { counters.countEvictions(evicted) }
+    }
+
+    private func stripe(_ key: UInt64) -> Stripe { stripes[Int(key >> shift)] }
+
+    /// Returns the key of a row; never 0. Two cells with equal keys replace each other and are rendered again.
+    private static func key(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> UInt64 {
+        max(1, mix(mix(mix(seed, circumstances.hash), row.kind), row.id))
+    }
+
+    /// A random seed per process. Why: Clients must not be able to predict key collisions.
+    private static let seed = UInt64.random(in: 1...(.max))
+
+    private static func mix(_ hash: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = mix(hash, UInt64(truncatingIfNeeded: bytes.count))
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = mix(hash, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        return mix(hash, rest)
+    }
+
+    /// Folds both halves of a product, so that every input bit affects every output bit.
+    @inline(__always)
+    private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (hash ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+        return product.high ^ product.low
+    }
+}
+
+extension RenderedCellCache.State {
+    fileprivate mutating func cell(of key: UInt64) -> RenderedCell? {
+        let slot = slot(of: key)
+        guard entries[slot].key != 0 else { return nil }
+        if !entries[slot].referenceBit { entries[slot].referenceBit = true }
+        return entries[slot].cell
+    }
+
+    /// The admission ratio of a full cache: one of this number of new cells is stored.
+    private static let share = 8
+
+    /// True if a cell may be stored. A cell that replaces one with an equal key is always stored.
+    fileprivate mutating func admits(_ key: UInt64, _ size: Int, _ capacity: Int) -> Bool {
+        guard self.size + size > capacity, entries[slot(of: key)].key == 0 else { return true }
+        late = (late + 1) % Self.share
+        return late == 0
+    }
+
+    fileprivate mutating func put(_ entryKey: RenderedCellCache.EntryKey) {
+        var slot = slot(of: entryKey.key)
+        if entries[slot].key == 0 {
+            count += 1
+            if 2 * count > entries.count {
+                grow()
+                slot = self.slot(of: entryKey.key)
+            }
+        } else {
+            size -= Int(entries[slot].size)
+        }
+        size += Int(entryKey.size)
+        entries[slot] = entryKey
+    }
+
+    /// Evicts entries until the size is within the capacity (second chance). An entry that was requested since the last pass of the hand is
+    /// kept for another pass.
+    ///
+    /// - Returns: The number of evicted entries.
+    fileprivate mutating func makeRoom(_ capacity: Int) -> Int {
+        var removed = 0
+        while size > capacity, count > 0 {
+            hand = (hand + 1) & mask
+            guard entries[hand].key != 0 else { continue }
+            if entries[hand].referenceBit {
+                entries[hand].referenceBit = false
+            } else {
+                remove(at: hand)
+                removed += 1
+            }
+        }
+        return removed
+    }
+
+    private mutating func grow() {
+        let old = entries
+        entries = [RenderedCellCache.EntryKey](repeating: RenderedCellCache.EntryKey(), count: 2 * old.count)
+        for entryKey in old where entryKey.key != 0 { entries[slot(of: entryKey.key)] = entryKey }
+    }
+
+    private mutating func remove(at slot: Int) {
+        count -= 1
+        size -= Int(entries[slot].size)
+        // Entries that follow and were displaced by the removed one move up (backward shift deletion).
+        var hole = slot
+        var next = (hole + 1) & mask
+        while entries[next].key != 0 {
+            if (next - home(of: entries[next].key)) & mask >= (next - hole) & mask {
+                entries.swapAt(hole, next)
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        entries[hole] = RenderedCellCache.EntryKey()
+    }
+
+    private var mask: Int { entries.count - 1 }
+
+    private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & mask }
+
+    /// Returns the position of a key, or the empty position where it would be stored.
+    private func slot(of key: UInt64) -> Int {
+        var slot = home(of: key)
+        while entries[slot].key != 0, entries[slot].key != key { slot = (slot + 1) & mask }
+        return slot
+    }
+}

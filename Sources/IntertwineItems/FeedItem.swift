@@ -1,0 +1,112 @@
+/// An item as stored: of any kind, with undecoded fields.
+///
+/// Only factories know which kinds exist. A factory decodes the ``body`` into its own type, for example `User`.
+public struct FeedItem: Sendable, Hashable {
+    /// The kind: `user`, `ad`, ….
+    public var kind: String
+    /// The id, unique among the items of its kind.
+    public var id: String
+    /// The variant, which the import format calls `type`: `featured`, `image`, …. A factory is registered for a kind and a variant.
+    public var variant: String
+    /// The position of the item in its stream. Positions are sparse, so that items can be inserted between others.
+    public var position: Int64
+    /// The sort key, if a field orders the section and the item was read in that order.
+    public var sortKey: SortKey?
+    /// The fields: one JSON object, UTF-8, validated for its kind at import.
+    public var body: [UInt8]
+
+    public init(kind: String, id: String, variant: String, position: Int64, sortKey: SortKey? = nil, body: [UInt8]) {
+        self.kind = kind
+        self.id = id
+        self.variant = variant
+        self.position = position
+        self.sortKey = sortKey
+        self.body = body
+    }
+
+    public var type: ItemType { ItemType(kind: kind, variant: variant) }
+}
+
+/// The names of kinds in databases and cursors, where the kind `ad` has the name `advertisement`.
+///
+/// The two names are exchanged, so the mapping is its own inverse, and no other kind can be confused with ads.
+///
+/// Why: the kind of ads was called `advertisement` when these bytes were defined.
+package enum StoredKind {
+    private static let ad: StaticString = "ad"
+    private static let advertisement: StaticString = "advertisement"
+
+    /// Returns the stored name of a kind.
+    package static func name(of kind: String) -> String {
+        switch kind {
+        case "ad": "advertisement"
+        case "advertisement": "ad"
+        default: kind
+        }
+    }
+
+    /// Returns the kind with a stored name.
+    package static func kind(named name: String) -> String { self.name(of: name) }
+
+    /// Returns the bytes of the stored name of a kind: those of the parameter, or static ones.
+    package static func name(of kind: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        if isSame(kind, advertisement) { return bytes(of: ad) }
+        return isSame(kind, ad) ? bytes(of: advertisement) : kind
+    }
+
+    /// Returns the bytes of the kind with a stored name: those of the parameter, or static ones.
+    package static func kind(named name: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer { self.name(of: name) }
+
+    private static func isSame(_ kind: UnsafeRawBufferPointer, _ other: StaticString) -> Bool {
+        kind.count == other.utf8CodeUnitCount && kind.elementsEqual(bytes(of: other))
+    }
+
+    private static func bytes(of text: StaticString) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    }
+}
+
+/// A kind with a variant, for which one factory makes cells, such as an ad of type `image`.
+public struct ItemType: Sendable, Hashable {
+    public var kind: String
+    public var variant: String
+
+    public init(kind: String, variant: String) {
+        self.kind = kind
+        self.variant = variant
+    }
+}
+
+/// The stream that an item belongs to: content, which is paginated, or advertisements, which are merged into it.
+///
+/// The store keeps the items of each section in a stream of its own, with a number that the store assigns. ``content`` is the section for all
+/// kinds that no other section contains.
+public struct StreamID: RawRepresentable, Sendable, Hashable {
+    public static let content = StreamID(rawValue: 0)
+    public static let advertisements = StreamID(rawValue: 1)
+
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+}
+
+/// An item that its kind has validated, ready for the store and without a position.
+public struct ValidatedItem: Sendable, Hashable {
+    public var kind: String
+    public var stream: StreamID
+    /// The id, unique among the items of its kind.
+    public var id: String
+    public var variant: String
+    /// The fields that the kind knows, except `kind`, `id` and `type`, as one JSON object with equal bytes for equal items.
+    public var body: [UInt8]
+
+    public init(kind: String, stream: StreamID, id: String, variant: String, body: [UInt8]) {
+        self.kind = kind
+        self.stream = stream
+        self.id = id
+        self.variant = variant
+        self.body = body
+    }
+}

@@ -1,0 +1,127 @@
+public import IntertwinePrimitives
+
+/// The declared languages of texts. The first one is used if a request accepts none of them.
+public struct FeedLanguages: Sendable, Hashable {
+    public static let limit = 32
+    public static let none = FeedLanguages()
+
+    public let all: [FeedLanguage]
+    public let tags: [String]
+
+    /// Creates languages.
+    ///
+    /// - Parameter tags: The language tags (RFC 5646), at most ``limit``, without duplicates.
+    public init(_ tags: [String] = []) {
+        self.tags = Array(tags.prefix(Self.limit))
+        all = self.tags.enumerated().map { FeedLanguage($1, number: UInt8($0 + 1), among: tags) }
+    }
+
+    public var isEmpty: Bool { all.isEmpty }
+
+    /// Returns a tag as declared, compared without case, or nil if it is not declared.
+    public func declared(_ tag: String) -> String? {
+        let wanted = tag.lowercased()
+        return tags.first { $0.lowercased() == wanted }
+    }
+
+    /// Returns the preferred language by lookup (RFC 4647, section 3.4), or nil if no declared language matches.
+    public func language(for preferences: LanguagePreferences) -> FeedLanguage? {
+        preferences.lookup(among: tags).map { all[$0] }
+    }
+
+    /// The default language; nil if no languages are declared.
+    public var usual: FeedLanguage? { all.first }
+}
+
+/// A declared language, with its fallbacks for missing texts.
+public struct FeedLanguage: Sendable, Hashable {
+    public let tag: String
+    /// The number of the language, from 1 in the order of declaration. It distinguishes cells and pages of different languages.
+    public let number: UInt8
+    /// The tags to look up: the language's own tag, its prefixes and the first declared tag, as far as they are declared.
+    @usableFromInline let order: [String]
+
+    fileprivate init(_ tag: String, number: UInt8, among declared: [String]) {
+        self.tag = tag
+        self.number = number
+        var order: [String] = []
+        var subtags = tag.lowercased().split(separator: "-")
+        while !subtags.isEmpty {
+            let shorter = subtags.joined(separator: "-")
+            if let found = declared.first(where: { $0.lowercased() == shorter }) { order.append(found) }
+            subtags.removeLast()
+            if subtags.last?.utf8.count == 1 { subtags.removeLast() }
+        }
+        if let first = declared.first, !order.contains(first) { order.append(first) }
+        self.order = order
+    }
+}
+
+/// A value for all languages, or one value for each of some languages.
+public struct ByLanguage<Value: Sendable>: Sendable {
+    /// The value of the first language that has one; the only value if all languages share it.
+    @usableFromInline let first: Value
+    /// The values by declared tag; empty if one value is for all languages.
+    @usableFromInline let values: [String: Value]
+
+    /// Creates a value for all languages.
+    public init(_ value: Value) {
+        (first, values) = (value, [:])
+    }
+
+    /// Creates a value for each of some languages; nil if `values` is empty.
+    ///
+    /// - Parameter values: The values by declared tag, in the order of declaration.
+    public init?(_ values: [(tag: String, value: Value)]) {
+        guard let first = values.first else { return nil }
+        self.first = first.value
+        self.values = Dictionary(values.map { ($0.tag, $0.value) }) { first, _ in first }
+    }
+
+    private init(first: Value, values: [String: Value]) {
+        (self.first, self.values) = (first, values)
+    }
+
+    /// Returns the value of a language or, if it has none, of the nearest fallback.
+    @inlinable public subscript(language: FeedLanguage?) -> Value {
+        guard !values.isEmpty, let language else { return first }
+        for tag in language.order {
+            if let value = values[tag] { return value }
+        }
+        return first
+    }
+
+    /// All values.
+    public var all: [Value] { values.isEmpty ? [first] : Array(values.values) }
+
+    /// A Boolean value indicating whether one value is for all languages.
+    public var isSame: Bool { values.isEmpty }
+
+    public func map<Other, Failure: Error>(_ transform: (Value) throws(Failure) -> Other) throws(Failure) -> ByLanguage<Other> {
+        var others: [String: Other] = [:]
+        for (tag, value) in values { others[tag] = try transform(value) }
+        return ByLanguage<Other>(first: try transform(first), values: others)
+    }
+
+    /// Returns a value for each language of either receiver or `other`, made from the values of both.
+    package func combined<Other, Result>(with other: ByLanguage<Other>, _ transform: (Value, Other) -> Result) -> ByLanguage<Result> {
+        var results: [String: Result] = [:]
+        for tag in Set(values.keys).union(other.values.keys) {
+            results[tag] = transform(values[tag] ?? first, other.values[tag] ?? other.first)
+        }
+        return ByLanguage<Result>(first: transform(first, other.first), values: results)
+    }
+}
+
+extension ByLanguage: Equatable where Value: Equatable {}
+extension ByLanguage: Hashable where Value: Hashable {}
+
+extension ByLanguage: ExpressibleByUnicodeScalarLiteral, ExpressibleByExtendedGraphemeClusterLiteral, ExpressibleByStringLiteral
+where Value == String {
+    public init(stringLiteral text: String) {
+        self.init(text)
+    }
+}
+
+/// A text for display, in one or several languages.
+public typealias LocalizedText = ByLanguage<String>

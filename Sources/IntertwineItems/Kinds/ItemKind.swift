@@ -1,0 +1,134 @@
+internal import IntertwineJSON
+internal import IntertwinePrimitives
+
+/// A kind of item: its name, its stream, and its validation.
+///
+/// The store and the assembler depend on kinds only through this protocol. Users and ads are two of its implementations.
+public protocol ItemKind: Sendable {
+    /// The value of the member `kind` of an item.
+    var name: String { get }
+    /// The stream that contains items of this kind.
+    var stream: StreamID { get }
+
+    /// The fields by which a section of these items can be sorted. Every item has a value for each of them.
+    var sortFields: [SortField] { get }
+
+    /// All fields of an item of this kind except `kind`, or nil if the kind does not declare them.
+    ///
+    /// Configuration that names fields before items exist, such as the mapping of a remote source, is validated against them.
+    var fields: [ItemField]? { get }
+
+    /// Validates the fields of an object whose `kind` is ``name``.
+    ///
+    /// - Throws: ``ItemError`` with the field and the reason.
+    func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem
+
+    /// Returns the JSON Schema (2020-12) of a valid item.
+    func schema() -> [UInt8]
+}
+
+extension ItemKind {
+    public var sortFields: [SortField] { [] }
+    public var fields: [ItemField]? { nil }
+
+    /// Returns a schema that contains only the `kind`.
+    public func schema() -> [UInt8] {
+        ItemSchemaDocument(kind: name).bytes
+    }
+}
+
+/// A field of a kind: its name, its requirement and the validation of its values.
+public struct ItemField: Sendable {
+    public let name: String
+    public let isRequired: Bool
+    private let check: @Sendable (ItemFields) throws(ItemError) -> Void
+
+    /// Creates a field.
+    ///
+    /// - Parameter check: reads the field from the fields of an item and throws the errors of the kind's validation.
+    public init(_ name: String, isRequired: Bool = false, _ check: @escaping @Sendable (ItemFields) throws(ItemError) -> Void) {
+        self.name = name
+        self.isRequired = isRequired
+        self.check = check
+    }
+
+    /// Validates a constant text for this field of all items.
+    ///
+    /// - Throws: ``ItemError`` if no item can have this text.
+    public func validate(_ text: String) throws(ItemError) {
+        var bytes = [UInt8(ascii: "{")]
+        bytes.append(jsonString: name.utf8)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(jsonString: text.utf8)
+        bytes.append(UInt8(ascii: "}"))
+        try check(ItemFields(bytes))
+    }
+}
+
+/// The kinds of item that a service supports, by name.
+public struct ItemKinds: Sendable {
+    /// The built-in kinds: users and ads.
+    public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
+
+    private var kinds: [String: any ItemKind] = [:]
+    /// The variants of kinds whose items need a cell.
+    private var variants: [String: Set<String>] = [:]
+    /// A hint for the message about an unknown kind: the place where other kinds are declared.
+    public var note: String?
+
+    /// Creates a set of kinds. If two kinds have one name, the last one is used.
+    public init(_ kinds: [any ItemKind]) {
+        for kind in kinds { self.kinds[kind.name] = kind }
+    }
+
+    /// Returns these kinds with additional kinds. If two kinds have one name, the last one is used.
+    public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
+        var all = ItemKinds(Array(self.kinds.values) + kinds)
+        (all.note, all.variants) = (note, variants)
+        return all
+    }
+
+    /// Returns these kinds with a further rule: items of the named kinds are invalid if no factory makes a cell of their type.
+    package func requiringCells(of names: [String], in factories: CellFactories) -> ItemKinds {
+        var all = self
+        for name in names { all.variants[name] = factories.variants(of: name) }
+        return all
+    }
+
+    public subscript(name: String) -> (any ItemKind)? { kinds[name] }
+
+    public var names: [String] { kinds.keys.sorted() }
+
+    /// Validates one object of the import format, of any kind.
+    public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+        try validate(fields, as: String(decoding: fields.text("kind", limit: 64), as: UTF8.self))
+    }
+
+    /// Validates one object of an import, of any kind. The object may contain ``ImportSynonyms``.
+    func validate(imported object: JSONObject) throws(ItemError) -> ValidatedItem {
+        let fields = try ImportSynonyms.fields(of: object)
+        return try validate(fields, as: ImportSynonyms.kind(String(decoding: fields.text("kind", limit: 64), as: UTF8.self)))
+    }
+
+    private func validate(_ fields: ItemFields, as name: String) throws(ItemError) -> ValidatedItem {
+        guard let kind = kinds[name] else {
+            throw ItemError(
+                field: "kind",
+                reason: "must be one of \(names.joined(separator: ", ")), is \(ItemError.quoted(Array(name.utf8)[...]))"
+                    + (note.map { "; \($0)" } ?? ""))
+        }
+        let item = try kind.validate(fields)
+        if let variants = variants[name], !variants.contains(item.variant) {
+            let known = variants.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            throw ItemError(
+                field: "type", reason: "no factory makes a cell of the type \(ItemError.quoted(Array(item.variant.utf8)[...])); there are \(known)",
+                code: .unknown)
+        }
+        return item
+    }
+
+    /// Validates the bytes of one JSON object of the import format, of any kind.
+    public func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
+        try validate(ItemFields(bytes))
+    }
+}

@@ -1,0 +1,154 @@
+/// A consistent snapshot of the items at one moment; valid only inside ``FeedStore/read(_:)``.
+///
+/// A store implements ``visit(_:_:)`` and ``item(kind:id:)``. The other requirements have defaults, which are correct for every store with the
+/// streams ``StreamID/content`` and ``StreamID/advertisements``.
+public protocol FeedSnapshot {
+    /// Visits the rows of a query one after another, in its order. The cost must depend on the limit only, not on how far into the feed the
+    /// anchor lies.
+    ///
+    /// - Parameter body: Called for each row; must not read from the snapshot.
+    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws
+
+    /// Returns one item, or nil if the store has no item of that kind and id.
+    func item(kind: String, id: String) throws -> FeedItem?
+
+    /// Announces queries that will follow the next one, so that a remote store can answer all of them in one round trip. They remain optional.
+    ///
+    /// - Parameter isComplete: True if no other reads are expected. If one follows after all, the store may restart the whole read.
+    func prefetch(_ queries: [RowQuery], isComplete: Bool)
+
+    /// Returns the number of items in a stream.
+    ///
+    /// The cost of this method and of ``sortPosition(at:in:by:)`` may depend on the number of items. They are called at most once per
+    /// ``FeedStore/version``, and only if ads are placed at the midpoint of the whole feed.
+    func count(in stream: StreamID) throws -> Int
+
+    /// Returns the position of the item with an index in a stream, or nil if the index is out of range.
+    ///
+    /// - Parameter field: The field that orders the stream; nil for the order of positions.
+    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition?
+
+    /// Returns the advertisements that are pinned among the content of a stream, from the least position to the greatest.
+    ///
+    /// - Parameter positions: The range of content positions. An ad that is pinned at a position is shown after the item there, whether that item
+    ///   still exists or not, and before the next item.
+    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
+
+    /// Returns items of a kind that are taken down until they are released, up to a limit.
+    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
+
+    /// Returns the advertisements that belong to campaigns, including former ones.
+    func memberships() throws -> [CampaignMembership]
+
+    /// Returns the number of items of each type. The cost may depend on the number of items, so it is for operators, not for requests.
+    func counts() throws -> [ItemType: Int]
+}
+
+extension FeedSnapshot {
+    public func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
+    public func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
+    public func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }
+    public func memberships() throws -> [CampaignMembership] { [] }
+
+    public func count(in stream: StreamID) throws -> Int {
+        var count = 0
+        try forEachRow(in: .stream(stream)) { _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    public func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
+        var rest = index
+        var found: SortPosition?
+        try forEachRow(in: SectionSort(by: field).rows(of: stream)) { row in
+            if rest == 0 { found = row.sortPosition }
+            rest -= 1
+            return rest >= 0
+        }
+        return found
+    }
+
+    public func counts() throws -> [ItemType: Int] {
+        var counts: [ItemType: Int] = [:]
+        for stream in [StreamID.content, .advertisements] {
+            try forEachRow(in: .stream(stream)) { row in
+                counts[row.type, default: 0] += 1
+                return true
+            }
+        }
+        return counts
+    }
+
+    /// Visits all rows, in batches.
+    ///
+    /// - Parameter body: Returns false to stop.
+    package func forEachRow(in rows: RowQuery.Rows, _ body: (ItemRow) throws -> Bool) throws {
+        var query = RowQuery(rows, limit: RowBatch.size)
+        var batch: RowBatch
+        repeat {
+            batch = RowBatch()
+            try visit(query) { row in
+                if batch.take(row), try !body(row) { batch.stop() }
+            }
+            query.anchor = batch.last
+        } while batch.continues
+    }
+
+    /// Returns the items of a query.
+    public func items(_ query: RowQuery) throws -> [FeedItem] {
+        var items: [FeedItem] = []
+        try visit(query) { items.append($0.item) }
+        return items
+    }
+
+    /// Returns items of a stream in the order of their positions, next to a position, which is excluded.
+    public func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        try items(RowQuery(.stream(stream), direction, of: position.map { SortPosition(position: $0) }, limit: limit))
+    }
+}
+
+/// A query for consecutive items of a store.
+public struct RowQuery: Sendable, Hashable {
+    /// The items that a query selects, in an order.
+    public enum Rows: Sendable, Hashable {
+        /// The items of a stream in the order of their positions.
+        case stream(StreamID)
+        /// The items of a stream ordered by a field from least to greatest, then by position. The rows have their ``ItemRow/sortKey``.
+        ///
+        /// The cost depends on the limit only if the store has an index of the stream by the field.
+        case sorted(StreamID, by: SortField)
+        /// The items of one type in the order of their positions.
+        ///
+        /// The cost is equal among advertisements. Among content, items of other types in between add to it.
+        case type(ItemType)
+    }
+
+    public var rows: Rows
+    /// Backward reads in reverse order.
+    public var direction: PageDirection
+    /// The position next to which the items begin, which is excluded; nil for the first items or, backward, the last ones.
+    public var anchor: SortPosition?
+    /// The maximum number of items.
+    public var limit: Int
+
+    public init(_ rows: Rows, _ direction: PageDirection = .forward, of anchor: SortPosition? = nil, limit: Int) {
+        (self.rows, self.direction, self.anchor, self.limit) = (rows, direction, anchor, limit)
+    }
+}
+
+/// The direction in which a page is read from its position.
+public enum PageDirection: Sendable, Hashable {
+    /// Items after a position, or from the start if the position is nil.
+    case forward
+    /// Items before a position, or from the end if the position is nil.
+    case backward
+
+    public var reversed: PageDirection {
+        switch self {
+        case .forward: .backward
+        case .backward: .forward
+        }
+    }
+}

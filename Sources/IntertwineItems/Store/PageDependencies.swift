@@ -1,0 +1,91 @@
+/// An update of an item that kept its kind, id, variant and position, in a stream of content.
+public struct InPlaceUpdate: Sendable, Hashable {
+    public var kind: String
+    public var stream: StreamID
+    public var position: Int64
+
+    public init(kind: String, stream: StreamID, position: Int64) {
+        (self.kind, self.stream, self.position) = (kind, stream, position)
+    }
+}
+
+/// The part of a store's content that a page was read from. An in-place update outside this part does not change the page.
+///
+/// Inserted, deleted and moved items, and advertisements, are not covered.
+public struct PageDependencies: Sendable {
+    /// The range of positions that was read from each stream.
+    private var ranges: [(stream: StreamID, positions: ClosedRange<Int64>)] = []
+    /// The kinds of items that were read in another way.
+    private var kinds: Set<String> = []
+
+    /// Creates empty dependencies.
+    public init() {}
+
+    /// Returns true if the update may change the page.
+    public func includes(_ item: InPlaceUpdate) -> Bool {
+        ranges.contains { $0.stream == item.stream && $0.positions.contains(item.position) } || kinds.contains(item.kind)
+    }
+
+    fileprivate mutating func add(_ positions: ClosedRange<Int64>, of stream: StreamID) {
+        guard let index = ranges.firstIndex(where: { $0.stream == stream }) else { return ranges.append((stream, positions)) }
+        let known = ranges[index].positions
+        ranges[index].positions = min(known.lowerBound, positions.lowerBound)...max(known.upperBound, positions.upperBound)
+    }
+
+    fileprivate mutating func add(_ kind: String) { kinds.insert(kind) }
+}
+
+/// A snapshot that forwards to another snapshot and records the dependencies.
+package final class DependencyTrackingSnapshot: FeedSnapshot {
+    private let snapshot: any FeedSnapshot
+    package private(set) var dependencies = PageDependencies()
+
+    package init(_ snapshot: any FeedSnapshot) {
+        self.snapshot = snapshot
+    }
+
+    package func prefetch(_ queries: [RowQuery], isComplete: Bool) { snapshot.prefetch(queries, isComplete: isComplete) }
+
+    package func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+        switch query.rows {
+        case .type(let type):
+            dependencies.add(type.kind)
+            try snapshot.visit(query, body)
+        case .sorted(let stream, _):
+            // The whole stream is recorded, since an update of the field moves an item.
+            dependencies.add(.min ... .max, of: stream)
+            try snapshot.visit(query, body)
+        case .stream(let stream):
+            var (least, greatest) = (Int64.max, Int64.min)
+            defer { if least <= greatest { dependencies.add(least...greatest, of: stream) } }
+            try snapshot.visit(query) { row in
+                (least, greatest) = (min(least, row.position), max(greatest, row.position))
+                try body(row)
+            }
+        }
+    }
+
+    package func item(kind: String, id: String) throws -> FeedItem? {
+        dependencies.add(kind)
+        return try snapshot.item(kind: kind, id: id)
+    }
+
+    package func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
+        if field != nil { dependencies.add(.min ... .max, of: stream) }
+        return try snapshot.sortPosition(at: index, in: stream, by: field)
+    }
+
+    // The results of the following methods do not depend on the content of an item that stays at its position.
+
+    package func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }
+
+    package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
+        try snapshot.listings(in: stream, between: positions, limit: limit)
+    }
+
+    package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }
+
+    package func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
+
+    package func counts() throws -> [ItemType: Int] { try snapshot.counts() }
+}

@@ -1,0 +1,11 @@
+/// An advertisement that is pinned among content.
+public struct PinnedAd: Sendable, Hashable {
+    /// The position of the last content item listed before the advertisement.
+    public var position: Int64
+    public var item: FeedItem
+
+    public init(position: Int64, item: FeedItem) {
+        self.position = position
+        self.item = item
+    }
+}

@@ -1,0 +1,78 @@
+/// The position of an item in its section: ordered by the sort key, if a field orders the section, and then by position.
+public struct SortPosition: Sendable, Hashable, Comparable {
+    /// The sort key; nil if only positions order the section.
+    public var key: SortKey?
+    public var position: Int64
+
+    public init(key: SortKey? = nil, position: Int64) {
+        self.key = key
+        self.position = position
+    }
+
+    public static func < (first: SortPosition, second: SortPosition) -> Bool {
+        guard first.key != second.key else { return first.position < second.position }
+        guard let key = second.key else { return false }
+        return first.key.map { $0 < key } ?? true
+    }
+
+    /// Returns the nearest position after this one or, for a negative step, before it.
+    package func moved(by step: Int64) -> SortPosition {
+        let (position, overflow) = position.addingReportingOverflow(step)
+        return overflow ? self : SortPosition(key: key, position: position)
+    }
+}
+
+extension FeedItem {
+    public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
+}
+
+/// The value of the field that orders a section. Numbers sort before texts.
+public enum SortKey: Sendable, Hashable {
+    case number(Double)
+    /// UTF-8, compared byte by byte, which is the order of code points. Cursors contain the key, so its length is limited to
+    /// ``SortField/textLimit``.
+    case text([UInt8])
+}
+
+extension SortKey: Comparable {
+    public static func < (first: SortKey, second: SortKey) -> Bool {
+        switch (first, second) {
+        case (.number(let first), .number(let second)): first < second
+        case (.number, .text): true
+        case (.text, .number): false
+        case (.text(let first), .text(let second)): first.lexicographicallyPrecedes(second)
+        }
+    }
+}
+
+/// A field by which the items of a section can be sorted.
+public struct SortField: Sendable, Hashable {
+    /// The comparison of values. Each yields a number or a text, so that any two items compare and a cursor can contain the key.
+    public enum Comparison: String, Sendable, Hashable, CaseIterable {
+        /// The Unicode code points of the first ``SortField/textLimit`` characters.
+        case text
+        case number
+        /// The point in time, with nanosecond precision and independent of the offset. A date without a time is midnight in UTC.
+        ///
+        /// The raw value is part of the names in indexes and cursors, so that keys of another comparison are not mistaken for these.
+        case date = "moment"
+    }
+
+    /// The number of characters of a text that are compared. Texts with an equal beginning are ordered by position.
+    public static let textLimit = 64
+
+    /// The name of the field: letters, digits, underscores and hyphens.
+    public let name: String
+    public let comparison: Comparison
+
+    /// Creates a sort field; nil if the name contains other characters, is empty, or is longer than 64 bytes.
+    public init?(_ name: String, _ comparison: Comparison) {
+        let isPlain = name.utf8.allSatisfy { byte in
+            (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 || byte == UInt8(ascii: "_")
+                || byte == UInt8(ascii: "-")
+        }
+        guard isPlain, (1...64).contains(name.utf8.count) else { return nil }
+        self.name = name
+        self.comparison = comparison
+    }
+}

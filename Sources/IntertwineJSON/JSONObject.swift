@@ -1,0 +1,122 @@
+/// The members of one JSON object, parsed strictly and stored as ranges of the source bytes.
+///
+/// Nested values are validated and not parsed into members. A duplicate name is valid JSON with undefined meaning (RFC 8259 §4): parsing the
+/// object succeeds, and reading that name through `ItemFields` fails.
+public struct JSONObject: Sendable {
+    public let bytes: [UInt8]
+    public let members: [(name: JSONToken, value: JSONToken)]
+    /// The range of the object in ``bytes``.
+    public let range: Range<Int>
+
+    /// Parses all of `bytes` as one object.
+    public init(_ bytes: [UInt8]) throws(JSONError) {
+        try self.init(bytes, at: 0)
+        var scanner = JSONScanner(at: range.upperBound)
+        scanner.skipWhitespace(bytes.span)
+        guard scanner.position == bytes.count else { throw JSONError(.trailingBytes, at: scanner.position) }
+    }
+
+    /// Parses the object that begins at `offset`, after optional whitespace. Bytes after the object are ignored.
+    package init(_ bytes: [UInt8], at offset: Int) throws(JSONError) {
+        let span = bytes.span
+        var scanner = JSONScanner(at: offset)
+        scanner.skipWhitespace(span)
+        let start = scanner.position
+        guard start < span.count else { throw JSONError(.endOfText, at: start) }
+        guard span[start] == UInt8(ascii: "{") else { throw JSONError(.expectedObject, at: start) }
+        scanner.position += 1
+        var members: [(name: JSONToken, value: JSONToken)] = []
+        members.reserveCapacity(8)
+        scanner.skipWhitespace(span)
+        if scanner.position < span.count, span[scanner.position] == UInt8(ascii: "}") {
+            scanner.position += 1
+        } else {
+            var isOpen = true
+            while isOpen {
+                scanner.skipWhitespace(span)
+                let name = try scanner.name(span)
+                scanner.skipWhitespace(span)
+                let value = try scanner.value(span)
+                members.append((name, value))
+                scanner.skipWhitespace(span)
+                guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
+                switch span[scanner.position] {
+                case UInt8(ascii: ","): break
+                case UInt8(ascii: "}"): isOpen = false
+                default: throw JSONError(.expectedCommaOrEnd, at: scanner.position)
+                }
+                scanner.position += 1
+            }
+        }
+        self.bytes = bytes
+        self.members = members
+        self.range = start..<scanner.position
+    }
+
+    /// Returns the characters of a string with escapes resolved. A string without escapes is not copied.
+    public func characters(of token: JSONToken) -> ArraySlice<UInt8> {
+        guard token.isEscaped else { return bytes[token.range] }
+        return JSONText.unescaped(bytes.span, token.range)[...]
+    }
+
+    /// Returns true if a string has exactly the characters of `text`.
+    package func matches(_ token: JSONToken, _ text: String) -> Bool {
+        guard !token.isEscaped else { return characters(of: token).elementsEqual(text.utf8) }
+        guard token.range.count == text.utf8.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            let isSame = text.utf8.withContiguousStorageIfAvailable { text in
+                var (index, isSame) = (token.range.lowerBound, true)
+                for byte in text {
+                    isSame = isSame && bytes[index] == byte
+                    index += 1
+                }
+                return isSame
+            }
+            return isSame ?? bytes[token.range].elementsEqual(text.utf8)
+        }
+    }
+}
+
+/// The elements of one JSON array, parsed strictly and stored as ranges of the source bytes. Nested values are validated only.
+package struct JSONArray: Sendable {
+    package let bytes: [UInt8]
+    package let elements: [JSONToken]
+
+    /// Parses all of `bytes` as one array.
+    package init(_ bytes: [UInt8]) throws(JSONError) {
+        let span = bytes.span
+        var scanner = JSONScanner()
+        scanner.skipWhitespace(span)
+        guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
+        guard span[scanner.position] == UInt8(ascii: "[") else { throw JSONError(.expectedArray, at: scanner.position) }
+        scanner.position += 1
+        scanner.skipWhitespace(span)
+        var elements: [JSONToken] = []
+        var isOpen = true
+        if scanner.position < span.count, span[scanner.position] == UInt8(ascii: "]") {
+            scanner.position += 1
+            isOpen = false
+        }
+        while isOpen {
+            scanner.skipWhitespace(span)
+            elements.append(try scanner.value(span))
+            scanner.skipWhitespace(span)
+            guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
+            switch span[scanner.position] {
+            case UInt8(ascii: ","): break
+            case UInt8(ascii: "]"): isOpen = false
+            default: throw JSONError(.expectedCommaOrEnd, at: scanner.position)
+            }
+            scanner.position += 1
+        }
+        scanner.skipWhitespace(span)
+        guard scanner.position == span.count else { throw JSONError(.trailingBytes, at: scanner.position) }
+        self.bytes = bytes
+        self.elements = elements
+    }
+
+    /// Returns the bytes of an element. For a string, the bytes between its quotes are returned.
+    package func bytes(of element: JSONToken) -> [UInt8] {
+        Array(bytes[element.range])
+    }
+}

@@ -1,0 +1,62 @@
+/// The append-only record of selections, clicks and impressions, and of the viewer state derived from them. The storage module implements it.
+///
+/// ```swift
+/// let event = LedgerEvent(at: 1_750_000_000_000, kind: .click, cell: "ad:1")
+/// let receipt = try await ledger.commit(LedgerEntry(events: [event]))
+/// guard receipt.verdicts == [.counted] else { return }
+/// ```
+public protocol Ledger: Sendable {
+    /// Commits one entry atomically.
+    ///
+    /// It returns after the entry is durable on disk. Entries that wait at one time share one transaction (group commit).
+    /// - Throws: `StoreError`. If it throws, nothing of the entry is stored.
+    func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt
+
+    /// Commits one entry atomically and calls a completion, for callers without a task.
+    ///
+    /// - Parameter completion: called once, on any thread; it must not block that thread.
+    func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void)
+
+    /// Returns the response stored under an idempotency key that has not expired, or nil.
+    func replay(of key: IdempotencyKey) async throws -> LedgerReceipt?
+
+    /// Returns the selection with an id, even if it cannot be undone any more, or nil if no such selection existed.
+    func selection(id: String) async throws -> CommandRecord?
+
+    /// Returns cells on one of a viewer's lists, newest first, after the position `mark` of an earlier result.
+    ///
+    /// The position of a cell is that of its oldest addition that was not undone. A cell that is added again keeps its position, so
+    /// pagination returns each cell once.
+    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry]
+
+    /// Returns cells before the position `mark` of an earlier result, in ascending order, so that the nearest and oldest cell is first.
+    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry]
+
+    /// Returns true if a cell is on one of a viewer's lists.
+    func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool
+
+    /// Looks up cells on some of a viewer's lists, all from one snapshot. The cost depends on the number of lookups, not on the length of the
+    /// lists.
+    ///
+    /// The method blocks while `body` runs, so it must be called on a thread that may block.
+    /// - Parameter body: receives one set per list, in the order of `lists`. A set is nil if the list is known to be empty.
+    /// - Throws: `StoreError.unavailable(_:)` or the error of `body`.
+    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value
+
+    /// Checks that a click can be written, as `/readyz` requires.
+    ///
+    /// - Throws: `StoreError.unavailable(_:)` if no write is possible: the disk is full, another process locks the file, or the file is missing.
+    func checkReady() async throws
+}
+
+extension Ledger {
+    public func checkReady() async throws {
+        _ = try await selection(id: "")
+    }
+
+    public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+        Task {
+            do { completion(.success(try await commit(entry))) } catch { completion(.failure(error)) }
+        }
+    }
+}
