@@ -3,6 +3,10 @@ public import IntertwineJSON
 /// A value for one part of a cell.
 ///
 /// In JSON, a value is an object whose member `type` tells which other members it has: `{"type":"text","text":"Swing"}`.
+///
+/// ```swift
+/// let bindings = [Binding("title", .text("Swing")), Binding("cover", .image("/images/swing.png"))]
+/// ```
 public struct Binding: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         case text(String)

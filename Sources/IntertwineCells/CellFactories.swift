@@ -123,13 +123,15 @@ public struct CellFactories: Sendable {
     /// The kinds that have cells.
     package var kinds: [String] { tables.prefixes.keys.filter { $0 != SectionHeader.kind } }
 
-    /// Returns the variants of a kind that have cells in any layout.
-    package func variants(of kind: String) -> Set<String> {
-        Set((Array(tables.collection.keys) + Array(tables.table.keys)).filter { $0.kind == kind }.map(\.variant))
+    /// Returns the variants that have cells in any layout, by kind.
+    package func variants(of kinds: [any ItemKind]) -> [String: Set<String>] {
+        let forms = Array(tables.collection.keys) + Array(tables.table.keys)
+        let variants = kinds.map { kind in (kind.name, Set(forms.filter { $0.kind == kind.name }.map(\.variant))) }
+        return Dictionary(variants) { $1 }
     }
 
     /// Returns true if an item type is registered for any layout, or known to have no cell.
-    func knows(_ form: ItemType) -> Bool {
+    package func knows(_ form: ItemType) -> Bool {
         tables.content.contains(form) || tables.collection[form] != nil || tables.table[form] != nil
     }
 
@@ -157,7 +159,7 @@ public struct CellFactories: Sendable {
     /// Returns the id of the first cell of an ad whose kind has companions; nil for other cells.
     ///
     /// The cells of such an ad share an ad slot, which counts once for goals and reports.
-    func firstCell(ofAdWithCompanions id: String) -> String? {
+    package func firstCell(ofAdWithCompanions id: String) -> String? {
         guard !storage.tables.companions.isEmpty, let item = item(ofCell: id), storage.tables.companions[item.kind] != nil,
             tables.advertisements.values.contains(where: { $0.contains { $0.kind == item.kind } })
         else { return nil }

@@ -3,6 +3,13 @@ internal import IntertwineItems
 /// The server's representation of a cell: its identifier, its size and its commands.
 ///
 /// All interactions use one lookup, independent of the kind of cell: `viewModel.commands[slot]?.perform(in: &context)`.
+///
+/// ```swift
+/// let viewModel = CellViewModel(
+///     identifier: "NoteCollectionViewCell", size: CellSize(width: 300, height: 80),
+///     commands: [.configuration: BindCommand([Binding("text", .text("Buy leeks"))]), .selection: MuteCommand()],
+///     subject: CommandSubject(cell: "note:1", item: item, context: context))
+/// ```
 public struct CellViewModel: Sendable {
     /// The id, unique within a response and stable across requests, such as `user:tt`, or `user:tt#photos` for a companion.
     public var id: String

@@ -111,6 +111,21 @@ extension Command {
 ///
 /// While performing, the command stores data for the undo with ``CommandContext/recordUndo(_:)``. An undo may run in another process and after
 /// the item was deleted: only the stored bytes, the cell id and the viewer are available.
+///
+/// ```swift
+/// struct MuteCommand: UndoableCommand {
+///     let name = "mute"
+///     let needs: CommandRequirements = .viewer
+///
+///     func perform(in context: inout CommandContext) async throws {
+///         try context.put(on: ViewerList(rawValue: "muted"), for: self)
+///     }
+///
+///     func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+///         try context.revert(record, from: ViewerList(rawValue: "muted"), for: self)
+///     }
+/// }
+/// ```
 public protocol UndoableCommand: Command {
     /// Undoes one performance.
     ///

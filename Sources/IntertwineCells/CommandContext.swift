@@ -4,6 +4,12 @@ internal import IntertwinePrimitives
 
 /// The environment of a running command: its inputs and its collected effects.
 ///
+/// ```swift
+/// var context = CommandContext(
+///     cell: viewModel.id, subject: viewModel.subject, occurrence: .selection, client: client, now: now)
+/// try await viewModel.commands[.selection]?.perform(in: &context)
+/// ```
+///
 /// The context is a value: a command that throws leaves no effects in it. The caller commits the collected effects once, as one `LedgerEntry`.
 public struct CommandContext: Sendable {
     /// The unique, unguessable name of this performance.
@@ -34,7 +40,7 @@ public struct CommandContext: Sendable {
     public var destination: String?
     private var undoRecord: [UInt8]?
     /// The name of the running command.
-    var command = ""
+    package var command = ""
 
     /// - Parameter performance: the name of the performance; nil generates an unguessable name.
     public init(

@@ -4,6 +4,11 @@ package import IntertwineLedger
 /// A slot of a cell that can hold a command. A missing slot is valid and means that there is no action.
 ///
 /// Kinds and programs may add custom slots, such as `like` or `longPress`. Custom slots are performed at `POST /cells/{id}/{slot}`.
+///
+/// ```swift
+/// let longPress = CommandKey("longPress")
+/// let action = viewModel.action(in: longPress)
+/// ```
 public struct CommandKey: RawRepresentable, Sendable, Hashable {
     /// The slot that fills the cell with its content. The client performs it.
     public static let configuration = CommandKey("configuration")

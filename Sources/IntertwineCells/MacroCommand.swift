@@ -11,6 +11,10 @@ public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A composite that runs several commands in order. Configuration creates it from the commands that it names for a slot.
+///
+/// ```swift
+/// let macro = MacroCommand(name: "mute-and-report", [MuteCommand(), ReportCommand()], policy: .compensate)
+/// ```
 public struct MacroCommand: Command {
     public let name: String
     public let needs: CommandRequirements

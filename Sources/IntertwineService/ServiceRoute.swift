@@ -1,7 +1,9 @@
 internal import Foundation
 public import HTTPTypes
-public import IntertwineFeed
+public import IntertwineCells
 public import IntertwineHTTPServer
+public import IntertwineItems
+public import IntertwineLedger
 internal import IntertwineRouting
 public import Logging
 
@@ -113,9 +115,9 @@ public struct RouteContext: Sendable {
 
     /// The viewer that the request names; nil if it names none.
     ///
-    /// - Throws: An error that becomes problem details: 403 if the sender is no trusted proxy, 400 if the name is invalid.
+    /// - Throws: An error that becomes problem details: 401 if a token is rejected, 403 if the sender is no trusted proxy, 400 if the name is invalid.
     public var viewer: String? {
-        get throws { try parts.clients.viewer(of: request.head, from: request.request.peer.address) }
+        get async throws { try await parts.clients.identity(of: request).viewer }
     }
 
     /// Returns a parameter of the query; nil if it is missing.

@@ -21,8 +21,11 @@ struct OperatorTokenTests {
         return try signer.fields(name, claims.merging(more) { $1 })
     }
 
+    /// The entries of the audit log without those of the import before the start.
     private static func audit(_ service: RunningService) throws -> [JSON] {
-        try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map { try JSON(String($0)) }
+        let log = try? String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
+        return try (log ?? "").split(separator: "\n").map { try JSON(String($0)) }
+            .filter { $0["who"]?.text?.hasPrefix("command:") == false }
     }
 
     @Test("Each role permits its methods, and the audit log names the subject")
@@ -110,7 +113,7 @@ struct OperatorTokenTests {
             // Right tokens still pass, also one that is not known.
             #expect(try service.admin("GET", "/metrics", fields: try Self.fields(signer, "ada", ["chief"])).status == 200)
             #expect(try service.admin("GET", "/metrics").status == 200)
-            #expect(!FileManager.default.fileExists(atPath: "\(service.folder)/audit.log") || (try Self.audit(service)).isEmpty)
+            #expect(try Self.audit(service).isEmpty)
         }
     }
 
@@ -125,7 +128,7 @@ struct OperatorTokenTests {
             let chief = try Self.fields(signer, "ada", ["chief"])
             #expect(try service.admin("GET", "/metrics", fields: chief).status == 200)
             #expect(try service.admin("PUT", "/admin/takedowns/user:u1", fields: chief, body: body).status == 413)
-            while (try? Self.audit(service))?.isEmpty ?? true {}
+            while try Self.audit(service).isEmpty {}
             #expect(try Self.audit(service).first?["who"]?.text == "jwt:ada")
         }
     }

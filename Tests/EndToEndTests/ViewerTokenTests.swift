@@ -103,9 +103,8 @@ struct ViewerTokenTests {
             try Self.expectRejection(
                 try service.get("/feed", fields: TokenSigner.fields("\(parts[0]).\(parts[1]).")),
                 "The algorithm of the token is not accepted.")
-            try Self.expectRejection(
-                try service.get("/feed", fields: try signer.fields("ann") + ["Authorization: Bearer \(try signer.token("bob"))"]),
-                "The token is malformed.")
+            let two = try signer.fields("ann") + ["Authorization: Bearer \(try signer.token("bob"))"]
+            #expect(try service.get("/feed", fields: two).status == 400)
             // Other schemes are not tokens.
             for fields in [["User-Agent: tests"], ["User-Agent: tests", "Authorization: Basic YTpi"]] {
                 #expect(try service.get("/feed", fields: fields).status == 200)

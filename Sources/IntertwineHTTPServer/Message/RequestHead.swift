@@ -96,18 +96,6 @@ public struct RequestHead: ~Copyable {
         return nil
     }
 
-    /// Calls `body` with the trimmed value of a field that occurs once. Returns nil if there is no such field, or several.
-    ///
-    /// - Parameter name: The name in lower case.
-    package func withSingleField<Result>(_ name: StaticString, _ body: (Span<UInt8>) -> Result) -> Result? {
-        var found: ByteView?
-        for field in parser.fields where parser.name(field, in: bytes).isEqualIgnoringCase(name) {
-            guard found == nil else { return nil }
-            found = parser.value(field, in: bytes)
-        }
-        return found.map { body($0.bytes.span) }
-    }
-
     /// Returns true if a field of this name (in lower case) exists.
     public func hasField(_ name: StaticString) -> Bool {
         withField(name) { _ in true } ?? false
@@ -171,6 +159,17 @@ extension RequestHead {
     /// - Parameter start: The hash of the bytes before them.
     package static func hash(ofTarget target: [UInt8], after start: UInt64 = FNV1a.basis) -> UInt64 {
         FNV1a.hash(target, after: start)
+    }
+}
+
+/// Access to the credentials of a request. A request with two fields was refused when it was parsed.
+extension RequestHead {
+    /// True if the request has the field `Authorization`.
+    package var hasAuthorization: Bool { has(.authorization) }
+
+    /// Calls `body` with the trimmed value of `Authorization`. Returns nil if there is no such field.
+    package func withAuthorization<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
+        has(.authorization) ? body(value(of: .authorization).bytes.span) : nil
     }
 }
 

@@ -88,10 +88,12 @@ public struct ItemKinds: Sendable {
         return all
     }
 
-    /// Returns these kinds with a further rule: items of the named kinds are invalid if no factory makes a cell of their type.
-    package func requiringCells(of names: [String], in factories: CellFactories) -> ItemKinds {
+    /// Returns these kinds with a further rule: items of these kinds are invalid if no factory makes a cell of their variant.
+    ///
+    /// - Parameter variants: The variants with a factory, by kind.
+    package func requiring(variants: [String: Set<String>]) -> ItemKinds {
         var all = self
-        for name in names { all.variants[name] = factories.variants(of: name) }
+        all.variants.merge(variants) { $1 }
         return all
     }
 

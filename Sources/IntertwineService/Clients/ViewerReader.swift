@@ -76,7 +76,7 @@ final class ViewerReader: Sendable {
     /// Returns the sender of a token that was verified before; nil for any other request.
     func knownSender(of head: borrowing RequestHead, now: Int64) -> VerifiedIdentity? {
         guard let tokens else { return nil }
-        return head.withSingleField("authorization") { value in
+        return head.withAuthorization { value in
             BearerCredentials.withToken(in: value) { tokens.cachedIdentity(of: $0, now: now) } ?? nil
         } ?? nil
     }
@@ -85,7 +85,7 @@ final class ViewerReader: Sendable {
 
     private func hasAttributes(_ head: borrowing RequestHead) -> Bool { attributesFieldName.map { head.hasField($0) } ?? false }
 
-    private func hasCredentials(_ head: borrowing RequestHead) -> Bool { tokens != nil && head.hasField("authorization") }
+    private func hasCredentials(_ head: borrowing RequestHead) -> Bool { tokens != nil && head.hasAuthorization }
 
     // MARK: In a task
 

@@ -89,7 +89,7 @@ extension ServiceConfiguration {
             faults.collect { () throws(ConfigurationError) in try campaignsFile(among: file.feeds, creatives(file, extensions)) } ?? nil
         let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
             campaignKind(file.feeds, creatives(file, extensions), campaigns)
-        ]).requiringCells(of: extensions.kinds.map(\.name), in: factories)
+        ]).requiring(variants: factories.variants(of: extensions.kinds))
         let sources = faults.collect { () throws(ConfigurationError) in
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
         }
@@ -108,7 +108,7 @@ extension ServiceConfiguration {
         let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
         return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
             campaignKind(file.feeds, creatives(file, extensions), campaigns)
-        ]).requiringCells(of: extensions.kinds.map(\.name), in: factories)
+        ]).requiring(variants: factories.variants(of: extensions.kinds))
     }
 
     /// Returns the campaigns of the file `campaigns.file`; nil if the setting is empty.

@@ -1,3 +1,4 @@
+internal import IntertwineAds
 internal import IntertwineDeclarations
 internal import IntertwineFetch
 public import IntertwineIdentity

@@ -1,3 +1,4 @@
+import IntertwineLedger
 import Foundation
 import GRDB
 

@@ -1,6 +1,6 @@
 import GRDB
 import GRDBSQLite
-import IntertwineFeed
+import IntertwineItems
 import IntertwineStorageCore
 
 /// A check of one table: its rows are compared with their digests, and each row is looked up in all indexes of the table.

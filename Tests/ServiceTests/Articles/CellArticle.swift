@@ -1,4 +1,6 @@
 // article: CellOfYourOwn
+import IntertwineItems
+import IntertwineCells
 import IntertwineService
 
 /// `{"kind":"note","id":"1","text":"Buy leeks","type":"plain"}`

@@ -1,4 +1,5 @@
 // article: CommandOfYourOwn
+import IntertwineCells
 import IntertwineService
 
 /// Remembers that a viewer has followed somebody. It can be taken back.

@@ -1,4 +1,6 @@
 // article: RoutesOfYourOwn
+import IntertwineItems
+import IntertwineCells
 import IntertwineService
 
 /// Refuses requests without a token.

@@ -1,3 +1,5 @@
+import IntertwineItems
+import IntertwineCells
 import IntertwineService
 import IntertwineTesting
 import TestSupport

@@ -1,3 +1,5 @@
+import IntertwineLedger
+import IntertwineCells
 import HTTPTypes
 import IntertwineService
 import IntertwineTesting
@@ -108,7 +110,7 @@ struct ServiceRouteTests {
                 let saved = try await context.ledger.contains("user:\(id)", on: .saved, of: context.viewer ?? "")
                 context.logger.notice("a viewer was read")
                 let isNow = context.now == context.clock()
-                return ServerResponse(body: "\(try context.viewer ?? "nobody") \(item?.id ?? "none") \(saved) \(isNow)")
+                return ServerResponse(body: "\(try await context.viewer ?? "nobody") \(item?.id ?? "none") \(saved) \(isNow)")
             }
         ]
         try await TestService.run(
