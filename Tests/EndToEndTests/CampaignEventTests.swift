@@ -98,7 +98,8 @@ struct CampaignEventTests {
                 items: Items.users(3), settings: [RunningService.tokenSetting, "kinds.file=\(folder)/kinds.yaml"])
             #expect(try service.admin("PUT", "/admin/items/promo/1", body: Self.promo).status == 201)
             if hasCampaign {
-                #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: Self.campaign("")).status == 201)
+                let campaign = Self.campaign("").replacing(#""1","promo:1""#, with: #""promo:1""#)
+                #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: campaign).status == 201)
             }
             let fields = ["User-Agent: tests"] + (viewer.map { ["X-Viewer-ID: \($0)"] } ?? [])
             let page = try JSON(try service.get("/feed", fields: fields).text)
