@@ -118,6 +118,7 @@ extension FeedService {
             let sources = declaredFeeds.sources(streams: streams, settings: configuration.feed).merging(extensions.dataSources) {
                 $1
             }
+            let elsewhere = SourceItems(sources.values)
             try configuration.checkPinnedAds(declaredFeeds)
             let campaignsFile = try configuration.campaignsFile(
                 among: declaredFeeds, configuration.creatives(kindsFile, extensions))
@@ -134,12 +135,13 @@ extension FeedService {
                 FeedAssembler(
                     name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                     placement: placement(in: title), campaigns: campaigns,
-                    isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing,
+                    isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, elsewhere: elsewhere,
                     keys: keys, links: links, tokens: tokens, logger: logger)
             }
             let performer = ActionPerformer(
                 store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
-                undoWindow: configuration.actions.undoWindow.milliseconds, eventsDidCommit: delivery.eventsDidCommit, campaigns: campaigns)
+                undoWindow: configuration.actions.undoWindow.milliseconds, eventsDidCommit: delivery.eventsDidCommit, campaigns: campaigns,
+                elsewhere: elsewhere)
             let languages = LanguageReader(declaredLanguages, viewerField: configuration.viewers.languageHeader)
             let clients = ClientReader(
                 settings: configuration.events,
@@ -169,7 +171,7 @@ extension FeedService {
             let lists = ViewerListRoutes(extensions.lists, clients: clients, format: format) { list, path in
                 ViewerListAssembler(
                     list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens,
-                    campaigns: campaigns)
+                    campaigns: campaigns, elsewhere: elsewhere)
             }
             let clicks = ClickRoutes(
                 performer: performer, clients: clients, redirects: RedirectCache(reportsVerdict: configuration.events.reportsVerdict))

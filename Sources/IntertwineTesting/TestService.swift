@@ -111,7 +111,8 @@ public final class TestService: Sendable {
     }
 
     private static func build(
-        _ items: String, _ settings: [String: String], _ extensions: ServiceExtensions, _ clock: TestClock, _ log: TestLog, in folder: String
+        _ items: String, _ settings: [String: String], _ extensions: ServiceExtensions, _ clock: TestClock, _ log: TestLog,
+        in folder: String
     ) async throws -> FeedService {
         let flags = ["store.database": "\(folder)/items.sqlite", "server.port": "0", "admin.port": "0", "log.requests": "false"]
         let sources = try await SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])

@@ -182,7 +182,7 @@ extension ActionPerformer {
     }
 
     private func state(at now: Int64) -> LinkCache.State {
-        LinkCache.State(version: store.version, hour: CellTokens.bucket(of: now))
+        LinkCache.State(version: FeedVersion(store: store.version, sources: elsewhere.version), hour: CellTokens.bucket(of: now))
     }
 
     /// Reads the destination of a link from the store and caches it until the state of the cache changes.
@@ -203,8 +203,8 @@ extension ActionPerformer {
 /// the cache. Only tokens with a valid signature are looked up.
 final class LinkCache: Sendable {
     struct State: Hashable {
-        /// The store version, read before the store itself.
-        var version: StoreVersion
+        /// The version of the store and of all data sources, read before the items themselves.
+        var version: FeedVersion
         /// The hour of the tokens that the view model creates.
         var hour: UInt32
     }

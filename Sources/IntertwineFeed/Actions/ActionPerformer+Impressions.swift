@@ -71,7 +71,10 @@ extension ActionPerformer {
         of sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
         _ = try await campaigns?.campaignIndex(of: store)
-        let viewModels = try await viewModels(of: Set(sightings.map { ByteString($0.cell) }), client: client, now: now)
+        // Forged reports cause no read of a data source.
+        let signed = elsewhere.isEmpty ? [] : sightings.filter { judged($0, now: now).1 != nil }
+        let viewModels = try await viewModels(
+            of: Set(sightings.map { ByteString($0.cell) }), signed: Set(signed.map { ByteString($0.cell) }), client: client, now: now)
         var entry = LedgerEntry()
         var places: [Int?] = []
         for sighting in sightings {
@@ -131,10 +134,15 @@ extension ActionPerformer {
     }
 
     /// Returns the view models of the existing cells, read from one snapshot.
-    private func viewModels(of cells: Set<ByteString>, client: ClientFingerprint, now: Int64) async throws -> [ByteString: CellViewModel] {
+    ///
+    /// - Parameter signed: The cells that are looked up in the data sources too.
+    private func viewModels(
+        of cells: Set<ByteString>, signed: Set<ByteString>, client: ClientFingerprint, now: Int64
+    ) async throws -> [ByteString: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
+        let others = try await elsewhere.items(ofCells: signed, missingIn: store, factories)
         return try await store.read { [factories] snapshot in
-            try factories.actingViewModels(of: cells, in: snapshot, context: context)
+            try factories.actingViewModels(of: cells, in: snapshot, besides: others, context: context)
         }
     }
 }

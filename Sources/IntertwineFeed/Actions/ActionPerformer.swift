@@ -24,16 +24,21 @@ package final class ActionPerformer: Sendable {
     let eventsDidCommit: @Sendable ([LedgerEvent], [Verdict]) -> Void
     /// The campaigns, or nil if none are configured.
     let campaigns: Campaigns?
+    /// The asynchronous data sources of all feeds.
+    let elsewhere: SourceItems
 
     /// - Parameters:
     ///   - undoWindow: the duration of the undo window, in milliseconds; ten minutes by default.
     ///   - eventsDidCommit: a callback for events that are durable on disk, with the verdicts of the ledger.
     ///   - campaigns: the campaigns, which define the advertiser of an event and whether a campaign is running.
+    ///   - elsewhere: the asynchronous data sources of all feeds.
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
         tokens: CellTokens, undoWindow: Int64 = 600_000,
-        eventsDidCommit: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in }, campaigns: Campaigns? = nil
+        eventsDidCommit: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in }, campaigns: Campaigns? = nil,
+        elsewhere: SourceItems = SourceItems()
     ) {
+        self.elsewhere = elsewhere
         self.store = store
         self.ledger = ledger
         self.factories = factories
@@ -186,7 +191,8 @@ package final class ActionPerformer: Sendable {
     /// - Throws: ``ActionError/unknownCell(_:)``, ``ActionError/brokenCell(_:)``, ``StoreError``.
     func viewModel(of cell: String, slot: Int, client: ClientFingerprint, now: Int64) async throws -> CellViewModel {
         guard let name = factories.item(ofCell: cell) else { throw ActionError.unknownCell(cell) }
-        let found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
+        var found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
+        if found == nil { found = try await elsewhere.item(kind: name.kind, id: name.id) }
         guard let item = found else { throw ActionError.unknownCell(cell) }
         // An ad that was withdrawn together with its campaigns counts as taken down itself.
         if try await campaigns?.campaignIndex(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {

@@ -5,20 +5,21 @@ internal import IntertwineLedger
 extension CellFactories {
     /// Returns the view models of cells by id, in the layout of the context. Cells that are unknown, removed or invalid are missing.
     ///
+    /// - Parameter others: The items that are not in the store, by cell id.
     /// - Throws: The errors of the snapshot.
     func viewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem], context: CellContext
     ) throws -> [ByteString: CellViewModel] {
-        try viewModels(of: cells, in: snapshot) { try makeViewModel(of: $1, for: $0, in: context) }
+        try viewModels(of: cells, in: snapshot, besides: others) { try makeViewModel(of: $1, for: $0, in: context) }
     }
 
     /// Returns view models by cell id for the execution of commands, independent of the layout that the client shows.
     ///
     /// - Throws: The errors of the snapshot.
     func actingViewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem], context: CellContext
     ) throws -> [ByteString: CellViewModel] {
-        try viewModels(of: cells, in: snapshot) { try makeActingViewModel(of: $1, for: $0, in: context) }
+        try viewModels(of: cells, in: snapshot, besides: others) { try makeActingViewModel(of: $1, for: $0, in: context) }
     }
 
     /// Makes the view model whose commands are executed: the one of the collection layout, or of the table layout if the former has none.
@@ -52,11 +53,14 @@ extension CellFactories {
     }
 
     private func viewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, make: (FeedItem, String) throws -> CellViewModel
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem],
+        make: (FeedItem, String) throws -> CellViewModel
     ) throws -> [ByteString: CellViewModel] {
         var viewModels: [ByteString: CellViewModel] = [:]
         for cell in cells {
-            guard let name = item(ofCell: cell.text), let item = try snapshot.item(kind: name.kind, id: name.id) else { continue }
+            guard let name = item(ofCell: cell.text), let item = try others[cell] ?? snapshot.item(kind: name.kind, id: name.id) else {
+                continue
+            }
             viewModels[cell] = try? make(item, cell.text)
         }
         return viewModels

@@ -20,10 +20,21 @@ extension FeedAssembler {
     /// - Parameter request: The request; its cursor and limit are ignored.
     /// - Throws: ``StoreError``.
     package func cell(_ id: String, _ request: FeedRequest, for client: PageClient) async throws -> CellLookup {
+        let found = try await cell(id, nil, request, for: client)
+        guard case .missing = found,
+            let item = try await elsewhere.items(ofCells: [ByteString(id)], missingIn: store, factories).values.first
+        else { return found }
+        return try await cell(id, item, request, for: client)
+    }
+
+    /// - Parameter item: The item of the cell; nil if it is in the store.
+    private func cell(
+        _ id: String, _ item: FeedItem?, _ request: FeedRequest, for client: PageClient
+    ) async throws -> CellLookup {
         guard let name = factories.item(ofCell: id) else { return .missing }
         let version = store.version
         return try await read(for: client) { [self] snapshot, viewerState in
-            guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
+            guard let item = try item ?? snapshot.item(kind: name.kind, id: name.id) else { return .missing }
             var context = context(of: request, for: client)
             var (page, served): (AdServer.Page?, AdServer.ServedAd?)
             if let campaigns, let campaignIndex = try campaigns.campaignIndex(at: version, in: snapshot, of: store),

@@ -15,6 +15,9 @@ package final class FeedAssembler: Sendable {
     /// The data source of the feed's content.
     public let source: any DataSource
     let sections: FeedSections
+    private let readers: [SourceReader]
+    /// The asynchronous data sources of all feeds.
+    let elsewhere: SourceItems
     /// The campaigns; nil if the feed has none.
     let campaigns: Campaigns?
     /// The sources of advertisements, in the order in which they fill slots.
@@ -42,12 +45,14 @@ package final class FeedAssembler: Sendable {
     ///   - cells: The cell cache. Only feeds with common factories, links and tokens may share one.
     ///   - isFair: True if pagination starts with the advertisement of ``FeedRequest/rotationHour``, false if it starts with the first one.
     ///   - spacing: The minimum distances between ads in a session.
-    public init(
+    ///   - elsewhere: The asynchronous data sources of all feeds, in which cells are looked up.
+    package init(
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
         campaigns: Campaigns? = nil,
-        isFair: Bool = true, spacing: AdSpacing = AdSpacing(), keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
+        isFair: Bool = true, spacing: AdSpacing = AdSpacing(), elsewhere: SourceItems = SourceItems(), keys: SigningKeys,
+        links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         let sections = FeedSections(source.sections, placement: placement)
         let digest = PageCursor.digest(ofFeed: sections.scope.isEmpty ? name : "\(name)\u{0}\(sections.scope)")
@@ -59,7 +64,41 @@ package final class FeedAssembler: Sendable {
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
+        (readers, self.elsewhere) = (sections.readers, elsewhere)
         signer = keys.signer(for: .cursor)
+    }
+
+    // MARK: Data sources
+
+    /// The current version of the feed. It is never newer than that of a page that is read afterwards.
+    package var version: FeedVersion { FeedVersion(store: store.version, sources: sourceVersion) }
+
+    /// A number that differs if the data sources have changed; 0 for a feed of the store in the store's own order.
+    package var sourceVersion: UInt64 { source.version ^ readers.version }
+
+    /// True if the feed is not a stream or sections of the store in the store's own order, so that ``sourceVersion`` may change.
+    package var ordersItself: Bool { readsSources || !(source is FlatDataSource || source is SectionedDataSource) }
+
+    /// True if the feed has asynchronous data sources.
+    package var readsSources: Bool { !readers.isEmpty }
+
+    /// The maximum number of reads from data sources for one page.
+    private static let sourceReads = 64
+
+    /// Runs an assembly with the items of asynchronous data sources, again after each query that it misses.
+    ///
+    /// Why: threads of the store assemble pages, and a slow data source must not occupy one.
+    /// - Throws: ``StoreError`` if a data source does not respond; the errors of `body`.
+    func withRows<Value>(_ body: (SourceRows) async throws -> Value) async throws -> Value {
+        var rows = SourceRows()
+        for _ in 0..<(readsSources ? Self.sourceReads : 0) {
+            do { return try await body(rows) } catch let missing as SourceRows.MissingError {
+                guard let reader = sections.reader(of: missing.query.section) else { throw missing }
+                rows.add(try await reader.items(missing.query), for: missing.query)
+            }
+        }
+        guard readsSources else { return try await body(rows) }
+        throw StoreError.unavailable("a page of \(path) needs too many reads of its data source")
     }
 
     // MARK: Pages
@@ -70,7 +109,9 @@ package final class FeedAssembler: Sendable {
     /// - Throws: ``FeedError`` if the request is invalid, ``StoreError`` if the store fails.
     package func page(_ request: FeedRequest, for client: PageClient = PageClient()) async throws -> FeedPage {
         let (cursor, version) = (try checkedCursor(of: request), store.version)
-        return try await store.read { [self] in try page(request, for: client, cursor, version, $0) }
+        return try await withRows { rows in
+            try await store.read { [self] in try page(request, for: client, cursor, version, $0, rows) }
+        }
     }
 
     /// Assembles a page for a client and passes it to a completion handler, for callers without a Swift `Task`.
@@ -81,7 +122,8 @@ package final class FeedAssembler: Sendable {
     package func page(
         _ request: FeedRequest, for client: PageClient, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
-        read(request, completion) { [self] in try page(request, for: client, $0, $1, $2) }
+        guard !readsSources else { return perform(completion) { [self] in try await page(request, for: client) } }
+        return read(request, completion) { [self] in try page(request, for: client, $0, $1, $2, SourceRows()) }
     }
 
     /// Returns one page that is equal for all clients without a viewer; nil if campaigns choose its ads for each client.
@@ -89,7 +131,9 @@ package final class FeedAssembler: Sendable {
     /// - Throws: The errors of ``page(_:for:)``.
     package func sharedPage(_ request: FeedRequest, for purpose: ReadPurpose = .request) async throws -> FeedPage? {
         let (cursor, version) = (try checkedCursor(of: request), store.version)
-        return try await store.read(for: purpose) { [self] in try sharedPage(request, cursor, version, $0) }
+        return try await withRows { rows in
+            try await store.read(for: purpose) { [self] in try sharedPage(request, cursor, version, $0, rows) }
+        }
     }
 
     /// Assembles a shared page and passes it to a completion handler, for callers without a Swift `Task`.
@@ -98,7 +142,19 @@ package final class FeedAssembler: Sendable {
     package func sharedPage(
         _ request: FeedRequest, completion: @escaping @Sendable (Result<FeedPage?, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
-        read(request, completion) { [self] in try sharedPage(request, $0, $1, $2) }
+        guard !readsSources else { return perform(completion) { [self] in try await sharedPage(request) } }
+        return read(request, completion) { [self] in try sharedPage(request, $0, $1, $2, SourceRows()) }
+    }
+
+    private func perform<Page: Sendable>(
+        _ completion: @escaping @Sendable (Result<Page, any Error>) -> Void, _ body: @escaping @Sendable () async throws -> Page
+    ) -> @Sendable () -> Void {
+        let task = Task {
+            let page: Result<Page, any Error>
+            do { page = .success(try await body()) } catch { page = .failure(error) }
+            completion(page)
+        }
+        return { task.cancel() }
     }
 
     private func read<Page: Sendable>(
@@ -115,22 +171,23 @@ package final class FeedAssembler: Sendable {
     }
 
     private func page(
-        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot
+        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot,
+        _ rows: SourceRows
     ) throws -> FeedPage {
         let page = try withState(of: client.viewer) { viewerState in
-            try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState))
+            try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows))
         }
         logSkipped(page.omissions, now: request.now)
         return page
     }
 
     private func sharedPage(
-        _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot
+        _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot, _ rows: SourceRows
     ) throws -> FeedPage? {
         let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
         guard campaignIndex?.hasActiveCampaigns(feed: title, at: request.now) != true else { return nil }
         let recorder = DependencyTrackingSnapshot(snapshot)
-        var page = try assemble(session(request, for: PageClient(), cursor, at: version, in: recorder, nil))
+        var page = try assemble(session(request, for: PageClient(), cursor, at: version, in: recorder, nil, rows))
         page.dependencies = recorder.dependencies
         logSkipped(page.omissions, now: request.now)
         return page
@@ -168,10 +225,10 @@ package final class FeedAssembler: Sendable {
     /// Returns the session of a page.
     func session(
         _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
-        _ viewerState: ViewerState?
+        _ viewerState: ViewerState?, _ rows: SourceRows
     ) -> PageSession {
         PageSession(
-            request, for: client, cursor: cursor, in: snapshot, of: store, at: version, viewerState: viewerState,
+            request, for: client, cursor: cursor, in: snapshot, of: store, at: version, viewerState: viewerState, rows: rows,
             context: context(of: request, for: client), factories: factories, cells: cells)
     }
 

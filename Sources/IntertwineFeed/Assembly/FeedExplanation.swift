@@ -103,40 +103,44 @@ extension FeedAssembler {
         let context = context(of: request, for: client)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number, takenDown) = try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
-            let walk = try PageSimulation(
-                of: self, request, for: client, to: cursor, at: version, in: snapshot, viewerState, pages: Self.pageLimit)
-            var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
-            var rank = 0
-            let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
-            let items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
-                $0.kind != Campaign.kind
+        // A page of a data source is read again for each page that is simulated.
+        let pages = readsSources ? 1 : Self.pageLimit
+        let (found, number, takenDown) = try await withRows { rows in
+            try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
+                let walk = try PageSimulation(
+                    of: self, request, for: client, to: cursor, at: version, in: snapshot, viewerState, rows, pages: pages)
+                var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
+                var rank = 0
+                let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
+                let items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
+                    $0.kind != Campaign.kind
+                }
+                let found = try items.map { item in
+                    let isPaid = item.withRow { campaignIndex?.hasCreative($0) ?? false }
+                    let omitted = reader.omissions.count
+                    let former = (campaignIndex?.former[CreativeID(item)]).map { FeedExplanation.NotShownReason.formerlyInCampaigns($0) }
+                    let isStopped = campaignIndex?.isTakenDown(CreativeID(item)) ?? false
+                    let cell = try reader.cell(of: item)?.rendered.id
+                    let place = cell.flatMap { walk.positions[$0] }
+                    defer { if cell != nil, !isPaid { rank += 1 } }
+                    return FeedExplanation.Advertisement(
+                        form: item.type, id: item.id, position: item.position,
+                        rank: cell == nil || isPaid ? nil : rank, page: place?.page, slot: place?.slot,
+                        isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.cell.id == cell },
+                        absence: reader.omissions.count > omitted
+                            ? reader.omissions.last.map { .omitted($0.reason) }
+                            : place != nil
+                                ? nil
+                                : cell == nil
+                                    ? .dismissed
+                                    : isStopped ? .campaignTakenDown : former ?? (isPaid ? .inCampaign : walk.absence))
+                }
+                let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
+                let takenDown = try kinds.flatMap { kind in
+                    try snapshot.blockedItems(kind: kind, limit: advertisements).map { CreativeID(kind: kind, id: $0.id) }
+                }
+                return (found, walk.number, takenDown)
             }
-            let found = try items.map { item in
-                let isPaid = item.withRow { campaignIndex?.hasCreative($0) ?? false }
-                let omitted = reader.omissions.count
-                let former = (campaignIndex?.former[CreativeID(item)]).map { FeedExplanation.NotShownReason.formerlyInCampaigns($0) }
-                let isStopped = campaignIndex?.isTakenDown(CreativeID(item)) ?? false
-                let cell = try reader.cell(of: item)?.rendered.id
-                let place = cell.flatMap { walk.positions[$0] }
-                defer { if cell != nil, !isPaid { rank += 1 } }
-                return FeedExplanation.Advertisement(
-                    form: item.type, id: item.id, position: item.position,
-                    rank: cell == nil || isPaid ? nil : rank, page: place?.page, slot: place?.slot,
-                    isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.cell.id == cell },
-                    absence: reader.omissions.count > omitted
-                        ? reader.omissions.last.map { .omitted($0.reason) }
-                        : place != nil
-                            ? nil
-                            : cell == nil
-                                ? .dismissed
-                                : isStopped ? .campaignTakenDown : former ?? (isPaid ? .inCampaign : walk.absence))
-            }
-            let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
-            let takenDown = try kinds.flatMap { kind in
-                try snapshot.blockedItems(kind: kind, limit: advertisements).map { CreativeID(kind: kind, id: $0.id) }
-            }
-            return (found, walk.number, takenDown)
         }
         let places = page.entries.map { entry in
             let item = entry.cell.item
@@ -181,7 +185,7 @@ private struct PageSimulation {
 
     init(
         of feed: FeedAssembler, _ request: FeedRequest, for client: PageClient, to cursor: PageCursor?, at version: StoreVersion,
-        in snapshot: any FeedSnapshot, _ viewerState: ViewerState?, pages limit: Int
+        in snapshot: any FeedSnapshot, _ viewerState: ViewerState?, _ rows: SourceRows, pages limit: Int
     ) throws {
         var (request, client) = (request, client)
         request.followsChanges = false
@@ -193,7 +197,7 @@ private struct PageSimulation {
             if next == cursor { number = page }
             // The explained page does not depend on whether earlier pages were served.
             client.targeting?.assumedServed = next == cursor ? [:] : servedCounts
-            let made = try feed.assemble(feed.session(request, for: client, next, at: version, in: snapshot, viewerState))
+            let made = try feed.assemble(feed.session(request, for: client, next, at: version, in: snapshot, viewerState, rows))
             if let decision = made.decision, !decision.wasServed {
                 for place in decision.served.compactMap(\.self) { servedCounts[place.campaign, default: 0] += 1 }
             }

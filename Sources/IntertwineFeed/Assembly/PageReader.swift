@@ -35,6 +35,7 @@ struct PageReader {
     private let source: any DataSource
     private let sections: FeedSections
     private let snapshot: any FeedSnapshot
+    private let rows: SourceRows
     private let cursor: PageCursor?
     private let limit: Int
     private let renderer: CellRenderer
@@ -47,7 +48,7 @@ struct PageReader {
 
     /// - Parameter dismissedRanges: The ranges of items that viewers dismissed.
     init(of source: any DataSource, _ sections: FeedSections, for session: PageSession, skipping dismissedRanges: DismissedRangeCache) {
-        (self.source, self.sections) = (source, sections)
+        (self.source, self.sections, rows) = (source, sections, session.rows)
         (snapshot, cursor, limit, renderer) = (session.snapshot, session.cursor, session.request.limit, session.renderer())
         dismissed = DismissedRanges(in: dismissedRanges, for: session)
     }
@@ -111,7 +112,7 @@ struct PageReader {
                 anchor, limit, body in
                 let query = SectionQuery(section: section, direction, of: anchor, limit: limit)
                 guard let edge, cells.isEmpty, section == edge.section, anchor == edge.item else {
-                    return try source.visit(query, in: snapshot, body)
+                    return try visit(query, body)
                 }
                 try visit(query, andEdge: edge, by: peek, body)
             }
@@ -129,7 +130,7 @@ struct PageReader {
         var (visited, rest) = (0, query)
         var extended = query
         (extended.anchor, extended.limit) = (sections.beside(edge, towards: query.direction).item, query.limit + 1)
-        try source.visit(extended, in: snapshot) {
+        try visit(extended) {
             visited += 1
             if $0.sortPosition == edge.item {
                 isEdgeShown = try peek?.shows($0, in: query.section) ?? false
@@ -139,6 +140,11 @@ struct PageReader {
             }
         }
         // A custom data source may have several items at one position.
-        if rest.limit > 0, visited > query.limit { try source.visit(rest, in: snapshot, body) }
+        if rest.limit > 0, visited > query.limit { try visit(rest, body) }
+    }
+
+    private func visit(_ query: SectionQuery, _ body: (ItemRow) throws -> Void) throws {
+        guard sections.reader(of: query.section) == nil else { return try rows.visit(query, body) }
+        try source.visit(query, in: snapshot, body)
     }
 }

@@ -16,6 +16,8 @@ struct PageSession {
     let viewerState: ViewerState?
     /// The context in which content is rendered. Ads have the context of their page, see ``AdSlots/context``.
     let context: CellContext
+    /// The items of asynchronous data sources that have been read for the page.
+    let rows: SourceRows
     private let factories: CellFactories
     private let cells: RenderedCellCache
 
@@ -32,8 +34,10 @@ struct PageSession {
 
     init(
         _ request: FeedRequest, for client: PageClient, cursor: PageCursor?, in snapshot: any FeedSnapshot, of store: any FeedStore,
-        at version: StoreVersion, viewerState: ViewerState?, context: CellContext, factories: CellFactories, cells: RenderedCellCache
+        at version: StoreVersion, viewerState: ViewerState?, rows: SourceRows, context: CellContext, factories: CellFactories,
+        cells: RenderedCellCache
     ) {
+        self.rows = rows
         (self.request, self.client, self.cursor) = (request, client, cursor)
         (self.snapshot, self.store, self.version) = (snapshot, store, version)
         (self.viewerState, self.context, self.factories, self.cells) = (viewerState, context, factories, cells)

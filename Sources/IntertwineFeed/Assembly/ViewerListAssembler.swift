@@ -14,16 +14,19 @@ package struct ViewerListAssembler: Sendable {
     private let tokens: CellTokens
     private let signer: Signer
     private let campaigns: Campaigns?
+    private let elsewhere: SourceItems
 
     /// - Parameters:
     ///   - path: The path at which the list is served, such as `/saved`.
     ///   - campaigns: The campaigns, whose creatives are skipped.
+    ///   - elsewhere: The asynchronous data sources of all feeds.
     package init(
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
-        links: Links = Links(), tokens: CellTokens, campaigns: Campaigns? = nil
+        links: Links = Links(), tokens: CellTokens, campaigns: Campaigns? = nil, elsewhere: SourceItems = SourceItems()
     ) {
         self.list = list
         self.campaigns = campaigns
+        self.elsewhere = elsewhere
         self.path = path
         self.store = store
         self.ledger = ledger
@@ -53,7 +56,8 @@ package struct ViewerListAssembler: Sendable {
             links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale, language: language)
         if let lacking { context.lacking = lacking }
         let reader = ListReader(
-            list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, campaigns: campaigns, context: context)
+            list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, campaigns: campaigns, elsewhere: elsewhere,
+            context: context)
         let listRange = try await ListRange(reader: reader, cursor: cursor, limit: limit)
 
         func href(_ direction: PageDirection, of mark: Int64?) -> String? {
@@ -95,6 +99,7 @@ private struct ListReader {
     let ledger: any Ledger
     let factories: CellFactories
     let campaigns: Campaigns?
+    let elsewhere: SourceItems
     let context: CellContext
 
     /// Returns `count` cells, nearest first, or fewer if the list ends.
@@ -105,10 +110,13 @@ private struct ListReader {
         var mark = mark
         while found.cells.count < count {
             let listed = try await entries(count, direction, after: mark)
+            let others = try await elsewhere.items(ofCells: listed.map { ByteString($0.cell) }, missingIn: store, factories)
             let version = store.version
             let (cells, omissions) = try await store.read { [self] snapshot in
                 let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
-                let viewModels = try factories.viewModels(of: listed.map { ByteString($0.cell) }, in: snapshot, context: context).filter {
+                let viewModels = try factories.viewModels(
+                    of: listed.map { ByteString($0.cell) }, in: snapshot, besides: others, context: context
+                ).filter {
                     campaignIndex?.hasCreative(CreativeID($0.value.subject.item)) != true
                 }
                 let cells = try ListMembership(of: viewer, in: ledger).read { viewerState in

@@ -88,16 +88,18 @@ extension FeedAssembler {
             return (request, client)
         }
         let version = store.version
-        return try await read(for: client) { [self] snapshot, viewerState in
-            var pages: [FeedPage] = []
-            var cursor = start
-            for (request, client) in requests {
-                let page = try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState))
-                pages.append(page)
-                guard let following = page.following else { break }
-                cursor = following
+        return try await withRows { rows in
+            try await read(for: client) { [self] snapshot, viewerState in
+                var pages: [FeedPage] = []
+                var cursor = start
+                for (request, client) in requests {
+                    let page = try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows))
+                    pages.append(page)
+                    guard let following = page.following else { break }
+                    cursor = following
+                }
+                return pages
             }
-            return pages
         }
     }
 

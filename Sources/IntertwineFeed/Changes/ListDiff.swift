@@ -65,7 +65,7 @@ package struct ListDiff: Sendable, Hashable {
     }
 
     /// Returns which of the distinct values belong to a longest increasing subsequence; the others are moved. O(n log n).
-    private static func longestIncreasing(_ values: [Int]) -> [Bool] {
+    static func longestIncreasing(_ values: [Int]) -> [Bool] {
         /// The index of the smallest value that can end a subsequence, by length.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: values.count)

@@ -1,10 +1,10 @@
 public import IntertwineItems
 
-/// A collection of items in sections: the content of a feed, with its order.
+/// A collection of items of the store in sections: the content of a feed, with its order.
 ///
 /// A data source is created once and used for every page. It reads items from the snapshot of each page, so that all of a page is consistent.
-/// ``FlatDataSource`` and ``SectionedDataSource`` read the streams of a `FeedStore`. A custom data source may read items from anywhere, as
-/// long as their positions are ordered.
+/// ``FlatDataSource`` and ``SectionedDataSource`` read the streams of a `FeedStore`. A custom data source may order items of the store in another
+/// way. Items that are not in the store come from an ``AsyncDataSource``.
 ///
 /// ```swift
 /// /// The users that an editor has chosen, in the editor's order.
@@ -37,10 +37,17 @@ public protocol DataSource: Sendable {
 
     /// A Boolean value indicating whether ads are shown if the feed has no content. If false, the page is empty.
     var showsAdsAlone: Bool { get }
+
+    /// A number that differs from all earlier ones if the order may have changed since without a change of the store. By default, it is 0.
+    ///
+    /// It is read for each request, on the event loop, and must not block.
+    var version: UInt64 { get }
 }
 
 extension DataSource {
     public var showsAdsAlone: Bool { true }
+
+    public var version: UInt64 { 0 }
 
     public func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
         guard sections.indices.contains(query.section), let rows = sections[query.section].rows(query) else { return }
@@ -68,7 +75,7 @@ public struct SectionQuery: Sendable, Hashable {
     }
 }
 
-/// A data source with one stream of the store, without sections and headers.
+/// A data source with one stream of the store, or with the items of an asynchronous data source, without sections and headers.
 ///
 /// ```swift
 /// let source = FlatDataSource(.content, order: .newest)
@@ -79,13 +86,18 @@ public struct FlatDataSource: DataSource {
     public init(_ stream: StreamID = .content, order: SectionSort = .imported) {
         sections = [FeedSection(stream: stream, order: order)]
     }
+
+    public init(_ source: some AsyncDataSource) {
+        sections = [FeedSection(source: source)]
+    }
 }
 
-/// A data source with consecutive sections of the store.
+/// A data source with consecutive sections, of the store or of asynchronous data sources.
 ///
 /// ```swift
 /// let source = SectionedDataSource([
-///     FeedSection("news", title: "News", stream: .content, order: .newest)
+///     FeedSection("news", title: "News", stream: .content, order: .newest),
+///     FeedSection("articles", title: "Articles", source: articles),
 /// ])
 /// ```
 public struct SectionedDataSource: DataSource {

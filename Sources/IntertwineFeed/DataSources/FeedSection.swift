@@ -12,6 +12,16 @@ public struct FeedSection: Sendable {
     public var order: SectionSort
     /// The ad placement of the section; nil for the feed's own placement.
     public var placement: (any AdPlacement)?
+    /// The reader of the asynchronous data source that has the section's items; nil if it has none.
+    private(set) var reader: SourceReader?
+
+    /// Creates a section with the items of an asynchronous data source.
+    public init(
+        _ name: String? = nil, title: LocalizedText? = nil, source: some AsyncDataSource, placement: (any AdPlacement)? = nil
+    ) {
+        self.init(name, title: title, stream: nil, placement: placement)
+        reader = SourceReader(source)
+    }
 
     public init(
         _ name: String? = nil, title: String? = nil, stream: StreamID? = nil, order: SectionSort = .imported,

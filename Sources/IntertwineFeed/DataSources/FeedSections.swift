@@ -16,10 +16,20 @@ struct FeedSections: Sendable {
     /// A description of the meaning of positions: the order of the sections that the store contains. A cursor is rejected if it has changed.
     var scope: String {
         guard isNamed else {
-            return sections.lazy.filter { $0.stream != nil && $0.order != .imported }.map(\.order.text).joined(separator: "\u{2}")
+            return sections.lazy.filter { $0.reader != nil || $0.stream != nil && $0.order != .imported }.map(Self.orderText)
+                .joined(separator: "\u{2}")
         }
-        return sections.lazy.filter { $0.stream != nil }.map { "\($0.name ?? "")\u{1}\($0.order.text)" }.joined(separator: "\u{2}")
+        return sections.lazy.filter { $0.reader != nil || $0.stream != nil }.map { "\($0.name ?? "")\u{1}\(Self.orderText(of: $0))" }
+            .joined(separator: "\u{2}")
     }
+
+    private static func orderText(of section: FeedSection) -> String { section.reader == nil ? section.order.text : "source" }
+
+    /// The readers of asynchronous data sources.
+    var readers: [SourceReader] { sections.compactMap(\.reader) }
+
+    /// Returns the reader of a section; nil if the section is not of an asynchronous data source.
+    func reader(of section: Int) -> SourceReader? { sections.indices.contains(section) ? sections[section].reader : nil }
 
     /// True if clients receive the names of sections.
     var isNamed: Bool { sections.first?.name != nil }

@@ -123,7 +123,8 @@ public struct ItemKinds: Sendable {
         if let variants = variants[name], !variants.contains(item.variant) {
             let known = variants.sorted().map { "'\($0)'" }.joined(separator: ", ")
             throw ItemError(
-                field: "type", reason: "no factory makes a cell of the type \(ItemError.quoted(Array(item.variant.utf8)[...])); there are \(known)",
+                field: "type",
+                reason: "no factory makes a cell of the type \(ItemError.quoted(Array(item.variant.utf8)[...])); there are \(known)",
                 code: .unknown)
         }
         return item

@@ -13,7 +13,8 @@ internal import Synchronization
 
 /// Server-sent events that keep lists up to date: clients with equal pages form one group, and changes are computed once per group.
 ///
-/// One task checks the store's version ten times a second. If the version has changed, it computes the changes of one group after another.
+/// One task checks the versions of feeds ten times a second. If the version of a feed has changed, it computes the changes of one of its groups
+/// after another. Groups of feeds with asynchronous data sources have tasks of their own, since these may be slow.
 /// Why: the cost of event streams stays bounded, independent of the number of subscribers and of writes. Between two changes, a subscriber
 /// costs its connection, its ``EventStream`` and an entry in its group.
 final class LiveFeeds: ServiceLifecycle.Service, Sendable {
@@ -33,8 +34,18 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     fileprivate struct Subscription {
         var streams: [EventStream] = []
-        /// A Boolean value indicating whether the changes must be computed even if the store's version is unchanged.
-        var isNew = true
+        /// The feed whose changes were computed last, and its version; nil if none were computed.
+        var known: (feed: FeedAssembler, version: FeedVersion)?
+        /// A Boolean value indicating whether the changes must be computed even if the feed's version is unchanged.
+        var isDirty = false
+        /// A Boolean value indicating whether the changes are being computed.
+        var isBusy = false
+
+        /// Returns true if the changes must be computed.
+        func isOutdated(by current: (feed: FeedAssembler, version: FeedVersion)?) -> Bool {
+            guard !isDirty, let current, let known else { return true }
+            return known.feed !== current.feed || known.version != current.version
+        }
     }
 
     fileprivate struct State {
@@ -123,22 +134,20 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
-            var version = store.version
-            var main: FeedAssembler?
-            var ticks = 0
-            while !Task.isCancelled {
-                do { try await Task.sleep(for: Self.tick) } catch { break }
-                ticks += 1
-                let isIdle = state.withLock { $0.groups.isEmpty }
-                if isIdle { continue }
-                if ticks % 10 == 0 {
-                    endExpired(at: clock())
-                    sendHeartbeat(ticks / 10 % (Self.heartbeatTicks / 10))
+            await withDiscardingTaskGroup { slow in
+                var ticks = 0
+                while !Task.isCancelled {
+                    do { try await Task.sleep(for: Self.tick) } catch { break }
+                    ticks += 1
+                    let isIdle = state.withLock { $0.groups.isEmpty }
+                    if isIdle { continue }
+                    if ticks % 10 == 0 {
+                        endExpired(at: clock())
+                        sendHeartbeat(ticks / 10 % (Self.heartbeatTicks / 10))
+                    }
+                    await notify(&slow)
                 }
-                let (current, served) = (store.version, feed("/feed"))
-                let isChanged = current != version || served !== main
-                (version, main) = (current, served)
-                await notify(all: isChanged)
+                slow.cancelAll()
             }
         }
         state.withLock { $0.isStopping = true }
@@ -147,20 +156,34 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     // MARK: Events
 
     /// Computes the changes of groups and sends them to the subscribers.
-    private func notify(all: Bool) async {
+    ///
+    /// - Parameter slow: The tasks of groups that may take long.
+    private func notify(_ slow: inout DiscardingTaskGroup) async {
+        let current = feeds.withLock { $0 }.mapValues { (feed: $0, version: $0.version) }
         let keys = state.withLock { state in
-            defer { state.active = [] }
-            return state.groups.filter { key, group in
-                all || group.isNew || key.viewer.map(state.active.contains) ?? false
-            }.map(\.key)
+            for key in state.groups.keys where key.viewer.map(state.active.contains) ?? false { state.groups[key]?.isDirty = true }
+            state.active = []
+            let keys = state.groups.filter { key, group in !group.isBusy && group.isOutdated(by: current[key.path]) }.map(\.key)
+            for key in keys {
+                state.groups[key]?.isBusy = true
+                state.groups[key]?.isDirty = false
+            }
+            return keys
         }
-        for key in keys where !Task.isCancelled { await notify(key) }
+        for key in keys where !Task.isCancelled {
+            if current[key.path]?.feed.readsSources == true {
+                slow.addTask { [self] in await notify(key) }
+            } else {
+                await notify(key)
+            }
+        }
     }
 
     private func notify(_ key: Key) async {
         let changes: FeedChanges
+        guard let feed = feed(key.path) else { return reload(key) }
+        let known = (feed: feed, version: feed.version)
         do {
-            guard let feed = feed(key.path) else { return reload(key) }
             let held = key.syncTokens.split(separator: ",", omittingEmptySubsequences: false)
             let now = clock()
             var request = FeedRequest(now: now, rotationHour: CellTokens.bucket(of: now))
@@ -168,13 +191,19 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             changes = try await feed.changes(since: held, request, for: PageClient(key.viewer, in: ledger, targeting: key.facts))
         } catch {
             // The next tick retries it.
-            state.withLock { $0.groups[key]?.isNew = true }
+            state.withLock { state in
+                state.groups[key]?.isBusy = false
+                state.groups[key]?.isDirty = true
+            }
             logger.debug("live updates could not be sent", metadata: ["error": "\(error)"])
             return
         }
         guard case .changed(let pages) = changes, let syncTokens = pages.syncTokens else { return reload(key) }
         guard syncTokens != key.syncTokens || pages.changes.count > 0 else {
-            state.withLock { $0.groups[key]?.isNew = false }
+            state.withLock { state in
+                state.groups[key]?.known = known
+                state.groups[key]?.isBusy = false
+            }
             return
         }
         let streams = state.withLock { state in
@@ -182,13 +211,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             let notified = group.streams
             var next = key
             next.syncTokens = syncTokens
-            group.isNew = false
-            if var other = state.groups[next] {
-                other.streams += group.streams
-                state.groups[next] = other
-            } else {
-                state.groups[next] = group
-            }
+            (group.known, group.isBusy) = (known, false)
+            state.groups[next, default: group].streams = (state.groups[next]?.streams ?? []) + group.streams
             return notified
         }
         send("changes", id: syncTokens, changes.json(), to: streams)

@@ -52,6 +52,14 @@ final class PageCache: Sendable {
         }
     }
 
+    /// The state of a feed's data sources when a page was made.
+    struct SourceState: Sendable {
+        let feed: FeedAssembler
+        let version: UInt64
+
+        var isCurrent: Bool { feed.sourceVersion == version }
+    }
+
     /// A page in both content codings. It is used within the lock only.
     fileprivate final class Page {
         let key: Key
@@ -61,6 +69,8 @@ final class PageCache: Sendable {
         private var renderedAt: Int64
         private var dependencies: PageDependencies?
         private var following: PrefetchHint?
+        /// The state of the feed's data sources; nil if the page depends on the store only.
+        var sources: SourceState?
         /// The response and the hour in which it is valid, in milliseconds since 1970-01-01 UTC. Links do not count before that hour begins.
         private var response: (encoded: EncodedResponse, hour: Range<Int64>)?
         var referenceBit = false
@@ -81,6 +91,7 @@ final class PageCache: Sendable {
 
         /// Returns true if the page represents a version of the store: it was made of that version, or nothing on it has changed since.
         func isPage(of current: StoreVersion, _ isUntouched: IsUntouched) -> Bool {
+            if let sources, !sources.isCurrent { return false }
             if version == current { return true }
             guard let dependencies, isUntouched(dependencies, version, current) else { return false }
             version = current
@@ -221,7 +232,7 @@ extension PageCache {
             else { return nil }
             page.referenceBit = true
             guard let encoded = page.response(now: now) else { return nil }
-            return (encoded, page.takePrefetchHint(), isStale: page.version != version)
+            return (encoded, page.takePrefetchHint(), isStale: page.version != version || page.sources?.isCurrent == false)
         }
         guard let (encoded, following, isStale) = cached else { return nil }
         metrics.hit()
@@ -240,12 +251,14 @@ extension PageCache {
     ///   - validUntil: The end of validity, in milliseconds since 1970-01-01 UTC.
     ///   - prefetchHint: The request for the page after this one, if a client that takes this page triggers a prefetch.
     ///   - dependencies: The reads that the page depends on; nil if any change may affect it.
+    ///   - sources: The state of the feed's data sources before the page was made; nil if the page depends on the store only.
     func store(
         _ encoded: EncodedResponse, as key: Key, target: String, version: StoreVersion, current: StoreVersion,
         revision looked: UInt64 = 0, renderedAt: Int64, validUntil: Int64, prefetchHint: PrefetchHint? = nil,
-        dependencies: PageDependencies? = nil
+        dependencies: PageDependencies? = nil, sources: SourceState? = nil
     ) {
         let revision = revision
+        guard sources?.isCurrent ?? true else { return }
         let isCurrent = version == current || dependencies.map { isUntouched($0, version, current) } ?? false
         guard capacity > 0, looked == revision, isCurrent || stale > 0 else { return }
         let version = isCurrent ? current : version
@@ -266,6 +279,7 @@ extension PageCache {
                 state.pages[key] = page
                 state.order.append(page)
             }
+            page.sources = sources
             page.store(encoded, until: validUntil)
             state.size += page.size
             state.targets[RequestHead.hash(ofTarget: page.target)] = page

@@ -81,11 +81,12 @@ struct PageLoader: Sendable {
     func page(_ pageRequest: PageRequest) async throws -> EncodedResponse? {
         if let ready = ready(pageRequest) { return ready }
         let loaded = try await coalescer.page(
-            coalescingKey(pageRequest), version: { store.version }, ready: { ready(pageRequest).map { LoadedPage(response: $0) } },
+            coalescingKey(pageRequest), version: { pageRequest.feed.version.combined },
+            ready: { ready(pageRequest).map { LoadedPage(response: $0) } },
             joined: metrics.join
-        ) { version in
+        ) { _ in
             metrics.miss()
-            return try await make(pageRequest, for: .request, version)
+            return try await make(pageRequest, for: .request)
         }
         // A client that requests a page with a cursor is likely to request the next page.
         if pageRequest.request.cursor != nil, let following = loaded.following { prefetch(following) }
@@ -112,16 +113,16 @@ struct PageLoader: Sendable {
             return nil
         }
         let key = coalescingKey(pageRequest)
-        var current = store.version
-        while !coalescer.begin(key, current) {
+        var current = pageRequest.feed.version
+        while !coalescer.begin(key, current.combined) {
             metrics.join()
-            let cancel = coalescer.join(key, current, since: arrival) { [self] loaded in
+            let cancel = coalescer.join(key, current.combined, since: arrival) { [self] loaded in
                 guard let loaded else { return work.perform { page(pageRequest, since: arrival, work, completion) } }
                 completion(loaded.map(\.response))
             }
             if let cancel { return cancel }
             // The load completed in the meantime.
-            current = store.version
+            current = pageRequest.feed.version
         }
         let version = current
         if let ready = ready(pageRequest) {
@@ -156,7 +157,8 @@ struct PageLoader: Sendable {
         .init(page: pageRequest.key, validUntil: CellTokens.endOfBucket(of: pageRequest.request.now))
     }
 
-    private func make(_ pageRequest: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion) async throws -> LoadedPage {
+    private func make(_ pageRequest: PageRequest, for purpose: ReadPurpose) async throws -> LoadedPage {
+        let version = pageRequest.feed.version
         let revision = pages.revision
         guard let page = try await pageRequest.feed.sharedPage(pageRequest.request, for: purpose) else { return LoadedPage() }
         metrics.count(page.omissions)
@@ -170,10 +172,10 @@ struct PageLoader: Sendable {
     /// Encodes and caches a page.
     ///
     /// - Parameters:
-    ///   - version: The store's version before the page was made.
+    ///   - version: The feed's version before the page was made.
     ///   - revision: The revision of image metadata before the page was made.
     private func cache(
-        _ page: FeedPage, _ pageRequest: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion, _ revision: UInt64
+        _ page: FeedPage, _ pageRequest: PageRequest, for purpose: ReadPurpose, _ version: FeedVersion, _ revision: UInt64
     ) -> LoadedPage {
         // A cached page is also compressed for later clients that accept gzip. A page that is not cached is compressed only if its client accepts it.
         let encodedResponse = format.encoded(
@@ -183,23 +185,25 @@ struct PageLoader: Sendable {
         guard pages.isEnabled else { return LoadedPage(response: encodedResponse) }
         let following = pageRequest.following(page)
         pages.store(
-            encodedResponse, as: pageRequest.key, target: pageRequest.spelling, version: version, current: store.version,
+            encodedResponse, as: pageRequest.key, target: pageRequest.spelling, version: version.store, current: store.version,
             revision: revision, renderedAt: pageRequest.request.now,
             validUntil: page.isAwaiting ? min(page.validUntil, pageRequest.request.now + Self.awaiting) : page.validUntil,
-            prefetchHint: purpose == .idle ? following.map(PageCache.PrefetchHint.init) : nil, dependencies: page.dependencies)
+            prefetchHint: purpose == .idle ? following.map(PageCache.PrefetchHint.init) : nil, dependencies: page.dependencies,
+            sources: pageRequest.feed.ordersItself ? .init(feed: pageRequest.feed, version: version.sources) : nil)
         return LoadedPage(response: encodedResponse, following: following)
     }
 
     /// Makes a page in advance if the store has no other reads, so that a client that pages through the feed gets a cache hit.
     func prefetch(_ pageRequest: PageRequest) {
-        guard pages.isEnabled, isPrefetching.raise() else { return }
+        // A data source that may be slow or remote is read on request only.
+        guard pages.isEnabled, !pageRequest.feed.readsSources, isPrefetching.raise() else { return }
         Task(priority: .low) {
             defer { isPrefetching.lower() }
-            let version = store.version
-            guard !pages.has(pageRequest.key, version: version) else { return }
+            let version = pageRequest.feed.version
+            guard !pages.has(pageRequest.key, version: version.store) else { return }
             // If the store has other reads, the page is made when a client requests it.
-            let loaded = try? await coalescer.runIfIdle(coalescingKey(pageRequest), version: version) {
-                try await make(pageRequest, for: .idle, version)
+            let loaded = try? await coalescer.runIfIdle(coalescingKey(pageRequest), version: version.combined) {
+                try await make(pageRequest, for: .idle)
             }
             if loaded?.response != nil { metrics.recordPrefetch() }
         }

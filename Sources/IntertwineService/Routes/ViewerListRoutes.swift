@@ -39,7 +39,8 @@ struct ViewerListRoutes: Sendable {
             default: "The order is newest first. Commands of the program add cells to this list."
             }
         return APIOperation(
-            "get" + list.rawValue.prefix(1).uppercased() + list.rawValue.dropFirst(), tag: "Feed", "A page of the viewer's \(list.rawValue) cells", text,
+            "get" + list.rawValue.prefix(1).uppercased() + list.rawValue.dropFirst(), tag: "Feed",
+            "A page of the viewer's \(list.rawValue) cells", text,
             parameters: [
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.acceptLanguage, P.requiredViewer, P.ifNoneMatch,
             ],

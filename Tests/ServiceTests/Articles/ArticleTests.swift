@@ -114,9 +114,18 @@ struct ArticleTests {
         }
     }
 
-    @Test("The custom data source of the article is a feed with several pages")
+    @Test("The custom data sources of the article are feeds with several pages")
     func dataSource() async throws {
-        try await TestService.run(items: sampleItems(users: 9), extensions: extensions(choosing: ["7", "2", "none", "5"])) { service in
+        let all = (1...5).reversed().map { Announcements.Announcement(id: "a\($0)", text: "Number \($0)", published: Int64($0)) }
+        let announcements = Announcements(
+            fetch: { before, count in Array(all.filter { $0.published < before ?? .max }.prefix(count)) },
+            find: { id in all.first { $0.id == id } }, changes: { 1 })
+        let extensions = extensions(choosing: ["7", "2", "none", "5"], announcements)
+        try await TestService.run(items: sampleItems(users: 9), extensions: extensions) { service in
+            let newest = try await service.client.get("/feeds/announcements?limit=2")
+            #expect(newest.text.contains("note:a5") && newest.text.contains("Number 4") && !newest.text.contains("note:a3"))
+            let selection = try await service.client.post("/cells/note:a1/selection")
+            #expect(selection.status == 200)
             let first = try await service.client.get("/feeds/chosen?limit=2")
             #expect(first.text.contains("user:7") && first.text.contains("user:2") && !first.text.contains("user:5"))
             let match = try #require(first.text.firstMatch(of: try Regex(#""next":"([^"]+)""#)))

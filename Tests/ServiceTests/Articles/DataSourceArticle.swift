@@ -17,10 +17,39 @@ struct ChosenUsers: DataSource {
     }
 }
 
-/// Served at `/feeds/chosen`.
-func extensions(choosing ids: [String]) -> ServiceExtensions {
-    var extensions = ServiceExtensions()
+/// The announcements of another service, the newest one first. They are shown in the cells of notes.
+struct Announcements: AsyncDataSource {
+    struct Announcement: Codable {
+        let id: String
+        let text: String
+        let published: Int64
+    }
+
+    /// Fetches announcements that were published before a time.
+    let fetch: @Sendable (_ before: Int64?, _ count: Int) async throws -> [Announcement]
+    let find: @Sendable (_ id: String) async throws -> Announcement?
+    /// Counts the changes that the other service has announced.
+    let changes: @Sendable () -> UInt64
+    var version: UInt64 { changes() }
+
+    func page(after position: Int64?, limit: Int) async throws -> [FeedItem] {
+        try await fetch(position.map { -$0 }, limit).map(item)
+    }
+
+    func item(id: String) async throws -> FeedItem? { try await find(id).map(item) }
+
+    /// Positions ascend, so the newest announcement has the least one.
+    private func item(_ announcement: Announcement) throws -> FeedItem {
+        try FeedItem(
+            kind: "note", id: announcement.id, variant: "plain", position: -announcement.published, fields: ["text": announcement.text])
+    }
+}
+
+/// Served at `/feeds/chosen` and `/feeds/announcements`.
+func extensions(choosing ids: [String], _ announcements: Announcements) -> ServiceExtensions {
+    var extensions = notes
     extensions.dataSources["chosen"] = ChosenUsers(ids: ids)
+    extensions.dataSources["announcements"] = FlatDataSource(announcements)
     return extensions
 }
 // article: end

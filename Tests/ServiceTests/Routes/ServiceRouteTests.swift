@@ -47,7 +47,8 @@ struct ServiceRouteTests {
             (["/a/{x}", "/a/{x}"], "route GET /a/{x}: it is declared twice"),
             (["/a/{x}", "/a/{y}"], "route GET /a/{y}: /a/{x} matches the same paths first"),
             (["/cells/{cell}"], "/cells/{id} matches the same paths first"), (["/a b"], "write 'a%20b'"), (["/a?b"], "write 'a%3Fb'"),
-            (["/{}"], "is not the name of a parameter"), (["/{a}/{a}"], "two parameters are named 'a'"), (["/a{b}"], "at the start of a segment"),
+            (["/{}"], "is not the name of a parameter"), (["/{a}/{a}"], "two parameters are named 'a'"),
+            (["/a{b}"], "at the start of a segment"),
         ])
     func dead(patterns: [String], reason: String) async throws {
         var extensions = ServiceExtensions()
@@ -154,7 +155,9 @@ struct ServiceRouteTests {
         }
     }
 
-    @Test("Middleware around all routes sees the matched route, and replaces bodies of cached pages", arguments: TestService.Transport.allCases)
+    @Test(
+        "Middleware around all routes sees the matched route, and replaces bodies of cached pages",
+        arguments: TestService.Transport.allCases)
     func all(way: TestService.Transport) async throws {
         var extensions = ServiceExtensions()
         extensions.middleware = [TokenGate(open: ["/healthz"]), Signature(name: "all")]

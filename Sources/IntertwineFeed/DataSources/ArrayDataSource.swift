@@ -1,0 +1,151 @@
+import Synchronization
+
+/// A data source with the items of an array, which may change at any time.
+///
+/// ```swift
+/// let cards = ArrayDataSource(items)
+/// extensions.dataSources["main"] = FlatDataSource(cards)
+/// extensions.dataSources["home"] = SectionedDataSource([FeedSection("cards", title: "Cards", source: cards)])
+/// cards.append(item)
+/// ```
+///
+/// The order of the array determines the positions of the items; those of the items themselves are ignored. An item keeps its position as long
+/// as its order among the others does not change, so that cursors stay valid.
+public final class ArrayDataSource: AsyncDataSource {
+    private struct Name: Hashable {
+        var kind: String
+        var id: ByteString
+
+        init(_ item: FeedItem) { (kind, id) = (item.kind, ByteString(item.id)) }
+    }
+
+    private struct State {
+        var items: [FeedItem] = []
+        var names: Set<Name> = []
+        var version: UInt64 = 1
+    }
+
+    /// The distance between two positions, so that items can be inserted between others.
+    private static let distance: Int64 = 1 << 20
+
+    private let state = Mutex(State())
+
+    /// - Parameter items: The items. Of two items with one kind and id, the first one is used.
+    public init(_ items: [FeedItem] = []) {
+        self.items = items
+    }
+
+    /// Creates a source of the elements of a sequence, in the order in which they arrive. An element replaces an earlier one with its kind and id.
+    ///
+    /// The sequence is iterated until it ends or fails, or until the source is released.
+    /// - Parameter limit: The maximum number of items. The first ones are removed beyond it.
+    public convenience init<Items: AsyncSequence & Sendable>(_ sequence: Items, keeping limit: Int = 10_000)
+    where Items.Element == FeedItem {
+        self.init()
+        Task { [weak self] in
+            for try await item in sequence {
+                guard let self else { return }
+                append(item, keeping: limit)
+            }
+        }
+    }
+
+    public var version: UInt64 { state.withLock { $0.version } }
+
+    /// The items in their order.
+    public var items: [FeedItem] {
+        get { state.withLock { $0.items } }
+        set {
+            state.withLock { state in
+                var names: Set<Name> = []
+                state.items = Self.positioned(newValue.filter { names.insert(Name($0)).inserted }, as: state.items)
+                state.names = names
+                state.version &+= 1
+            }
+        }
+    }
+
+    /// Adds an item at the end. An item with its kind and id is replaced at its place.
+    public func append(_ item: FeedItem) { append(item, keeping: .max) }
+
+    private func append(_ item: FeedItem, keeping limit: Int) {
+        state.withLock { state in
+            var item = item
+            if !state.names.insert(Name(item)).inserted, let index = state.items.firstIndex(where: { Name($0) == Name(item) }) {
+                item.position = state.items[index].position
+                state.items[index] = item
+            } else {
+                item.position = (state.items.last?.position ?? 0) + Self.distance
+                state.items.append(item)
+                let excess = max(0, state.items.count - limit)
+                for item in state.items.prefix(excess) { state.names.remove(Name(item)) }
+                state.items.removeFirst(excess)
+            }
+            state.version &+= 1
+        }
+    }
+
+    public func page(after position: Int64?, limit: Int) async -> [FeedItem] {
+        state.withLock { state in
+            let start = position.map { Self.index(after: $0, in: state.items) } ?? 0
+            return Array(state.items[start...].prefix(limit))
+        }
+    }
+
+    public func page(before position: Int64?, limit: Int) async -> [FeedItem] {
+        state.withLock { state in
+            let (end, _) = (position ?? .max).subtractingReportingOverflow(1)
+            return Array(state.items[..<Self.index(after: end, in: state.items)].suffix(limit))
+        }
+    }
+
+    public func item(id: String) async -> FeedItem? {
+        state.withLock { state in state.items.first { ByteString($0.id) == ByteString(id) } }
+    }
+
+    /// Returns the index of the first item after a position.
+    private static func index(after position: Int64, in items: [FeedItem]) -> Int {
+        var (low, high) = (0, items.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if items[middle].position <= position { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Returns items with positions in their order. As many items as possible keep their earlier positions.
+    private static func positioned(_ items: [FeedItem], as earlier: [FeedItem]) -> [FeedItem] {
+        let indices = Dictionary(earlier.enumerated().map { (Name($1), $0) }) { first, _ in first }
+        let known = items.map { indices[Name($0)] }
+        let kept = ListDiff.longestIncreasing(known.compactMap(\.self))
+        var keeps = kept.makeIterator()
+        let positions = known.map { index -> Int64? in
+            guard let index, keeps.next() == true else { return nil }
+            return earlier[index].position
+        }
+        var result = items
+        var start = 0
+        while start < items.count {
+            let end = positions[start...].firstIndex { $0 != nil } ?? items.count
+            let low = start == 0 ? nil : result[start - 1].position
+            let high = end == items.count ? nil : positions[end]
+            let count = Int64(end - start)
+            let step = low.flatMap { low in high.map { ($0 - low) / (count + 1) } } ?? distance
+            // There is no room between two items: all get new positions.
+            guard step > 0 else { return renumbered(items) }
+            let first = low.map { $0 + step } ?? high.map { $0 - step * count } ?? distance
+            for index in start..<end { result[index].position = first + Int64(index - start) * step }
+            if let high { result[end].position = high }
+            start = end + 1
+        }
+        return result
+    }
+
+    private static func renumbered(_ items: [FeedItem]) -> [FeedItem] {
+        items.enumerated().map { index, item in
+            var item = item
+            item.position = Int64(index + 1) * distance
+            return item
+        }
+    }
+}

@@ -1,0 +1,300 @@
+internal import IntertwinePrimitives
+import Synchronization
+
+/// A reader of an asynchronous data source, with its time limit, its bound and a cache of its current version.
+///
+/// Equal calls in progress are coalesced. A call that exceeds the time limit counts for the bound until it ends.
+final class SourceReader: Sendable {
+    private enum Call: Hashable {
+        case after(Int64?, limit: Int)
+        case before(Int64?, limit: Int)
+        case item(ByteString)
+    }
+
+    private typealias Waiter = CheckedContinuation<[FeedItem], any Error>
+
+    /// A call in progress.
+    private struct Flight {
+        let number: UInt64
+        var waiters: [UInt64: Waiter] = [:]
+        var task: Task<Void, Never>?
+    }
+
+    private struct FlightKey: Hashable {
+        var call: Call
+        var version: UInt64
+    }
+
+    private struct ItemName: Hashable {
+        var kind: String
+        var id: ByteString
+    }
+
+    private struct State {
+        /// The version of the cached results.
+        var version: UInt64?
+        var results: [Call: [FeedItem]] = [:]
+        var items: [ItemName: FeedItem] = [:]
+        var flights: [FlightKey: Flight] = [:]
+        /// The number of calls that have not ended, and of waiters.
+        var (running, waiting) = (0, 0)
+        var last: UInt64 = 0
+
+        mutating func number() -> UInt64 {
+            last &+= 1
+            return last
+        }
+
+        mutating func renew(_ version: UInt64) {
+            if self.version != version { (self.version, results, items) = (version, [:], [:]) }
+        }
+
+        /// Removes a call and returns its waiters.
+        mutating func remove(_ key: FlightKey, _ number: UInt64) -> (waiters: [Waiter], task: Task<Void, Never>?) {
+            guard let flight = flights[key], flight.number == number else { return ([], nil) }
+            flights[key] = nil
+            waiting -= flight.waiters.count
+            return (Array(flight.waiters.values), flight.task)
+        }
+    }
+
+    /// The maximum number of cached results. A full cache is cleared completely.
+    private static let capacity = 256
+
+    let source: any AsyncDataSource
+    private let state = Mutex(State())
+
+    init(_ source: any AsyncDataSource) { self.source = source }
+
+    /// Returns the items of a query, in its direction.
+    ///
+    /// - Throws: ``StoreError/unavailable(_:)``: the source failed, exceeded its time limit, has too many waiters, or returned items out of order.
+    func items(_ query: SectionQuery) async throws -> [FeedItem] {
+        let anchor = query.anchor?.position
+        switch query.direction {
+        case .forward: return try await result(of: .after(anchor, limit: query.limit))
+        case .backward: return try await result(of: .before(anchor, limit: query.limit)).reversed()
+        }
+    }
+
+    /// Returns an item of a kind, from the cached pages if possible.
+    ///
+    /// - Throws: ``StoreError``, as ``items(_:)``.
+    func item(kind: String, id: String) async throws -> FeedItem? {
+        let version = source.version
+        let cached = state.withLock { state in
+            state.renew(version)
+            return state.items[ItemName(kind: kind, id: ByteString(id))]
+        }
+        if let cached { return cached }
+        return try await result(of: .item(ByteString(id))).first { $0.kind == kind && ByteString($0.id) == ByteString(id) }
+    }
+
+    private func result(of call: Call) async throws -> [FeedItem] {
+        let key = FlightKey(call: call, version: source.version)
+        let id = state.withLock { $0.number() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { join(key, as: id, $0) }
+        } onCancel: {
+            cancel(key, as: id)
+        }
+    }
+
+    // MARK: Waiters
+
+    /// Adds a waiter to the call in progress, or begins the call.
+    private func join(_ key: FlightKey, as id: UInt64, _ waiter: Waiter) {
+        let limit = source.waitingLimit
+        let (known, begun) = state.withLock { state -> (Result<[FeedItem], any Error>?, UInt64?) in
+            if Task.isCancelled { return (.failure(CancellationError()), nil) }
+            state.renew(key.version)
+            if let items = state.results[key.call] { return (.success(items), nil) }
+            let isInProgress = state.flights[key] != nil
+            guard state.waiting < limit, isInProgress || state.running < limit else {
+                return (.failure(StoreError.unavailable("too many requests wait for the data source \(name)")), nil)
+            }
+            state.waiting += 1
+            let number = state.number()
+            state.flights[key, default: Flight(number: number)].waiters[id] = waiter
+            if isInProgress { return (nil, nil) }
+            state.running += 1
+            return (nil, number)
+        }
+        if let known { waiter.resume(with: known) }
+        if let begun { begin(key, begun) }
+    }
+
+    private func cancel(_ key: FlightKey, as id: UInt64) {
+        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: id) else { return (nil, nil) }
+            state.waiting -= 1
+            guard let flight = state.flights[key], flight.waiters.isEmpty else { return (waiter, nil) }
+            state.flights[key] = nil
+            return (waiter, flight.task)
+        }
+        waiter?.resume(throwing: CancellationError())
+        task?.cancel()
+    }
+
+    // MARK: Calls
+
+    private func begin(_ key: FlightKey, _ number: UInt64) {
+        let timer = Task { [self, limit = source.timeLimit] in
+            do { try await Task.sleep(for: limit) } catch { return }
+            let (waiters, task) = state.withLock { $0.remove(key, number) }
+            for waiter in waiters { waiter.resume(throwing: StoreError.unavailable("the data source \(name) exceeded its time limit")) }
+            task?.cancel()
+        }
+        let task = Task { [self] in
+            let result: Result<[FeedItem], any Error>
+            do { result = .success(try await perform(key.call)) } catch { result = .failure(error) }
+            timer.cancel()
+            complete(key, number, result)
+        }
+        state.withLock { state in
+            if state.flights[key]?.number == number { state.flights[key]?.task = task }
+        }
+    }
+
+    private func complete(_ key: FlightKey, _ number: UInt64, _ result: Result<[FeedItem], any Error>) {
+        let isCurrent = source.version == key.version
+        let waiters = state.withLock { state in
+            state.running -= 1
+            let (waiters, _) = state.remove(key, number)
+            guard case .success(let items) = result, isCurrent else { return waiters }
+            state.renew(key.version)
+            if state.results.count >= Self.capacity { (state.results, state.items) = ([:], [:]) }
+            state.results[key.call] = items
+            for item in items { state.items[ItemName(kind: item.kind, id: ByteString(item.id))] = item }
+            return waiters
+        }
+        for waiter in waiters { waiter.resume(with: result) }
+    }
+
+    private func perform(_ call: Call) async throws -> [FeedItem] {
+        let items: [FeedItem]
+        let isInOrder: Bool
+        do {
+            switch call {
+            case .after(let position, let limit):
+                items = Array(try await source.page(after: position, limit: limit).prefix(limit))
+                isInOrder = Self.isInOrder(items) && (items.first.map { $0.position > position ?? .min } ?? true)
+            case .before(let position, let limit):
+                items = Array(try await source.page(before: position, limit: limit).suffix(limit))
+                isInOrder = Self.isInOrder(items) && (items.last.map { $0.position < position ?? .max } ?? true)
+            case .item(let id):
+                items = try await source.item(id: id.text).map { [$0] } ?? []
+                isInOrder = true
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError.unavailable("the data source \(name) failed: \(error)")
+        }
+        guard isInOrder else {
+            throw StoreError.unavailable("the data source \(name) returned items whose positions do not ascend from the requested one")
+        }
+        return items.map { item in
+            var item = item
+            item.sortKey = nil
+            return item
+        }
+    }
+
+    private static func isInOrder(_ items: [FeedItem]) -> Bool { zip(items, items.dropFirst()).allSatisfy { $0.position < $1.position } }
+
+    private var name: String { String(describing: type(of: source)) }
+}
+
+/// The asynchronous data sources of all feeds. An item that is not in the store is looked up in them.
+package struct SourceItems: Sendable {
+    private var readers: [SourceReader] = []
+
+    package init() {}
+
+    /// - Parameter sources: The data sources of all feeds.
+    package init(_ sources: some Sequence<any DataSource>) {
+        for reader in sources.flatMap(\.sections).compactMap(\.reader) where !readers.contains(where: { $0 === reader }) {
+            readers.append(reader)
+        }
+    }
+
+    var isEmpty: Bool { readers.isEmpty }
+
+    /// A number that differs if the version of a source differs.
+    var version: UInt64 { readers.version }
+
+    /// Returns an item of the first source that has it.
+    ///
+    /// - Throws: ``StoreError`` if no source has the item, and one of them cannot answer.
+    func item(kind: String, id: String) async throws -> FeedItem? {
+        var failure: (any Error)?
+        for reader in readers {
+            do {
+                if let item = try await reader.item(kind: kind, id: id) { return item }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return nil
+    }
+
+    /// Returns the items of cells that are not in the store, by cell id.
+    ///
+    /// - Throws: The errors of ``item(kind:id:)`` and of the store.
+    func items(ofCells cells: some Sequence<ByteString> & Sendable, missingIn store: any FeedStore, _ factories: CellFactories) async throws
+        -> [ByteString: FeedItem]
+    {
+        guard !isEmpty else { return [:] }
+        let missing = try await store.read { snapshot in
+            try cells.filter { cell in
+                guard let name = factories.item(ofCell: cell.text) else { return false }
+                return try snapshot.item(kind: name.kind, id: name.id) == nil
+            }
+        }
+        var items: [ByteString: FeedItem] = [:]
+        for cell in missing {
+            guard let name = factories.item(ofCell: cell.text) else { continue }
+            items[cell] = try await item(kind: name.kind, id: name.id)
+        }
+        return items
+    }
+}
+
+extension [SourceReader] {
+    /// A number that differs if the version of a source differs; 0 without sources.
+    var version: UInt64 { reduce(0) { ($0 ^ $1.source.version &+ 1) &* 0x9E37_79B9_7F4A_7C15 } }
+}
+
+/// The items of asynchronous data sources that a page needs. They are read before the page is assembled on a thread of the store.
+struct SourceRows: Sendable {
+    /// An error that ends an assembly: the items of this query have to be read first.
+    struct MissingError: Error {
+        let query: SectionQuery
+    }
+
+    private var items: [SectionQuery: [FeedItem]] = [:]
+
+    /// Visits the items of a query in its order.
+    ///
+    /// - Throws: ``MissingError`` if they have not been read.
+    func visit(_ query: SectionQuery, _ body: (ItemRow) throws -> Void) throws {
+        guard let found = items[query] else { throw MissingError(query: query) }
+        for item in found { try item.withRow(body) }
+    }
+
+    mutating func add(_ found: [FeedItem], for query: SectionQuery) { items[query] = found }
+}
+
+/// The version of a feed: of the store, and of the feed's own data sources.
+package struct FeedVersion: Sendable, Hashable {
+    package var store: StoreVersion
+    /// A number that differs if the data sources have changed; 0 for a feed that is in the store.
+    package var sources: UInt64
+
+    /// One value for both. Different versions have different values with overwhelming probability.
+    package var combined: StoreVersion {
+        sources == 0 ? store : StoreVersion(high: store.high ^ sources, low: store.low &+ (sources &* 0xC2B2_AE3D_27D4_EB4F))
+    }
+}
