@@ -133,9 +133,9 @@ final class SignalHandler {
         outcome.known.withLock { $0?.tell = tell }
     }
 
-    /// Marks the begin of a commit. From here on, the outcome of an interruption is unknown.
-    func committing() {
-        outcome.known.withLock { $0 = nil }
+    /// The function that marks the begin of a commit. From there on, the outcome of an interruption is unknown.
+    var committing: @Sendable () -> Void {
+        { [outcome] in outcome.known.withLock { $0 = nil } }
     }
 
     /// Restores the default handling of signals.

@@ -37,7 +37,7 @@ extension SQLiteStore: CheckedFile {
         return digest.value
     }
 
-    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<Int64> {
+    static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<Int64> {
         let statement = try rows(after: key, connection)
         defer { statement.reset() }
         var checked = RowsChecked<Int64>()

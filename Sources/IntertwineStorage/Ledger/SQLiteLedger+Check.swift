@@ -17,7 +17,7 @@ extension SQLiteLedger: CheckedFile {
 
     private static let blocksPerStep = 8
 
-    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<Int64> {
+    static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<Int64> {
         var checked = RowsChecked<Int64>()
         var marker = key[0]
         guard let last = try SQLStatement.integer(connection, "SELECT max(id) FROM event") else { return checked }

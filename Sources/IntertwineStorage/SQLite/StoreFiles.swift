@@ -28,8 +28,8 @@ package struct StoreFiles: Sendable {
         var isServed: Bool { (identity?.generation ?? 0) > 0 }
     }
 
-    private let items: String
-    private let ledger: String
+    let items: String
+    let ledger: String
 
     package init(items: String, ledger: String) {
         (self.items, self.ledger) = (items, ledger)
@@ -40,11 +40,14 @@ package struct StoreFiles: Sendable {
     /// - Parameters:
     ///   - key: nil if the signing key is configured elsewhere, or not needed.
     ///   - auditLog: the path of the audit log; nil if it is not checked.
+    ///   - isReadOnly: true if the files need not be writable.
     /// - Returns: one phrase for each fault.
     /// - Throws: `StoreError` if a file is not an Intertwine database.
-    package func faults(key: Key? = nil, auditLog: String? = nil) throws -> [String] {
+    package func faults(key: Key? = nil, auditLog: String? = nil, isReadOnly: Bool = false) throws -> [String] {
         try ItemSchema.file(items).alone {
-            let found = (items: try Self.find(ItemSchema.file(items)), ledger: try Self.find(LedgerSchema.file(ledger)))
+            let found = (
+                items: try Self.find(ItemSchema.file(items), isReadOnly), ledger: try Self.find(LedgerSchema.file(ledger), isReadOnly)
+            )
             let faults = Self.faults(found.items, found.ledger) ?? [found.items, found.ledger].compactMap(Self.faultOfLog)
             let faultOfKey = key.flatMap { Self.fault(of: $0, [found.ledger, found.items]) }
             let isBare = !found.items.isThere && !found.ledger.isThere
@@ -58,8 +61,8 @@ package struct StoreFiles: Sendable {
         return "\(items) and \(ledger) are missing, though \(key.path) and \(auditLog) exist"
     }
 
-    private static func find(_ file: DatabaseFile) throws(StoreError) -> Found {
-        try file.checkPermissions()
+    private static func find(_ file: DatabaseFile, _ isReadOnly: Bool) throws(StoreError) -> Found {
+        if !isReadOnly { try file.checkPermissions() }
         var found = Found(path: file.path)
         // The size is read before SQLite opens the log, which may create an empty file.
         let size = { (path: String) in (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int }

@@ -61,6 +61,9 @@ final class ClickLoad: Sendable {
     /// How many clicks were answered as done so far.
     var count: Int { outcome.withLock { $0.done.count } }
 
+    /// The viewers whose click was answered as done so far.
+    var done: Set<String> { outcome.withLock { $0.done } }
+
     var refused: Int { outcome.withLock { $0.refused } }
 
     /// Ends the clicking, should it go on.
