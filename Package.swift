@@ -48,10 +48,10 @@ let package = Package(
         .library(
             name: "IntertwineService",
             targets: [
-                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineIdentity",
-                "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability", "IntertwineOperators",
-                "IntertwineService", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
-                "IntertwineWebClient",
+                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer",
+                "IntertwineIdentity", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger",
+                "IntertwineObservability", "IntertwineOperators", "IntertwineService", "IntertwineStorage", "IntertwineStorageCore",
+                "IntertwineSync", "IntertwineTrackers",
             ]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],

@@ -72,7 +72,8 @@ public struct ServiceExtensions: Sendable {
     /// Returns the reasons why items of the program's kinds have no cells, one sentence for each.
     func cellErrors(in factories: CellFactories) -> [String] {
         let known = factories.kinds.sorted().joined(separator: ", ")
-        return kinds.filter { factories.variants(of: $0.name).isEmpty }
+        let variants = factories.variants(of: kinds)
+        return kinds.filter { variants[$0.name]?.isEmpty ?? true }
             .map { "no factory makes cells of the kind '\($0.name)'; there are factories of \(known)" }
     }
 

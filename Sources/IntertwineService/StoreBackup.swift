@@ -1,9 +1,11 @@
+internal import CoreFoundation
 internal import Crypto
 internal import Dispatch
 internal import Foundation
 internal import Glibc
 internal import IntertwineDeclarations
 internal import IntertwineFeed
+internal import IntertwineItems
 internal import IntertwineStorage
 
 /// Backups of a file store: a folder with items, ledger, signing key and a list of their SHA-256 digests.

@@ -90,7 +90,7 @@ struct RouteTests {
     }
 
     @Test(
-        "Of several patterns that match, the one with the most literal segments answers",
+        "The matching pattern with the most literal segments answers",
         arguments: [
             ("/a/b", "/a/b"), ("/a/c", "/a/{x}"), ("/d/b", "/{x}/b"), ("/d/c", "/{x}/{y}"), ("/%61/b", "/a/b"), ("/a", "/a"),
             ("/b", "/{x}"),

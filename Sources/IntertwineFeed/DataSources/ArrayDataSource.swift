@@ -1,3 +1,4 @@
+public import IntertwineItems
 import Synchronization
 
 /// A data source with the items of an array, which may change at any time.

@@ -1,3 +1,5 @@
+internal import IntertwineCells
+package import IntertwineItems
 internal import IntertwinePrimitives
 import Synchronization
 

@@ -1,5 +1,5 @@
 internal import Foundation
-public import IntertwineFeed
+public import IntertwineItems
 
 extension FeedItem {
     /// Creates an item whose fields are the members of a value.

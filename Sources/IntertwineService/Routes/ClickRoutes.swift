@@ -31,7 +31,7 @@ final class ClickRoutes: Sendable {
             "followClick", tag: "Actions", "Follow a clickthrough link",
             """
             Redirects to the stored clickthrough URL, never to a URL of the request. The click is on disk, in the ledger, before the \
-            response. A link redirects too if its token has expired, or if its viewer or address is beyond `events.click-rate`. Such a click does \
+            response. A link redirects too if its token has expired, or if its viewer or address is beyond `events.click-rate`. The click then does \
             not count. A person therefore always gets to the advertiser.
             """,
             parameters: [Self.token, Self.viewer],

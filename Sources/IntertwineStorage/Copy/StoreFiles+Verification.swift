@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import IntertwineFeed
+import IntertwineItems
 
 extension StoreFiles {
     /// Verifies the files completely: whether they belong together, their schema version, their structure and the digests of their rows.
@@ -46,14 +46,25 @@ extension StoreFiles {
         return faults
     }
 
-    /// Returns the first row that does not match its digest.
+    /// Returns the first row that does not match its digest, or that an index lacks.
     private static func damage(
         _ connection: any SQLConnection, from start: [Int64],
-        _ rows: (any SQLConnection, [Int64]) throws -> RowsChecked<[Int64]>
+        _ rows: (any SQLConnection, [Int64]) throws -> RowsChecked<Int64>
+    ) throws -> String? {
+        if let damage = try damage(from: start, { try rows(connection, $0) }) { return damage }
+        for name in try TableCheck.names(connection) {
+            let table = try TableCheck(name, connection)
+            if let damage = try damage(from: [], { try table.check(after: $0, connection) }) { return damage }
+        }
+        return nil
+    }
+
+    private static func damage<Value>(
+        from start: [Value], _ check: (_ key: [Value]) throws -> RowsChecked<Value>
     ) throws -> String? {
         var key = start
         while true {
-            let checked = try rows(connection, key)
+            let checked = try check(key)
             guard checked.damage == nil, let next = checked.next else { return checked.damage }
             key = next
         }

@@ -1,6 +1,6 @@
-import IntertwineLedger
 import Foundation
 import GRDB
+import IntertwineLedger
 
 /// The schema of the ledger's file.
 ///

@@ -1,6 +1,6 @@
+import IntertwineCells
 // article: CellOfYourOwn
 import IntertwineItems
-import IntertwineCells
 import IntertwineService
 
 /// `{"kind":"note","id":"1","text":"Buy leeks","type":"plain"}`

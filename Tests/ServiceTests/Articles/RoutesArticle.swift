@@ -1,6 +1,6 @@
+import IntertwineCells
 // article: RoutesOfYourOwn
 import IntertwineItems
-import IntertwineCells
 import IntertwineService
 
 /// Refuses requests without a token.

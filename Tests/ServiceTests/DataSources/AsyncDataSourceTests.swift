@@ -1,3 +1,6 @@
+import IntertwineCells
+import IntertwineFeed
+import IntertwineItems
 import IntertwineService
 import IntertwineTesting
 import Synchronization

@@ -1,5 +1,5 @@
-import IntertwineItems
 import IntertwineCells
+import IntertwineItems
 import IntertwineService
 import IntertwineTesting
 import TestSupport

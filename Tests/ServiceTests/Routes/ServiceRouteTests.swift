@@ -1,6 +1,6 @@
-import IntertwineLedger
-import IntertwineCells
 import HTTPTypes
+import IntertwineCells
+import IntertwineLedger
 import IntertwineService
 import IntertwineTesting
 import TestSupport
