@@ -1,6 +1,4 @@
-import IntertwineCells
 // article: CellOfYourOwn
-import IntertwineItems
 import IntertwineService
 
 /// `{"kind":"note","id":"1","text":"Buy leeks","type":"plain"}`

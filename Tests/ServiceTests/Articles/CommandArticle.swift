@@ -1,5 +1,4 @@
 // article: CommandOfYourOwn
-import IntertwineCells
 import IntertwineService
 
 /// Remembers that a viewer has followed somebody. It can be taken back.

@@ -1,6 +1,4 @@
-import IntertwineFeed
 // article: DataSourceOfYourOwn
-import IntertwineItems
 import IntertwineService
 
 /// The users that an editor has chosen, in the editor's order.

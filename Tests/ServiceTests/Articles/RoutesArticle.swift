@@ -1,6 +1,4 @@
-import IntertwineCells
 // article: RoutesOfYourOwn
-import IntertwineItems
 import IntertwineService
 
 /// Refuses requests without a token.
