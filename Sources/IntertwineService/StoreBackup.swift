@@ -247,20 +247,23 @@ public struct StoreBackup: Sendable {
 
     /// A folder for an incomplete copy, which one process at a time uses.
     private struct Draft {
+        /// The name of the locked file. The folder itself is locked by checks of the files in it.
+        private static let lockFile = "/.lock"
+
         let path: String
         private let lock: Int32
 
         /// Creates the folder, and removes the folder that a killed process left.
         init(_ path: String) throws {
             self.path = path
-            let left = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let left = open(path + Self.lockFile, O_RDONLY | O_CLOEXEC)
             if left >= 0 {
                 defer { close(left) }
                 guard flock(left, LOCK_EX | LOCK_NB) == 0 else { throw ConfigurationError("\(path): another process writes this copy") }
-                try FileManager.default.removeItem(atPath: path)
             }
+            if access(path, F_OK) == 0 { try FileManager.default.removeItem(atPath: path) }
             guard mkdir(path, 0o700) == 0 else { throw StoreBackup.failure(path) }
-            lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            lock = open(path + Self.lockFile, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
             guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw StoreBackup.failure(path) }
         }
 
@@ -276,6 +279,7 @@ public struct StoreBackup: Sendable {
             }
             let faults = try copy.files.faults(key: StoreFiles.Key(path: copy.keyFile.path, name: key?.name))
             guard faults.isEmpty else { throw StoreError.unusable(faults.joined(separator: "; ")) }
+            guard unlink(path + Self.lockFile) == 0 else { throw StoreBackup.failure(path) }
         }
 
         /// Removes the folder, if it has its temporary name.

@@ -39,7 +39,7 @@ extension StoreFiles {
             for _ in 0..<1_000 {
                 let before = try Self.dataVersion(observer)
                 for connection in connections { try connection.writeWithoutTransaction(Self.beginRead) }
-                // If the items were not written in between, their state is also their state when the last transaction began.
+                // Without a write of the items in between, their state is also their state when the last transaction began.
                 if try Self.dataVersion(observer) == before { return }
                 for connection in connections { try connection.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
             }
@@ -150,7 +150,7 @@ extension StoreFiles {
 
     /// Returns true if another process has a connection to a database in WAL mode. The file may be corrupt.
     ///
-    /// The connection holds a lock on 510 bytes of the file as long as it is open (<https://www.sqlite.org/lockingv3.html>).
+    /// Each open connection holds a lock on 510 bytes of the file (<https://www.sqlite.org/lockingv3.html>).
     private static func isOpenElsewhere(_ path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
