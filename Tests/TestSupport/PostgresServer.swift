@@ -1,5 +1,6 @@
 import CIntertwineLinux
 import Foundation
+import Glibc
 import Synchronization
 
 /// A PostgreSQL server with a throw-away cluster of its own, from Debian's packages. Blocking: use it within ``offPool(_:)`` where that matters.
@@ -37,7 +38,8 @@ public final class PostgresServer: Sendable {
 
     public let folder: String
     public let port: UInt16
-    private let programs: String
+    /// The folder of PostgreSQL's programs.
+    public let programs: String
     private let shell: Process
     /// The end of the shell's input that keeps it waiting, and what it says.
     private let (input, output): (FileHandle, FileHandle)
@@ -128,6 +130,33 @@ public final class PostgresServer: Sendable {
 
     /// Makes a standby a primary.
     public func promote() throws { try order("promote") }
+
+    /// Waits until all that was committed so far is in the archive.
+    public func archive() throws {
+        let segment = try psql("SELECT pg_walfile_name(pg_switch_wal())", in: "postgres")
+        var isArchived = false
+        for _ in 0..<1_500 where !isArchived {
+            isArchived = try psql("SELECT coalesce(last_archived_wal, '') >= '\(segment)' FROM pg_stat_archiver", in: "postgres") == "t"
+            if !isArchived { usleep(20_000) }
+        }
+        guard isArchived else { throw Failure(description: "PostgreSQL does not archive \(segment)") }
+    }
+
+    /// Suspends all processes of the server, as a virtual machine that is paused, until ``thaw()``.
+    public func freeze() throws { try signal(SIGSTOP) }
+
+    public func thaw() throws { try signal(SIGCONT) }
+
+    private func signal(_ number: Int32) throws {
+        let text = try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
+        guard let postmaster = text.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+            throw Failure(description: "there is no postmaster")
+        }
+        // The first one forks no more once it is stopped.
+        kill(postmaster, number)
+        let children = try String(contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
+        for child in children.split(separator: " ").compactMap({ Int32($0) }) { kill(child, number) }
+    }
 
     /// By the shell: a server that is a descendant of a `Process` keeps that from ever being over.
     private func order(_ word: String) throws {
