@@ -58,7 +58,7 @@ extension FeedService {
         if let provided = extensions.ledger {
             (ownLedger, ledger) = (nil, provided)
         } else {
-            let opened = try configuration.openLedger(now: extensions.clock)
+            let opened = try configuration.openLedger(beside: ownStore, now: extensions.clock)
             (ownLedger, ledger) = (opened, opened)
         }
         // Replicas decide by the clock of their database.
@@ -238,7 +238,7 @@ extension FeedService {
             live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, trackers: trackers?.metrics,
             imageManager: images.manager,
             accessLog: accessLog, sink: telemetry.sink, listeners: listeners, checkedFiles: checkedFiles,
-            tokens: tokenServices, clock: clock)
+            tokens: tokenServices, clock: clock, keyCreation: ring.creation)
         let administration =
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes

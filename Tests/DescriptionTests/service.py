@@ -14,18 +14,22 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 
 
 class Service:
-    def __init__(self, items, settings=(), preload=None, kinds=None, environment=None):
+    def __init__(self, items, settings=(), preload=None, kinds=None, environment=None, database=None):
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         (folder / "empty.yaml").write_text("")
         binary = os.environ["INTERTWINE_BINARY"]
-        self.store = ["--config", str(folder / "empty.yaml"), "--database", str(folder / "feed.sqlite")]
+        self.store = ["--config", str(folder / "empty.yaml"), "--database", database or str(folder / "feed.sqlite")]
+        if database is not None:
+            self.store += ["--set", f"server.data-folder={folder}"]
         if kinds is not None:
             (folder / "kinds.yaml").write_text(kinds)
             self.store += ["--set", f"kinds.file={folder / 'kinds.yaml'}"]
         self.import_items(items)
         self.port, self.admin_port = free_port(), free_port()
-        fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": self.admin_port, "signing.key": KEY, "ads.rotation": "listed"}
+        fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": self.admin_port, "ads.rotation": "listed"}
+        # The keys of a database are its own.
+        fixed |= {"signing.key": KEY} if database is None else {}
         flags = [f"{key}={value}" for key, value in {**fixed, **dict(settings)}.items()]
         arguments = [part for flag in flags for part in ("--set", flag)]
         variables = {**ENVIRONMENT, **({"LD_PRELOAD": preload} if preload else {}), **(environment or {})}

@@ -110,7 +110,7 @@ package final class FeedAssembler: Sendable {
     package func page(_ request: FeedRequest, for client: PageClient = PageClient()) async throws -> FeedPage {
         let (cursor, version) = (try checkedCursor(of: request), store.version)
         return try await withRows { rows in
-            try await store.read { [self] in try page(request, for: client, cursor, version, $0, rows) }
+            try await store.read(for: .page) { [self] in try page(request, for: client, cursor, version, $0, rows) }
         }
     }
 
@@ -129,7 +129,7 @@ package final class FeedAssembler: Sendable {
     /// Returns one page that is equal for all clients without a viewer; nil if campaigns choose its ads for each client.
     ///
     /// - Throws: The errors of ``page(_:for:)``.
-    package func sharedPage(_ request: FeedRequest, for purpose: ReadPurpose = .request) async throws -> FeedPage? {
+    package func sharedPage(_ request: FeedRequest, for purpose: ReadPurpose = .page) async throws -> FeedPage? {
         let (cursor, version) = (try checkedCursor(of: request), store.version)
         return try await withRows { rows in
             try await store.read(for: purpose) { [self] in try sharedPage(request, cursor, version, $0, rows) }
@@ -163,7 +163,7 @@ package final class FeedAssembler: Sendable {
     ) -> (@Sendable () -> Void)? {
         do {
             let (cursor, version) = (try checkedCursor(of: request), store.version)
-            return store.read(for: .request, { try assemble(cursor, version, $0) }, completion: completion)
+            return store.read(for: .page, { try assemble(cursor, version, $0) }, completion: completion)
         } catch {
             completion(.failure(error))
             return nil
@@ -174,9 +174,10 @@ package final class FeedAssembler: Sendable {
         _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot,
         _ rows: SourceRows
     ) throws -> FeedPage {
-        let page = try withState(of: client.viewer) { viewerState in
+        var page = try withState(of: client.viewer) { viewerState in
             try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows))
         }
+        page.age = snapshot.age
         logSkipped(page.omissions, now: request.now)
         return page
     }
@@ -188,7 +189,7 @@ package final class FeedAssembler: Sendable {
         guard campaignIndex?.hasActiveCampaigns(feed: title, at: request.now) != true else { return nil }
         let recorder = DependencyTrackingSnapshot(snapshot)
         var page = try assemble(session(request, for: PageClient(), cursor, at: version, in: recorder, nil, rows))
-        page.dependencies = recorder.dependencies
+        (page.dependencies, page.age) = (recorder.dependencies, snapshot.age)
         logSkipped(page.omissions, now: request.now)
         return page
     }

@@ -121,4 +121,6 @@ package struct FeedPage: Sendable {
     public var language: FeedLanguage?
     /// The data that the page was read from; nil if the page is not shared.
     public var dependencies: PageDependencies?
+    /// The age of the data, as ``FeedSnapshot/age``.
+    public var age: Duration?
 }

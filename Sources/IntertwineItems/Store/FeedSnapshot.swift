@@ -3,6 +3,9 @@
 /// A store implements ``visit(_:_:)`` and ``item(kind:id:)``. The other requirements have defaults, which are correct for every store with the
 /// streams ``StreamID/content`` and ``StreamID/advertisements``.
 public protocol FeedSnapshot {
+    /// The time for which newer data may exist; nil if the snapshot has the newest data. Only reads for ``ReadPurpose/page`` have an age.
+    var age: Duration? { get }
+
     /// Visits the rows of a query one after another, in its order. The cost must depend on the limit only, not on how far into the feed the
     /// anchor lies.
     ///
@@ -45,6 +48,8 @@ public protocol FeedSnapshot {
 }
 
 extension FeedSnapshot {
+    public var age: Duration? { nil }
+
     public func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
     public func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
     public func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }

@@ -44,6 +44,8 @@ public protocol FeedStore: Sendable {
 public enum ReadPurpose: Sendable {
     /// A client's request.
     case request
+    /// A client's request for a page. If its database is away, the store may read an older copy, whose snapshot has an ``FeedSnapshot/age``.
+    case page
     /// Long or deferrable work. It never uses all threads of the store at once, so that requests continue beside it.
     case background
     /// Speculative work, such as a prefetch. It runs only if the store is idle, and fails with ``StoreError/overloaded`` otherwise.

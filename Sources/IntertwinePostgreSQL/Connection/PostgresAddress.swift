@@ -29,6 +29,7 @@ package struct PostgresAddress: Sendable, Hashable {
     }
     /// The form for messages: user, hosts and database only.
     package let shown: String
+    package var hasSeveralHosts: Bool { endpoints.count > 1 }
     /// The default statement timeout; statements that are known to be slow use their own.
     let statementTimeout: Duration
 
@@ -38,7 +39,7 @@ package struct PostgresAddress: Sendable, Hashable {
     }
 
     /// - Throws: `StoreError.unusable` with one line that repeats no part of the URI.
-    package init(_ uri: String, statementTimeout: Duration = .seconds(10)) throws(StoreError) {
+    package init(_ uri: String, statementTimeout: Duration = .seconds(5)) throws(StoreError) {
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &fault) else {
             defer { PQfreemem(fault) }

@@ -39,18 +39,25 @@ package final class PostgresPool: Sendable {
     package func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
-        try await StoreError.wrapping { try await threads.run(for: purpose) { [self] in try use(body) } }
+        try await perform(for: purpose) { [self] in try use(body) }
     }
 
-    /// Runs `body` on a thread of the pool, for callers outside a task.
+    /// Runs `body` on a thread of the pool, without a connection.
     ///
-    /// - Parameter completion: Called once, on the thread that has the connection, or on the thread that finds no connection.
+    /// - Throws: As ``run(for:_:)`` does.
+    func perform<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await StoreError.wrapping { try await threads.run(for: purpose, body) }
+    }
+
+    /// Runs `body` on a thread of the pool, without a connection, for callers outside a task.
+    ///
+    /// - Parameter completion: Called once, on the thread of the pool, or on the thread that finds none.
     /// - Returns: A handle that cancels the call while it waits.
-    package func run<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value,
+    func perform<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
-        threads.run(for: purpose, { [self] in try use(body) }) { result in
+        threads.run(for: purpose, body) { result in
             completion(result.mapError { ($0 as? PostgresError)?.storeError ?? $0 })
         }
     }
@@ -69,6 +76,9 @@ package final class PostgresPool: Sendable {
 
     /// Returns true if a server process serves one of the pool's connections.
     package func isOwn(_ backend: Int32) -> Bool { state.withLock { $0.backends.contains(backend) } }
+
+    /// The number of open sessions.
+    var sessions: Int { state.withLock { $0.backends.count } }
 
     private func forget(_ connection: PostgresConnection) {
         state.withLock { _ = $0.backends.remove(connection.backend) }

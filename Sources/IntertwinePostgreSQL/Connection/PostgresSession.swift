@@ -13,14 +13,18 @@ package struct PostgresSettings: Sendable, Hashable {
     package var plansOnce: Bool
     /// True if statements that run together outside a transaction see one snapshot of the database.
     package var readsOneState: Bool
+    /// True if only a standby of the address accepts the session, independent of its `target_session_attrs`.
+    package var requiresStandby: Bool
 
     package init(
-        applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false, readsOneState: Bool = false
+        applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false, readsOneState: Bool = false,
+        requiresStandby: Bool = false
     ) {
         self.applicationName = applicationName
         self.statementTimeout = statementTimeout
         self.plansOnce = plansOnce
         self.readsOneState = readsOneState
+        self.requiresStandby = requiresStandby
     }
 }
 
@@ -29,7 +33,7 @@ enum PostgresSession {
     /// The oldest supported server version.
     private static let oldest: Int32 = 150_000
 
-    /// Connects to the first host that accepts the session. Blocks for at most five seconds per host, unless the address sets another limit.
+    /// Connects to the first host that accepts the session. Blocks for at most two seconds per host, unless the address sets another limit.
     ///
     /// - Returns: The session, and the timeline of its server if that server accepts writes.
     static func open(
@@ -132,7 +136,7 @@ enum PostgresSession {
         guard let handle = withParameters(address, settings, [], { PQconnectStartParams($0, $1, 1) }) else { return "" }
         defer { PQfinish(handle) }
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-        let deadline = ContinuousClock.now + .seconds(5)
+        let deadline = ContinuousClock.now + .seconds(2)
         var step = PGRES_POLLING_WRITING
         while step == PGRES_POLLING_WRITING || step == PGRES_POLLING_READING, ContinuousClock.now < deadline {
             let events = Int16(step == PGRES_POLLING_READING ? POLLIN : POLLOUT)
@@ -161,11 +165,11 @@ enum PostgresSession {
         // The parameters before the address are defaults, which the address overrides.
         let parameters =
             [
-                ("connect_timeout", "5"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
-                ("tcp_user_timeout", "10000"), ("fallback_application_name", settings.applicationName),
+                ("connect_timeout", "2"), ("keepalives_idle", "2"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
+                ("tcp_user_timeout", "5000"), ("fallback_application_name", settings.applicationName),
                 ("options", options),
                 ("dbname", address.uri), ("client_encoding", "UTF8"),
-            ] + overriding
+            ] + (settings.requiresStandby ? [("target_session_attrs", "standby")] : []) + overriding
         let keywords = parameters.map { strdup($0.0) }
         let values = parameters.map { strdup($0.1) }
         defer { for text in keywords + values { free(text) } }

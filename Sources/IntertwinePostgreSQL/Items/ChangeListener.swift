@@ -27,11 +27,13 @@ final class ChangeListener: Sendable {
     /// - Parameters:
     ///   - pool: The pool whose own changes are reported by ``suppressingOwn(_:_:)``.
     ///   - local: The other changes of items in this process.
-    init(_ pool: PostgresPool, _ local: OwnWrites) throws(PostgresError) {
+    ///   - standby: Receives the signs of life of the primary.
+    init(_ pool: PostgresPool, _ local: OwnWrites, standby: PostgresStandby? = nil) throws(PostgresError) {
         self.local = local
         let connection = try Self.connect(pool, local)
         state.isListening.store(true, ordering: .releasing)
-        queue.async { [state] in Self.run(connection, pool, local, state) }
+        standby?.primaryDidRespond()
+        queue.async { [state] in Self.run(connection, pool, local, standby, state) }
     }
 
     deinit {
@@ -44,6 +46,8 @@ final class ChangeListener: Sendable {
         }
         return StoreVersion(high: local.count, low: state.changes.load(ordering: .acquiring))
     }
+
+    var isListening: Bool { state.isListening.load(ordering: .acquiring) }
 
     /// The position that a standby must have replayed for reads of items; nil if a change may have been missed.
     var newest: LSN? { state.isListening.load(ordering: .acquiring) ? local.seen?.newest : nil }
@@ -70,11 +74,14 @@ final class ChangeListener: Sendable {
         return connection
     }
 
-    private static func run(_ first: PostgresConnection, _ pool: PostgresPool, _ local: OwnWrites, _ state: State) {
-        try? listen(first, pool, local, state)
+    private static func run(
+        _ first: PostgresConnection, _ pool: PostgresPool, _ local: OwnWrites, _ standby: PostgresStandby?, _ state: State
+    ) {
+        try? listen(first, pool, local, standby, state)
         var pause: UInt32 = 50
         while true {
             state.isListening.store(false, ordering: .releasing)
+            standby?.primaryDidVanish()
             guard !state.isOver.load(ordering: .relaxed) else { return }
             usleep(pause * 1_000)
             pause = min(1_000, pause * 2)
@@ -83,18 +90,20 @@ final class ChangeListener: Sendable {
             // Changes may have been missed while no session listened.
             state.changes.add(1, ordering: .releasing)
             state.isListening.store(true, ordering: .releasing)
+            standby?.primaryDidRespond()
             pause = 50
-            try? listen(connection, pool, local, state)
+            try? listen(connection, pool, local, standby, state)
         }
     }
 
     private static func listen(
-        _ connection: PostgresConnection, _ pool: PostgresPool, _ local: OwnWrites, _ state: State
+        _ connection: PostgresConnection, _ pool: PostgresPool, _ local: OwnWrites, _ standby: PostgresStandby?, _ state: State
     ) throws(PostgresError) {
         while !state.isOver.load(ordering: .relaxed) {
             let backends = try connection.notifications(within: interval)
             if backends.isEmpty {
                 guard try connection.awaitResult(within: timeout) else { return }
+                standby?.primaryDidRespond()
                 continue
             }
             local.seen?.record(connection)

@@ -9,8 +9,9 @@ internal import Synchronization
 /// a notification (``ChangeListener``).
 package final class PostgresFeedStore: ItemStore {
     private let pool: PostgresPool
-    private let standby: PostgresStandby?
+    let standby: PostgresStandby?
     private let changes: ChangeListener
+    private let local: OwnWrites
     /// The sort orders of the sections as last arranged; the default is by position.
     private let orders = Mutex<[StreamID: SectionSort]>([:])
 
@@ -25,12 +26,12 @@ package final class PostgresFeedStore: ItemStore {
     init(
         _ address: PostgresAddress, standby: PostgresStandby? = nil, reading limits: ReadLimits, local: OwnWrites
     ) throws(StoreError) {
-        self.standby = standby
+        (self.standby, self.local) = (standby, local)
         let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true, readsOneState: true))
         self.pool = pool
         changes = try ServerChecks.check(pool) { connection in
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
-            return try ChangeListener(pool, local)
+            return try ChangeListener(pool, local, standby: standby)
         }
         try standby?.check(local.seen?.newest)
     }
@@ -40,7 +41,10 @@ package final class PostgresFeedStore: ItemStore {
     package var readStatistics: ReadStatistics { pool.statistics }
 
     /// Returns a change with the next message about an old primary, or nil. A restarted server is no replacement; readers receive its errors.
-    package func checkForReplacement() -> FileChange? { PostgresTimelines.shared.takeMessage().map(FileChange.gone) }
+    package func checkForReplacement() -> FileChange? {
+        standby?.measure(local.seen?.newest)
+        return PostgresTimelines.shared.takeMessage().map(FileChange.gone)
+    }
 
     package func completeFile() {}
 
@@ -54,19 +58,46 @@ package final class PostgresFeedStore: ItemStore {
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
-        pool.run(for: purpose, { [self] in try snapshot($0) { try body($0) } }, completion: completion)
+        pool.perform(for: purpose, { [self] in try snapshot(for: purpose) { try body($0) } }, completion: completion)
     }
 
     private func reading<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresSnapshot) throws -> Value
     ) async throws -> Value {
-        try await pool.run(for: purpose) { [self] in try snapshot($0, body) }
+        try await pool.perform(for: purpose) { [self] in try snapshot(for: purpose, body) }
     }
 
-    /// - Parameter connection: with the primary, should it be needed.
-    private func snapshot<Value>(_ connection: PostgresConnection, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
+    /// Reads from the standby if that is as recent as the primary, and otherwise from the primary.
+    ///
+    /// While the primary is away, a page is read from the standby with its age.
+    private func snapshot<Value>(for purpose: ReadPurpose, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
         if let standby, let newest = changes.newest, let value = try standby.read(notOlderThan: newest, body) { return value }
-        return try PostgresSnapshot.read(connection, body)
+        let degraded = purpose == .page ? standby : nil
+        func read(mustBeComplete: Bool) throws -> Value? {
+            try degraded?.readDegraded(since: local.seen?.newest, mustBeComplete: mustBeComplete) {
+                try PostgresSnapshot.read($0, age: $1, body)
+            }
+        }
+        // No request waits for a primary that does not respond, if the standby has everything that this process has seen.
+        if degraded?.isPrimaryAway == true, let value = try read(mustBeComplete: true) { return value }
+        do {
+            return try pool.use { try PostgresSnapshot.read($0, body) }
+        } catch let error as PostgresError where error.isConnectionLost {
+            guard let value = try read(mustBeComplete: false) else { throw error }
+            return value
+        }
+    }
+
+    /// Values for metrics. A lag is nil if the standby does not respond.
+    package var connectionStatistics:
+        (sessions: Int, isListening: Bool, standby: (sessions: Int, lag: Duration?, reads: Int, degraded: Int)?)
+    {
+        (
+            pool.sessions, changes.isListening,
+            standby.map {
+                ($0.sessions, $0.lag, $0.reads.load(ordering: .relaxed), $0.degradedReads.load(ordering: .relaxed))
+            }
+        )
     }
 
     /// Runs a transaction that changes items. Such transactions are serialized.

@@ -5,13 +5,16 @@ package import IntertwineStorageCore
 package struct PostgresItemLocation: ItemLocation {
     private let address: PostgresAddress
     private let standby: PostgresAddress?
+    private let maximumAge: Duration
     private let changes: OwnWrites
     package let companions: String
 
-    /// - Parameter standby: of which is read where it is as new as what this process has seen.
-    package init(_ address: PostgresAddress, standby: PostgresAddress? = nil, companions: String) {
-        (self.address, self.standby) = (address, standby)
-        changes = OwnWrites(seen: standby.map { _ in CommittedLSN() })
+    /// - Parameters:
+    ///   - standby: A standby that is read if it is as recent as what this process has seen.
+    ///   - maximumAge: The age up to which pages are read from a standby while the primary is away; zero for never.
+    package init(_ address: PostgresAddress, standby: PostgresAddress? = nil, maximumAge: Duration = .zero, companions: String) {
+        (self.address, self.standby, self.maximumAge) = (address, standby, maximumAge)
+        changes = OwnWrites(seen: standby != nil || maximumAge > .zero ? CommittedLSN() : nil)
         self.companions = companions
     }
 
@@ -25,7 +28,11 @@ package struct PostgresItemLocation: ItemLocation {
     }
 
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
-        try PostgresFeedStore(address, standby: standby.map(PostgresStandby.init), reading: limits, local: changes)
+        let used =
+            if let standby { PostgresStandby(standby, maximumAge: maximumAge) } else if maximumAge > .zero {
+                PostgresStandby(address, servesReads: false, requiresStandby: true, maximumAge: maximumAge)
+            } else { nil as PostgresStandby? }
+        return try PostgresFeedStore(address, standby: used, reading: limits, local: changes)
     }
 
     package func importer(

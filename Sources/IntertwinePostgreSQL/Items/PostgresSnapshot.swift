@@ -23,6 +23,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
 
     private struct Exceeded: Error {}
 
+    let age: Duration?
     private let connection: PostgresConnection
     private var stage: Stage
     private let trustsAnnouncements: Bool
@@ -30,8 +31,8 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
     /// The answers to what was announced.
     private var brought: [(read: RowQuery, rows: PostgresRows)] = []
 
-    private init(_ connection: PostgresConnection, _ stage: Stage, trustsAnnouncements: Bool = true) {
-        self.connection = connection
+    private init(_ connection: PostgresConnection, _ stage: Stage, age: Duration? = nil, trustsAnnouncements: Bool = true) {
+        (self.connection, self.age) = (connection, age)
         self.stage = stage
         self.trustsAnnouncements = trustsAnnouncements
     }
@@ -45,12 +46,15 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
     ///
     /// - Parameters:
     ///   - connection: A connection whose sessions read one state of the database (``PostgresSettings/readsOneState``).
+    ///   - age: The age of the data, if newer data may exist on another server.
     ///   - body: The reads. It runs a second time if it reads more than was announced as complete.
-    static func read<Value>(_ connection: PostgresConnection, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
-        let snapshot = PostgresSnapshot(connection, .new)
+    static func read<Value>(
+        _ connection: PostgresConnection, age: Duration? = nil, _ body: (PostgresSnapshot) throws -> Value
+    ) throws -> Value {
+        let snapshot = PostgresSnapshot(connection, .new, age: age)
         let result = Result { try snapshot.reading(body) }
         guard snapshot.stage == .exceeded else { return try result.get() }
-        return try PostgresSnapshot(connection, .new, trustsAnnouncements: false).reading(body)
+        return try PostgresSnapshot(connection, .new, age: age, trustsAnnouncements: false).reading(body)
     }
 
     private func reading<Value>(_ body: (PostgresSnapshot) throws -> Value) throws -> Value {

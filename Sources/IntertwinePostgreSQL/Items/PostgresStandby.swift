@@ -53,6 +53,7 @@ final class CommittedLSN: Sendable {
 /// A hot standby of the items' database, which serves reads if it has replayed everything that this process has seen.
 ///
 /// If the standby lags or fails, the primary serves the read. Reads from the standby are therefore never older than reads from the primary.
+/// While the primary is away, pages can be read with an age (``readDegraded(since:mustBeComplete:_:)``).
 final class PostgresStandby: Sendable {
     private struct State {
         /// True if the standby has failed and has not responded since. At most one thread then waits for it.
@@ -67,12 +68,26 @@ final class PostgresStandby: Sendable {
 
     private let pool: PostgresPool
     private let state = Mutex(State())
-    /// Reads that it has answered.
+    /// The number of reads that it has answered as recent as the primary.
     let reads = Atomic<Int>(0)
+    /// The number of reads that it has answered with an age.
+    let degradedReads = Atomic<Int>(0)
+    private let servesReads: Bool
+    private let maximumAge: Duration
+    /// The last sign of life of the primary; nil while its listening session is lost.
+    private let primary = Mutex<(lastContact: ContinuousClock.Instant, isAway: Bool)>((.now, false))
+    /// The result of the last measurement.
+    private let measured = Mutex<(lag: Duration?, next: ContinuousClock.Instant)>((nil, .now))
 
-    init(_ address: PostgresAddress) {
-        let settings = PostgresSettings(applicationName: "intertwine standby reader", plansOnce: true, readsOneState: true)
+    /// - Parameters:
+    ///   - servesReads: True if the standby is read while the primary responds.
+    ///   - requiresStandby: True if the address names the primary, too.
+    ///   - maximumAge: The age up to which data is read while the primary is away.
+    init(_ address: PostgresAddress, servesReads: Bool = true, requiresStandby: Bool = false, maximumAge: Duration = .zero) {
+        let settings = PostgresSettings(
+            applicationName: "intertwine standby reader", plansOnce: true, readsOneState: true, requiresStandby: requiresStandby)
         pool = PostgresPool(address, settings: settings)
+        (self.servesReads, self.maximumAge) = (servesReads, maximumAge)
     }
 
     /// - Throws: `StoreError.unusable` if the standby responds and has another database.
@@ -87,7 +102,7 @@ final class PostgresStandby: Sendable {
     /// - Returns: nil if the caller must use the primary.
     /// - Throws: The error of `body`, except failures of the server.
     func read<Value>(notOlderThan minimum: LSN, _ body: (PostgresSnapshot) throws -> Value) throws -> Value? {
-        guard begin() else { return nil }
+        guard servesReads, begin() else { return nil }
         var rest: Duration?
         var isDoubted = false
         defer { end(isLagging: isDoubted, cooldown: rest) }
@@ -109,6 +124,64 @@ final class PostgresStandby: Sendable {
             return nil
         }
     }
+
+    // MARK: While the primary is away
+
+    /// Records that the primary responds, or that its listening session is lost.
+    func primaryDidRespond() { primary.withLock { $0 = (.now, false) } }
+    func primaryDidVanish() { primary.withLock { $0.isAway = true } }
+
+    var isPrimaryAway: Bool { maximumAge > .zero && primary.withLock { $0.isAway } }
+
+    /// Runs `body` on the standby with the age of its data.
+    ///
+    /// - Parameters:
+    ///   - newest: The newest commit that this process has seen.
+    ///   - mustBeComplete: True if the standby must have replayed that commit.
+    /// - Returns: nil if the standby does not respond, or its data is too old.
+    /// - Throws: The error of `body`, except failures of the server.
+    func readDegraded<Value>(
+        since newest: LSN?, mustBeComplete: Bool, _ body: (PostgresConnection, Duration) throws -> Value
+    ) throws -> Value? {
+        guard maximumAge > .zero else { return nil }
+        do {
+            return try pool.use { connection in
+                let (isComplete, delay) = try replay(connection, newest)
+                let silence = primary.withLock { $0.lastContact }.duration(to: .now)
+                let known = isComplete ? silence : delay.map { max($0, silence) }
+                guard isComplete || !mustBeComplete, let age = known, age <= maximumAge else { return nil }
+                let value = try body(connection, age)
+                degradedReads.add(1, ordering: .relaxed)
+                return value
+            }
+        } catch is PostgresError {
+            return nil
+        }
+    }
+
+    /// Returns true if the standby has replayed `newest`, and the time since the last replayed commit was made.
+    private func replay(_ connection: PostgresConnection, _ newest: LSN?) throws(PostgresError) -> (isComplete: Bool, delay: Duration?) {
+        if newest?.isReached(by: connection.followed) != true { connection.followed = try LSN.now(connection) }
+        if newest?.isReached(by: connection.followed) == true { return (true, nil) }
+        let rows = try connection.query(
+            "SELECT (extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000)::bigint")
+        return (false, rows.isNull(0, 0) ? nil : .milliseconds(max(0, rows.integer(0, 0))))
+    }
+
+    /// Measures the replication lag every five seconds. Blocks.
+    func measure(_ newest: LSN?) {
+        guard measured.withLock({ $0.next <= .now }) else { return }
+        let lag = try? pool.use { connection in
+            let (isComplete, delay) = try replay(connection, newest)
+            return isComplete ? Duration.zero : delay
+        }
+        measured.withLock { $0 = (lag ?? nil, .now + .seconds(5)) }
+    }
+
+    /// The replication lag at the last measurement; nil if the standby did not respond.
+    var lag: Duration? { measured.withLock { $0.lag } }
+
+    var sessions: Int { pool.sessions }
 
     private func begin() -> Bool {
         state.withLock { state in

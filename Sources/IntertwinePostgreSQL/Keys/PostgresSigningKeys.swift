@@ -1,6 +1,7 @@
 package import IntertwineItems
 package import IntertwineLedger
 internal import IntertwineStorageCore
+internal import Synchronization
 
 /// The signing keys for tokens and cursors, which all replicas share. The first replica that starts creates the first key.
 ///
@@ -26,6 +27,10 @@ package final class PostgresSigningKeys: Sendable {
     ]
 
     private let pool: PostgresPool
+    private let creation = Atomic<Int64>(0)
+
+    /// The time at which the newest key was created, in milliseconds since 1970-01-01 UTC.
+    package var newestCreation: Int64 { creation.load(ordering: .relaxed) }
 
     /// Opens the keys, and creates the first key in an empty database.
     ///
@@ -66,7 +71,7 @@ package final class PostgresSigningKeys: Sendable {
     /// - Throws: `StoreError`
     package func load() throws -> SigningKeys {
         do {
-            return try pool.use(Self.keys)
+            return try pool.use(keys)
         } catch let error as PostgresError {
             throw error.storeError
         }
@@ -74,7 +79,7 @@ package final class PostgresSigningKeys: Sendable {
 
     /// Reads the valid keys without blocking the caller.
     package func read() async throws -> SigningKeys {
-        try await pool.run(for: .background, Self.keys)
+        try await pool.run(for: .background) { [self] in try keys($0) }
     }
 
     /// Creates a new key, with which all replicas sign ten seconds later.
@@ -121,10 +126,18 @@ package final class PostgresSigningKeys: Sendable {
         try connection.query("INSERT INTO signing_key (key, made) VALUES ($1, clock_timestamp())", .text(key.hexadecimal))
     }
 
-    private static func keys(_ connection: PostgresConnection) throws -> SigningKeys {
+    private func keys(_ connection: PostgresConnection) throws -> SigningKeys {
+        let (keys, newest) = try Self.keys(connection)
+        creation.store(newest, ordering: .relaxed)
+        return keys
+    }
+
+    private static func keys(_ connection: PostgresConnection) throws -> (SigningKeys, newest: Int64) {
         let rows = try connection.query(
-            "SELECT key, made <= now() - make_interval(secs => $1::int) FROM signing_key ORDER BY number DESC LIMIT 3",
-            .integer(Int64(introduction)))
+            """
+            SELECT key, made <= now() - make_interval(secs => $1::int), (extract(epoch FROM made) * 1000)::bigint
+            FROM signing_key ORDER BY number DESC LIMIT 3
+            """, .integer(Int64(introduction)))
         let keys = try (0..<rows.count).map { row in
             guard let key = SigningKey(hexadecimal: rows.text(row, 0)) else {
                 throw StoreError.unusable("a key in the table signing_key is not 64 hexadecimal digits")
@@ -133,7 +146,8 @@ package final class PostgresSigningKeys: Sendable {
         }
         // The very first key signs at once, as no older key can sign meanwhile.
         guard let newest = keys.first else { throw StoreError.unusable("there is no key in the table signing_key") }
-        guard keys.count > 1, !rows.flag(0, 1) else { return SigningKeys(current: newest, previous: keys.dropFirst().first) }
-        return SigningKeys(current: keys[1], previous: keys.dropFirst(2).first, next: newest)
+        let creation = rows.integer(0, 2)
+        guard keys.count > 1, !rows.flag(0, 1) else { return (SigningKeys(current: newest, previous: keys.dropFirst().first), creation) }
+        return (SigningKeys(current: keys[1], previous: keys.dropFirst(2).first, next: newest), creation)
     }
 }

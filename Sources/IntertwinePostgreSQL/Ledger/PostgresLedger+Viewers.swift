@@ -23,10 +23,20 @@ extension PostgresLedger {
 
     /// Reads on the caller's thread.
     package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
-        try reading { connection in
+        func read(_ connection: PostgresConnection) throws -> Value {
             let listRanges = try ListRanges(lists, of: viewer, connection)
             defer { listRanges.end() }
             return try body(lists.map { ListRange($0, listRanges) })
+        }
+        func readDegraded() throws -> Value? {
+            try standby?.readDegraded(since: nil, mustBeComplete: false) { connection, _ in try read(connection) }
+        }
+        if standby?.isPrimaryAway == true, let value = try readDegraded() { return value }
+        do {
+            return try pool.use(read)
+        } catch let error as PostgresError {
+            if error.isConnectionLost, let value = try readDegraded() { return value }
+            throw error.storeError
         }
     }
 }

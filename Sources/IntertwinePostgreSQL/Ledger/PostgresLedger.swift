@@ -3,6 +3,7 @@ package import IntertwineItems
 package import IntertwineLedger
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
+internal import Synchronization
 
 /// A ledger in a PostgreSQL database, shared by any number of replicas: a write that one replica acknowledged is visible to all.
 ///
@@ -12,6 +13,9 @@ package final class PostgresLedger: Sendable {
     let pool: PostgresPool
     let commits: GroupCommit<PostgresGroupWriter>
     let clock: ServerClock
+    /// The standby of the items, which also has the viewers' lists.
+    let standby: PostgresStandby?
+    private let maxSessions = Atomic<Int64>(0)
 
     /// Opens the ledger, and creates its tables in an empty database.
     ///
@@ -20,14 +24,15 @@ package final class PostgresLedger: Sendable {
     ///   - group: The maximum number of units in one transaction, which limits how long the first waits for the last.
     ///   - timeout: The total wait in seconds of a unit for an unreachable server or for locks; it then fails as `StoreError.unavailable`.
     ///   - reads: The limits of reads; reports take at most half of the connections.
+    ///   - items: The items of the database, whose standby serves the lists of viewers while the primary is away.
     ///   - now: A substitute for the server's time in tests, in milliseconds since 1970-01-01 UTC.
     /// - Throws: `StoreError.unusable` with one line that names the remedy.
     package init(
         _ address: PostgresAddress, waiting: Int = 4_096, group: Int = 512, timeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
-        now: (@Sendable () -> Int64)? = nil
+        beside items: (any ItemStore)? = nil, now: (@Sendable () -> Int64)? = nil
     ) throws(StoreError) {
         let clock = ServerClock(substitute: now)
-        self.clock = clock
+        (self.clock, standby) = (clock, (items as? PostgresFeedStore)?.standby)
         pool = PostgresPool(address, reading: reads, settings: PostgresSettings(applicationName: "intertwine reader"))
         let limits = GroupLimits(
             waiting: max(1, waiting), group: max(1, group), maxQueueTime: .seconds(timeout), events: 4_096, isWatched: true)
@@ -36,7 +41,12 @@ package final class PostgresLedger: Sendable {
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
             let start = WallClock.now()
-            let found = try connection.query("SELECT \(ServerClock.expression), current_setting('transaction_read_only') = 'on'")
+            let found = try connection.query(
+                """
+                SELECT \(ServerClock.expression), current_setting('transaction_read_only') = 'on',
+                    current_setting('max_connections')::bigint
+                """)
+            maxSessions.store(found.integer(0, 2), ordering: .relaxed)
             guard !found.flag(0, 1) else { throw PostgresError(code: "25006", message: "the database is read-only") }
             try clock.check(found.integer(0, 0), askedAt: start)
         }
@@ -57,6 +67,12 @@ package final class PostgresLedger: Sendable {
     }
 
     package var statistics: LedgerStatistics { commits.statistics }
+
+    /// Values for metrics: the number of sessions, the server's `max_connections` at the start, and the milliseconds by which this machine's
+    /// clock is ahead of the server's.
+    package var connectionStatistics: (sessions: Int, maxSessions: Int64, clockOffset: Int64?) {
+        (pool.sessions + 1, maxSessions.load(ordering: .relaxed), clock.offset)
+    }
 
     /// The statistics of reads.
     package var readStatistics: ReadStatistics { pool.statistics }

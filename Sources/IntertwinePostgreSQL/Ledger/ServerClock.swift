@@ -21,6 +21,7 @@ final class ServerClock: Sendable {
     private let origin = Atomic<Int64>(unread)
 
     private static let unread = Int64.min
+    private let difference = Atomic<Int64>(unread)
 
     init(substitute: (@Sendable () -> Int64)? = nil) {
         self.substitute = substitute
@@ -37,6 +38,12 @@ final class ServerClock: Sendable {
         let local = WallClock.now()
         guard let estimate else { return local }
         return abs(local &- estimate) > Self.tolerance ? estimate : local
+    }
+
+    /// The milliseconds by which this machine's clock is ahead of the server's, by the last report; nil before the first one.
+    var offset: Int64? {
+        let difference = difference.load(ordering: .relaxed)
+        return difference == Self.unread ? nil : difference
     }
 
     private var estimate: Int64? {
@@ -62,6 +69,7 @@ final class ServerClock: Sendable {
     func check(_ server: Int64, askedAt start: Int64) throws(StoreError) -> Int64 {
         origin.store(server &- Self.monotonic(), ordering: .relaxed)
         let end = WallClock.now()
+        difference.store((start &+ end) / 2 &- server, ordering: .relaxed)
         let (ahead, behind) = (start - server, server - end)
         guard max(ahead, behind) > Self.tolerance else { return server }
         throw .unavailable(

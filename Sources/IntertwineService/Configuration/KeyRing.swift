@@ -7,11 +7,15 @@ internal import Synchronization
 final class KeyRing: Sendable {
     private let state: Mutex<SigningKeys>
     private let read: (@Sendable () async throws -> SigningKeys)?
+    /// Returns the time at which the newest key was created, in milliseconds since 1970-01-01 UTC; nil if it is not known.
+    let creation: @Sendable () -> Int64?
 
     /// - Parameter read: Reads the valid keys; nil if the keys never change.
-    init(_ keys: SigningKeys, read: (@Sendable () async throws -> SigningKeys)? = nil) {
+    init(
+        _ keys: SigningKeys, creation: @escaping @Sendable () -> Int64? = { nil }, read: (@Sendable () async throws -> SigningKeys)? = nil
+    ) {
         state = Mutex(keys)
-        self.read = read
+        (self.creation, self.read) = (creation, read)
     }
 
     var keys: SigningKeys { state.withLock { $0 } }

@@ -9,8 +9,10 @@ package import IntertwineStorageCore
 extension ServiceConfiguration {
     /// Opens the ledger; creates it if it is missing.
     ///
-    /// - Parameter now: Returns milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
-    func openLedger(now: (@Sendable () -> Int64)?) throws(StoreError) -> any PersistentLedger {
+    /// - Parameters:
+    ///   - items: The open items of the same store, if there are any.
+    ///   - now: Returns milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
+    func openLedger(beside items: (any ItemStore)? = nil, now: (@Sendable () -> Int64)?) throws(StoreError) -> any PersistentLedger {
         let timeout = Double(ledger.writeTimeout.milliseconds) / 1_000
         guard let address = try store.postgresAddress() else {
             return try SQLiteLedger(
@@ -18,7 +20,7 @@ extension ServiceConfiguration {
                 now: now ?? SQLiteLedger.systemTime)
         }
         return try PostgresLedger(
-            address, waiting: ledger.queue, group: ledger.batchSize, timeout: timeout, reading: store.reading, now: now)
+            address, waiting: ledger.queue, group: ledger.batchSize, timeout: timeout, reading: store.reading, beside: items, now: now)
     }
 
     /// Returns true if the items, and the ledger if it exists, have the current schema, so that opening them writes nothing.

@@ -65,6 +65,12 @@ struct SigningKeyFile {
         return key
     }
 
+    /// The time of the last change of the file, in milliseconds since 1970-01-01 UTC; nil if the file does not exist.
+    fileprivate var creation: Int64? {
+        let date = (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+        return date.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded()) }.map { $0 * 1_000 }
+    }
+
     /// Writes a key to a temporary file and links it to its path, so that readers never see an incomplete key.
     ///
     /// Temporary files of killed processes do no harm.
@@ -95,14 +101,16 @@ extension ServiceConfiguration {
         let previous = SigningKey(hexadecimal: signing.previousKey)
         if let key = SigningKey(hexadecimal: signing.key) { return KeyRing(SigningKeys(current: key, previous: previous)) }
         guard let address = try store.postgresAddress() else {
-            let key = try SigningKeyFile(path: store.path(of: "signing.key")).load()
-            return KeyRing(SigningKeys(current: key, previous: previous))
+            let file = SigningKeyFile(path: store.path(of: "signing.key"))
+            let (key, creation) = (try file.load(), file.creation)
+            return KeyRing(SigningKeys(current: key, previous: previous), creation: { creation })
         }
         let sharedKeys = try PostgresSigningKeys(address)
         @Sendable func all(_ keys: SigningKeys) -> SigningKeys {
             SigningKeys(current: keys.current, previous: keys.previous ?? previous, next: keys.next)
         }
-        return KeyRing(all(try sharedKeys.load())) { all(try await sharedKeys.read()) }
+        return KeyRing(
+            all(try sharedKeys.load()), creation: { sharedKeys.newestCreation }, read: { all(try await sharedKeys.read()) })
     }
 
     /// Creates a new signing key in the database, which all replicas adopt.

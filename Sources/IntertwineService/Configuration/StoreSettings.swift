@@ -19,6 +19,8 @@ public struct StoreSettings: Sendable {
     public var readDatabase = ""
     /// The data folder of a replica with a PostgreSQL database (`server.data-folder`). Replicas on one machine need different folders.
     public var dataFolder = "data"
+    /// The age up to which pages are read from a standby while the primary is away; zero for never.
+    public var degradedReads: Duration = .zero
     /// The number of threads that read the items, and also of those that read the ledger.
     public var readers = 4
     /// The maximum number of queued reads. Beyond it, the response is 503.
@@ -26,7 +28,7 @@ public struct StoreSettings: Sendable {
     /// The queue timeout: the time a request waits for a reader before its response is 503.
     public var queueTimeout: Duration = .seconds(2)
     /// The time limit of a statement on a PostgreSQL server. After it, a waiting request gets 503.
-    public var statementTimeout: Duration = .seconds(10)
+    public var statementTimeout: Duration = .seconds(5)
     /// A Boolean value indicating whether a start continues if a file of the store is missing, older than the others, or of another store.
     ///
     /// It is no setting, because it applies to one start only.
@@ -48,6 +50,10 @@ public struct StoreSettings: Sendable {
             readDatabase.isEmpty || PostgresAddress.isAddress(database),
             "store.read-database: requires a PostgreSQL database in store.database")
         if let fault = standbyError { reader.check(false, "store.read-database: \(fault)") }
+        reader.read("store.degraded-reads", &degradedReads, in: .zero ... .seconds(86_400))
+        reader.check(
+            degradedReads == .zero || hasStandby,
+            "store.degraded-reads: requires a second host in the address of store.database, or store.read-database")
         reader.read("store.readers", &readers, in: 1...64)
         reader.read("store.queue", &queue, in: 1...1_000_000)
         reader.read("store.queue-timeout", &queueTimeout, in: .milliseconds(100) ... .seconds(60))
@@ -101,6 +107,10 @@ public struct StoreSettings: Sendable {
         } catch {
             return error
         }
+    }
+
+    private var hasStandby: Bool {
+        PostgresAddress.isAddress(readDatabase) || ((try? postgresAddress()) ?? nil)?.hasSeveralHosts == true
     }
 
     /// Returns the standby's address with a short timeout. Why: if the standby does not respond, reads continue on the primary without a long delay.
@@ -157,7 +167,7 @@ public struct StoreSettings: Sendable {
     /// - Throws: `StoreError.unusable` if it is an address that cannot be parsed.
     package func items() throws(StoreError) -> any ItemLocation {
         guard let address = try postgresAddress() else { return ItemFile(database) }
-        return PostgresItemLocation(address, standby: try standbyAddress(), companions: path(of: "items"))
+        return PostgresItemLocation(address, standby: try standbyAddress(), maximumAge: degradedReads, companions: path(of: "items"))
     }
 }
 

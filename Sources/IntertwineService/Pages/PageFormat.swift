@@ -78,12 +78,30 @@ final class PageFormat: Sendable {
         -> EncodedResponse
     {
         let (body, digest) = page.encoded()
+        if let age = page.age {
+            return aged(page, body, EntityTag.of(digest: digest.span), age, isShared: isShared, isNamed: isNamed, gzip: gzip, route: route)
+        }
         let heads = form(page.language).heads
         return EncodedResponse(
             body, !isShared ? heads.own : isNamed ? heads.named : heads.shared, field: page.link.map { HTTPField(name: .link, value: $0) },
             entityTag: EntityTag.of(digest: digest.span), compressionLevel: gzip ? Self.compressionLevel : nil, isCached: isCached,
             route: route
         )
+    }
+
+    /// Encodes a page of older data. Its `Age` is at least one second, so that it differs from a page of the newest data.
+    private func aged(
+        _ page: FeedPage, _ body: [UInt8], _ entityTag: [UInt8], _ age: Duration, isShared: Bool, isNamed: Bool, gzip: Bool,
+        route: String?
+    ) -> EncodedResponse {
+        let form = form(page.language)
+        var response = ServerResponse(
+            status: .ok, fields: !isShared ? form.ownFields : isNamed ? form.namedFields : form.sharedFields, body: body)
+        response.fields[.link] = page.link
+        response.fields[.age] = String(max(1, age.components.seconds))
+        response.entityTag = String(decoding: entityTag, as: UTF8.self)
+        response.isCompressible = true
+        return EncodedResponse(response, compressionLevel: gzip ? Self.compressionLevel : nil, route: route)
     }
 
     /// Returns the response with a page for one viewer.

@@ -86,7 +86,7 @@ struct PageLoader: Sendable {
             joined: metrics.join
         ) { _ in
             metrics.miss()
-            return try await make(pageRequest, for: .request)
+            return try await make(pageRequest, for: .page)
         }
         // A client that requests a page with a cursor is likely to request the next page.
         if pageRequest.request.cursor != nil, let following = loaded.following { prefetch(following) }
@@ -136,7 +136,7 @@ struct PageLoader: Sendable {
             let loaded = page.map { page in
                 guard let page else { return LoadedPage() }
                 metrics.count(page.omissions)
-                return cache(page, pageRequest, for: .request, version, revision)
+                return cache(page, pageRequest, for: .page, version, revision)
             }
             coalescer.complete(key, loaded)
             if pageRequest.request.cursor != nil, case .success(let loaded) = loaded, let following = loaded.following {
@@ -182,7 +182,8 @@ struct PageLoader: Sendable {
             page, isShared: true, isNamed: pageRequest.request.client != nil, gzip: pageRequest.gzip || pages.isEnabled,
             isCached: pages.isEnabled,
             route: pageRequest.route)
-        guard pages.isEnabled else { return LoadedPage(response: encodedResponse) }
+        // A page with an age is outdated as soon as the database is back.
+        guard pages.isEnabled, page.age == nil else { return LoadedPage(response: encodedResponse) }
         let following = pageRequest.following(page)
         pages.store(
             encodedResponse, as: pageRequest.key, target: pageRequest.spelling, version: version.store, current: store.version,

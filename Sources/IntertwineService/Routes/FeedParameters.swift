@@ -171,7 +171,7 @@ extension ResponseDescription {
         _ text: String, _ wrong: [ProblemExample], forbidden: ResponseDescription = .untrustedViewer
     ) -> [ResponseDescription] {
         [
-            .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),
+            .json(.ok, "A page.", .page, [.pageCaching, .pageAge, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),
             ResponseDescription.empty(
                 .notModified, "The representation of the client is current.",
                 [
@@ -212,6 +212,14 @@ extension ResponseDescription.Header {
         "Cache-Control", "The lifetime of the page in caches. `private` if the page is personalized.", isRequired: true,
         example: "no-cache"
     ).named("PageCacheControl")
+    static let pageAge = ResponseDescription.Header(
+        "Age",
+        """
+        The seconds for which newer data may exist: only on pages from a standby while the primary is away (`store.degraded-reads`). On images, the \
+        seconds since the origin generated or validated them.
+        """,
+        .string(pattern: "^[0-9]+$"), example: "12"
+    ).named("PageAge")
     static let link = ResponseDescription.Header(
         "Link",
         "`page.next` and `page.previous` as links (RFC 8288) with the relations `next` and `prev`. Absent if the feed has only one page.",

@@ -28,14 +28,18 @@ struct HealthRoutes: Sendable {
             Route(
                 .get, "/readyz",
                 APIOperation(
-                    "getReadiness", tag: tag, "Check readiness", "The service is ready if its stores respond and it is not stopping.",
+                    "getReadiness", tag: tag, "Check readiness",
+                    """
+                    The service is ready if its stores respond and it is not stopping. While it serves pages from a standby, because the \
+                    primary is away (`store.degraded-reads`), the status is `degraded`.
+                    """,
                     responses: Self.responses("The service is ready.", "ready") + [stopping])
             ) { try await ready($0) },
         ]
     }
 
     private static func responses(_ text: String, _ status: String) -> [ResponseDescription] {
-        let health = Schema.object([.required("status", .words(["ok", "ready"]))]).named("Health")
+        let health = Schema.object([.required("status", .words(["ok", "ready", "degraded"]))]).named("Health")
         return [
             .json(.ok, text, health, [.noStore], example: #"{"status": "\#(status)"}"#), .notModified, .preconditionFailed,
         ]
@@ -46,6 +50,7 @@ struct HealthRoutes: Sendable {
     /// - Throws: ``Problem`` (503) while the service drains, or `StoreError` if the store does not respond or the ledger accepts no click.
     private func ready(_ request: RouteRequest) async throws -> ServerResponse {
         guard !state.isDraining else { throw Problem(.serviceUnavailable, nil, "The service is stopping.", fields: [.retryAfter: "1"]) }
+        if (try? await store.read(for: .page) { $0.age }) ?? nil != nil { return Self.response("degraded") }
         try await store.checkReady()
         try await ledger.checkReady()
         return Self.response("ready")

@@ -65,7 +65,7 @@ struct ReadQueue {
             return .refused
         }
         (read.stage, read.arrival) = (.waiting, now)
-        if read.purpose == .request { requests.append(read) } else { background.append(read) }
+        if read.purpose.isForClient { requests.append(read) } else { background.append(read) }
         statistics.waiting = count
         return .waiting
     }
@@ -75,7 +75,7 @@ struct ReadQueue {
         let mayLinger = runningInBackground < max(1, limits.threads / 2)
         let isBehind = background.first.map { first in requests.first.map { first.arrival < $0.arrival } ?? true } ?? false
         guard let read = mayLinger && isBehind ? background.popFirst() : requests.popFirst() else { return nil }
-        if read.purpose != .request { runningInBackground += 1 }
+        if !read.purpose.isForClient { runningInBackground += 1 }
         read.stage = .running
         statistics.running += 1
         statistics.waiting = count
@@ -84,7 +84,7 @@ struct ReadQueue {
 
     mutating func finish(_ read: PendingRead) {
         read.stage = .over
-        if read.purpose != .request { runningInBackground -= 1 }
+        if !read.purpose.isForClient { runningInBackground -= 1 }
         statistics.running -= 1
         statistics.finished += 1
     }
@@ -110,4 +110,8 @@ struct ReadQueue {
         statistics.waiting = count
         return late
     }
+}
+
+extension ReadPurpose {
+    fileprivate var isForClient: Bool { self == .request || self == .page }
 }
