@@ -79,8 +79,8 @@ struct PointInTimeRecoveryTests {
             try Self.run(Self.located(try commands("Make a base backup"), server), on: server)
             for number in 0..<20 { try click("after \(number)", service) }
             let moment = try database.psql("SELECT clock_timestamp()")
-            try database.psql("DELETE FROM item; DELETE FROM event")
             try click("too late", service)
+            try database.psql("DELETE FROM item; DELETE FROM event")
             try server.archive()
             service.stop()
 

@@ -39,7 +39,7 @@ package struct PostgresAddress: Sendable, Hashable {
     }
 
     /// - Throws: `StoreError.unusable` with one line that repeats no part of the URI.
-    package init(_ uri: String, statementTimeout: Duration = .seconds(5)) throws(StoreError) {
+    package init(_ uri: String, statementTimeout: Duration = .seconds(4)) throws(StoreError) {
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &fault) else {
             defer { PQfreemem(fault) }

@@ -28,7 +28,7 @@ public struct StoreSettings: Sendable {
     /// The queue timeout: the time a request waits for a reader before its response is 503.
     public var queueTimeout: Duration = .seconds(2)
     /// The time limit of a statement on a PostgreSQL server. After it, a waiting request gets 503.
-    public var statementTimeout: Duration = .seconds(5)
+    public var statementTimeout: Duration = .seconds(4)
     /// A Boolean value indicating whether a start continues if a file of the store is missing, older than the others, or of another store.
     ///
     /// It is no setting, because it applies to one start only.

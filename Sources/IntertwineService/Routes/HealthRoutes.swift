@@ -50,7 +50,12 @@ struct HealthRoutes: Sendable {
     /// - Throws: ``Problem`` (503) while the service drains, or `StoreError` if the store does not respond or the ledger accepts no click.
     private func ready(_ request: RouteRequest) async throws -> ServerResponse {
         guard !state.isDraining else { throw Problem(.serviceUnavailable, nil, "The service is stopping.", fields: [.retryAfter: "1"]) }
-        if (try? await store.read(for: .page) { $0.age }) ?? nil != nil { return Self.response("degraded") }
+        // One read decides, so that the wait for a store that does not respond is not doubled.
+        let age = try await store.read(for: .page) { snapshot in
+            _ = try snapshot.items(in: .content, .forward, of: nil, limit: 1)
+            return snapshot.age
+        }
+        guard age == nil else { return Self.response("degraded") }
         try await store.checkReady()
         try await ledger.checkReady()
         return Self.response("ready")
