@@ -25,8 +25,14 @@ extension PostgresLedger {
     package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         func read(_ connection: PostgresConnection) throws -> Value {
             let listRanges = try ListRanges(lists, of: viewer, connection)
-            defer { listRanges.end() }
-            return try body(lists.map { ListRange($0, listRanges) })
+            do {
+                let value = try body(lists.map { ListRange($0, listRanges) })
+                listRanges.end()
+                return value
+            } catch {
+                listRanges.abort()
+                throw error
+            }
         }
         func readDegraded() throws -> Value? {
             try standby?.readDegraded(since: nil, mustBeComplete: false) { connection, _ in try read(connection) }
@@ -87,6 +93,11 @@ private final class ListRanges {
         // A connection on which that fails is not used again.
         try? begin()
         try? connection.post([SQLCommand("COMMIT")])
+    }
+
+    /// Ends the transaction after an error. If a result is outstanding, the connection is not used again, and nothing waits for it.
+    func abort() {
+        if beginning == nil { try? connection.post([SQLCommand("COMMIT")]) }
     }
 
     func withdrawals(from list: ViewerList) throws -> Int64? {
