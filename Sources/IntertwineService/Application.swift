@@ -118,7 +118,7 @@ extension FeedService {
             let sources = declaredFeeds.sources(streams: streams, settings: configuration.feed).merging(extensions.dataSources) {
                 $1
             }
-            let elsewhere = SourceItems(sources.values)
+            let elsewhere = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
             try configuration.checkPinnedAds(declaredFeeds)
             let campaignsFile = try configuration.campaignsFile(
                 among: declaredFeeds, configuration.creatives(kindsFile, extensions))

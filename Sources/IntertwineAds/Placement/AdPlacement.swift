@@ -3,7 +3,7 @@
 /// A placement works with counts only and sees neither items nor cells. It therefore works with every kind of item and cell.
 ///
 /// ```swift
-/// Shows up to two advertisements at the end of each page.
+/// /// Shows up to two advertisements at the end of each page.
 /// struct EndPlacement: AdPlacement {
 ///     let supply = FillPolicy.rotating(perPage: 2)
 ///

@@ -30,6 +30,8 @@ public final class ArrayDataSource: AsyncDataSource {
     private static let distance: Int64 = 1 << 20
 
     private let state = Mutex(State())
+    /// The task that iterates the sequence.
+    private let iteration = Mutex<Task<Void, any Error>?>(nil)
 
     /// - Parameter items: The items. Of two items with one kind and id, the first one is used.
     public init(_ items: [FeedItem] = []) {
@@ -43,12 +45,17 @@ public final class ArrayDataSource: AsyncDataSource {
     public convenience init<Items: AsyncSequence & Sendable>(_ sequence: Items, keeping limit: Int = 10_000)
     where Items.Element == FeedItem {
         self.init()
-        Task { [weak self] in
+        let task = Task { [weak self] in
             for try await item in sequence {
                 guard let self else { return }
                 append(item, keeping: limit)
             }
         }
+        iteration.withLock { $0 = task }
+    }
+
+    deinit {
+        iteration.withLock { $0?.cancel() }
     }
 
     public var version: UInt64 { state.withLock { $0.version } }

@@ -34,7 +34,7 @@ public protocol AsyncDataSource: Sendable {
     ///
     /// - Parameters:
     ///   - position: The position before the first item, which is excluded; nil for the start. No item need have it any more.
-    ///   - limit: The maximum number of items. Fewer items end the list.
+    ///   - limit: The maximum number of items, up to 300. Fewer items end the list, so a source with smaller pages requests several of them.
     func page(after position: Int64?, limit: Int) async throws -> [FeedItem]
 
     /// Returns the last items before a position, whose positions ascend. By default, the source is read from its start.
@@ -42,7 +42,7 @@ public protocol AsyncDataSource: Sendable {
     /// - Parameter position: The position after the last item, which is excluded; nil for the end.
     func page(before position: Int64?, limit: Int) async throws -> [FeedItem]
 
-    /// Returns an item, for the actions on its cell; nil if it does not exist.
+    /// Returns an item, for the actions on its cell; nil if it does not exist. Ids are unique in a source, also across kinds.
     func item(id: String) async throws -> FeedItem?
 
     /// The time limit of a call. Requests that wait for a longer call get 503. By default, five seconds.
@@ -61,6 +61,7 @@ extension AsyncDataSource {
         let size = 100
         var (last, items): (Int64?, [FeedItem]) = (nil, [])
         while true {
+            try Task.checkCancellation()
             let page = try await page(after: last, limit: size)
             let before = page.prefix { item in position.map { item.position < $0 } ?? true }
             items = Array((items + before).suffix(limit))

@@ -78,7 +78,8 @@ struct FeedSections: Sendable {
 
     /// Returns the position of the middle item of some sections, or nil if they are empty.
     ///
-    /// - Parameter hidden: The types that do not count. If there are any, or if a section is not in the store, all items are read.
+    /// - Parameter hidden: The types that do not count. If there are any, or if a custom data source has the section, all items are read. Sections of
+    ///   asynchronous data sources count as empty.
     func midpoint(
         of members: [Int], in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot
     ) throws -> FeedPosition? {

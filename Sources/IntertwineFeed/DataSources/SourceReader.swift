@@ -11,6 +11,8 @@ final class SourceReader: Sendable {
         case after(Int64?, limit: Int)
         case before(Int64?, limit: Int)
         case item(ByteString)
+
+        var isItem: Bool { if case .item = self { true } else { false } }
     }
 
     private typealias Waiter = CheckedContinuation<[FeedItem], any Error>
@@ -36,6 +38,8 @@ final class SourceReader: Sendable {
         /// The version of the cached results.
         var version: UInt64?
         var results: [Call: [FeedItem]] = [:]
+        /// The results of lookups. They are separate, so that requests for unknown items remove no pages.
+        var lookups: [Call: [FeedItem]] = [:]
         var items: [ItemName: FeedItem] = [:]
         var flights: [FlightKey: Flight] = [:]
         /// The number of calls that have not ended, and of waiters.
@@ -48,7 +52,7 @@ final class SourceReader: Sendable {
         }
 
         mutating func renew(_ version: UInt64) {
-            if self.version != version { (self.version, results, items) = (version, [:], [:]) }
+            if self.version != version { (self.version, results, lookups, items) = (version, [:], [:], [:]) }
         }
 
         /// Removes a call and returns its waiters.
@@ -83,13 +87,17 @@ final class SourceReader: Sendable {
     ///
     /// - Throws: ``StoreError``, as ``items(_:)``.
     func item(kind: String, id: String) async throws -> FeedItem? {
+        if let cached = cachedItem(kind: kind, id: id) { return cached }
+        return try await result(of: .item(ByteString(id))).first { $0.kind == kind && ByteString($0.id) == ByteString(id) }
+    }
+
+    /// Returns an item of a kind from the cached pages.
+    func cachedItem(kind: String, id: String) -> FeedItem? {
         let version = source.version
-        let cached = state.withLock { state in
+        return state.withLock { state in
             state.renew(version)
             return state.items[ItemName(kind: kind, id: ByteString(id))]
         }
-        if let cached { return cached }
-        return try await result(of: .item(ByteString(id))).first { $0.kind == kind && ByteString($0.id) == ByteString(id) }
     }
 
     private func result(of call: Call) async throws -> [FeedItem] {
@@ -106,11 +114,12 @@ final class SourceReader: Sendable {
 
     /// Adds a waiter to the call in progress, or begins the call.
     private func join(_ key: FlightKey, as id: UInt64, _ waiter: Waiter) {
-        let limit = source.waitingLimit
+        // Lookups leave at least half of the bound to pages.
+        let limit = key.call.isItem ? max(1, source.waitingLimit / 2) : source.waitingLimit
         let (known, begun) = state.withLock { state -> (Result<[FeedItem], any Error>?, UInt64?) in
             if Task.isCancelled { return (.failure(CancellationError()), nil) }
             state.renew(key.version)
-            if let items = state.results[key.call] { return (.success(items), nil) }
+            if let items = state.results[key.call] ?? state.lookups[key.call] { return (.success(items), nil) }
             let isInProgress = state.flights[key] != nil
             guard state.waiting < limit, isInProgress || state.running < limit else {
                 return (.failure(StoreError.unavailable("too many requests wait for the data source \(name)")), nil)
@@ -165,6 +174,11 @@ final class SourceReader: Sendable {
             let (waiters, _) = state.remove(key, number)
             guard case .success(let items) = result, isCurrent else { return waiters }
             state.renew(key.version)
+            if key.call.isItem {
+                if state.lookups.count >= Self.capacity { state.lookups = [:] }
+                state.lookups[key.call] = items
+                return waiters
+            }
             if state.results.count >= Self.capacity { (state.results, state.items) = ([:], [:]) }
             state.results[key.call] = items
             for item in items { state.items[ItemName(kind: item.kind, id: ByteString(item.id))] = item }
@@ -226,20 +240,31 @@ package struct SourceItems: Sendable {
     /// A number that differs if the version of a source differs.
     var version: UInt64 { readers.version }
 
-    /// Returns an item of the first source that has it.
+    /// Returns an item from the cached pages or, without one, from the first source that responds with it. All sources are asked at once, so a
+    /// slow source delays only items that no other source has.
     ///
     /// - Throws: ``StoreError`` if no source has the item, and one of them cannot answer.
     func item(kind: String, id: String) async throws -> FeedItem? {
-        var failure: (any Error)?
         for reader in readers {
-            do {
-                if let item = try await reader.item(kind: kind, id: id) { return item }
-            } catch {
-                failure = failure ?? error
-            }
+            if let item = reader.cachedItem(kind: kind, id: id) { return item }
         }
-        if let failure { throw failure }
-        return nil
+        return try await withThrowingTaskGroup(of: FeedItem?.self) { group in
+            for reader in readers {
+                group.addTask { try await reader.item(kind: kind, id: id) }
+            }
+            var failure: (any Error)?
+            while let result = await group.nextResult() {
+                switch result {
+                case .success(let item?):
+                    group.cancelAll()
+                    return item
+                case .success(nil): break
+                case .failure(let error): failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
+            return nil
+        }
     }
 
     /// Returns the items of cells that are not in the store, by cell id.
@@ -255,13 +280,19 @@ package struct SourceItems: Sendable {
                 return try snapshot.item(kind: name.kind, id: name.id) == nil
             }
         }
-        var items: [ByteString: FeedItem] = [:]
-        for cell in missing {
-            guard let name = factories.item(ofCell: cell.text) else { continue }
-            items[cell] = try await item(kind: name.kind, id: name.id)
+        return try await withThrowingTaskGroup(of: (ByteString, FeedItem?).self) { group in
+            var items: [ByteString: FeedItem] = [:]
+            for (index, cell) in missing.enumerated() {
+                guard let name = factories.item(ofCell: cell.text) else { continue }
+                if index >= Self.concurrentLookups, let (cell, item) = try await group.next() { items[cell] = item }
+                group.addTask { (cell, try await item(kind: name.kind, id: name.id)) }
+            }
+            for try await (cell, item) in group { items[cell] = item }
+            return items
         }
-        return items
     }
+
+    private static let concurrentLookups = 16
 }
 
 extension [SourceReader] {

@@ -22,7 +22,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     struct Key: Hashable, Sendable {
         /// The path of the feed or section.
         var path: String
-        var viewer: String?
+        /// Compared by bytes, as in the ledger: names that are equal only in Unicode belong to different viewers.
+        var viewer: ByteString?
         var lacking: UnsupportedCells?
         var client: String?
         /// The targeting context of campaigns, without a time.
@@ -51,7 +52,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     fileprivate struct State {
         var groups: [Key: Subscription] = [:]
         /// Viewers who acted on cells since the last notification.
-        var active: Set<String> = []
+        var active: Set<ByteString> = []
         /// The streams whose tokens expire, with the time in milliseconds since 1970-01-01 UTC.
         var expiring: [(end: Int64, stream: EventStream)] = []
         var count = 0
@@ -61,6 +62,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private static let tick = Duration.milliseconds(100)
     private static let heartbeat: [UInt8] = Array(":\n\n".utf8)
     private static let heartbeatTicks = 150
+    /// The maximum number of groups of one feed with asynchronous sources whose changes are computed at the same time.
+    private static let concurrentGroups = 8
 
     private let limit: Int
     private let store: any FeedStore
@@ -128,7 +131,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     func viewerDidChange(_ viewer: String?) {
         guard let viewer else { return }
         state.withLock { state in
-            if state.count > 0 { state.active.insert(viewer) }
+            if state.count > 0 { state.active.insert(ByteString(viewer)) }
         }
     }
 
@@ -139,7 +142,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 while !Task.isCancelled {
                     do { try await Task.sleep(for: Self.tick) } catch { break }
                     ticks += 1
-                    let isIdle = state.withLock { $0.groups.isEmpty }
+                    let isIdle = state.withLock { $0.groups.isEmpty && $0.expiring.isEmpty }
                     if isIdle { continue }
                     if ticks % 10 == 0 {
                         endExpired(at: clock())
@@ -163,7 +166,15 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         let keys = state.withLock { state in
             for key in state.groups.keys where key.viewer.map(state.active.contains) ?? false { state.groups[key]?.isDirty = true }
             state.active = []
-            let keys = state.groups.filter { key, group in !group.isBusy && group.isOutdated(by: current[key.path]) }.map(\.key)
+            // Subscribers of a feed with asynchronous sources leave the bound of these sources to its pages.
+            var busy: [String: Int] = [:]
+            for (key, group) in state.groups where group.isBusy { busy[key.path, default: 0] += 1 }
+            let keys = state.groups.filter { key, group in
+                guard !group.isBusy, group.isOutdated(by: current[key.path]) else { return false }
+                guard current[key.path]?.feed.readsSources == true else { return true }
+                busy[key.path, default: 0] += 1
+                return busy[key.path, default: 0] <= Self.concurrentGroups
+            }.map(\.key)
             for key in keys {
                 state.groups[key]?.isBusy = true
                 state.groups[key]?.isDirty = false
@@ -188,7 +199,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             let now = clock()
             var request = FeedRequest(now: now, rotationHour: CellTokens.bucket(of: now))
             (request.lacking, request.client, request.language) = (key.lacking, key.client, key.language)
-            changes = try await feed.changes(since: held, request, for: PageClient(key.viewer, in: ledger, targeting: key.facts))
+            changes = try await feed.changes(since: held, request, for: PageClient(key.viewer?.text, in: ledger, targeting: key.facts))
         } catch {
             // The next tick retries it.
             state.withLock { state in
@@ -207,7 +218,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             return
         }
         let streams = state.withLock { state in
-            var group = state.groups.removeValue(forKey: key) ?? Subscription()
+            // All subscribers may have gone during the call.
+            guard var group = state.groups.removeValue(forKey: key) else { return [EventStream]() }
             let notified = group.streams
             var next = key
             next.syncTokens = syncTokens

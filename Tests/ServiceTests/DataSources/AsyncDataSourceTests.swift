@@ -287,6 +287,19 @@ struct AsyncDataSourceTests {
         }
     }
 
+    @Test("An item is found while another source does not respond", arguments: TestService.Transport.allCases)
+    func lookups(way: TestService.Transport) async throws {
+        let sources: [String: any DataSource] = [
+            "a": FlatDataSource(GatedSource([])), "b": FlatDataSource(ArrayDataSource(try (0..<3).map { try card($0) })),
+        ]
+        try await TestService.run(way, items: sampleItems(users: 1), extensions: extensions(sources)) { service in
+            let cell = try await service.client.get("/cells/card:c1", fields: viewer)
+            #expect(cell.status == 200)
+            let selection = try await service.client.post("/cells/card:c2/selection", fields: viewer)
+            #expect(selection.status == 200)
+        }
+    }
+
     @Test("A call that exceeds its time limit is 503, and so is an error of the source, which is logged")
     func failures() async throws {
         struct BrokenSource: AsyncDataSource {
