@@ -18,8 +18,10 @@ package enum BearerCredentials {
     ///
     /// - Returns: The result of the closure; nil if the value has another scheme, so that it contains no token.
     package static func withToken<Result>(in authorization: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result? {
-        let scheme: StaticString = "bearer "
-        guard authorization.count > scheme.utf8CodeUnitCount else { return nil }
+        let scheme: StaticString = "bearer"
+        let length = scheme.utf8CodeUnitCount
+        guard authorization.count >= length else { return nil }
+        guard authorization.count == length || authorization[length] == 0x20 || authorization[length] == 0x09 else { return nil }
         let matches = scheme.withUTF8Buffer { scheme in
             scheme.indices.allSatisfy { index in
                 let byte = authorization[index]
@@ -28,7 +30,7 @@ package enum BearerCredentials {
         }
         guard matches else { return nil }
         // The scheme and the token are separated by one or more spaces (RFC 9110 section 11.4).
-        var start = scheme.utf8CodeUnitCount
+        var start = length
         while start < authorization.count, authorization[start] == 0x20 { start += 1 }
         var end = authorization.count
         while end > start, authorization[end - 1] == 0x20 { end -= 1 }

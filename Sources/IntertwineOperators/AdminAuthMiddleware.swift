@@ -98,7 +98,10 @@ package struct AdminAuthMiddleware: HTTPHandler {
         let context = AuditContext()
         let result: Result<HandlerResponse, any Error>
         do {
-            result = .success(try await AuditContext.$current.withValue(context) { try await respond(request) })
+            result = .success(
+                try await OperatorRole.$current.withValue(sender.role ?? .read) {
+                    try await AuditContext.$current.withValue(context) { try await respond(request) }
+                })
         } catch {
             result = .failure(error)
         }

@@ -48,6 +48,7 @@ struct ItemRoutes: Sendable {
         if let (_, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: [item]) {
             throw Problem.invalid(.invalidItem, [], .conflict, "The item is not valid: \(reason).")
         }
+        try await TakedownRoutes.checkMayAdd([ItemKey(item)], to: store)
         let wanted = StoredItem(item)
         let precondition = try Precondition(request.head)
         let change = try await store.put(item) { stored in

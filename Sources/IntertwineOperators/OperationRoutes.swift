@@ -58,6 +58,7 @@ struct OperationRoutes: Sendable {
         if let (index, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: written.map(\.item)) {
             throw OperationReader.problem(written[index].number, ItemError(reason: reason, code: .conflict))
         }
+        try await TakedownRoutes.checkMayAdd(written.map { ItemKey($0.item) }, to: store)
         let tags = listed.map(\.tag)
         do {
             let summary = try await store.apply(listed.map(\.operation)) { index, item in

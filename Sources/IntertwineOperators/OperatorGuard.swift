@@ -13,6 +13,9 @@ package enum OperatorRole: String, Comparable, CaseIterable, Sendable {
     /// Operations with an effect on viewers beyond items: takedowns and releases, purges of images, erasures of viewers.
     case publish
 
+    /// The role of the operator who sent the current request.
+    @TaskLocal static var current = OperatorRole.publish
+
     private static let publishing: Set = ["/admin/takedowns/{id}", "/admin/images", "/admin/viewers/{id}"]
 
     /// Creates the role that an operation requires.

@@ -127,6 +127,18 @@ struct TakedownRoutes: Sendable {
         return try Self.response(isNew ? .created : .ok, Entry(Takedown(item: key, at: request.now, reason: reason)))
     }
 
+    /// Checks that the operator may add items. Why: a write of an item that is taken down releases it.
+    ///
+    /// - Throws: ``Problem`` (403) if one of the items is taken down, and the role is below ``OperatorRole/publish``.
+    static func checkMayAdd(_ keys: [ItemKey], to store: any ItemStore) async throws {
+        guard OperatorRole.current < .publish else { return }
+        for key in keys {
+            guard try await store.takedown(of: key) == nil else {
+                throw Problem(.forbidden, .roleRequired, "The item \(key) is taken down. Its release requires the role publish.")
+            }
+        }
+    }
+
     private func release(_ id: String) async throws -> ServerResponse {
         let key = try key(id, in: "id")
         guard try await store.release([key]) > 0 else { throw Problem(.notFound, .unknownItem, "This item was not taken down.") }

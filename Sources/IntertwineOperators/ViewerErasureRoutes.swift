@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwineLedger
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 
 /// The route `DELETE /admin/viewers/{id}`: erases the stored data of a viewer.
@@ -19,7 +20,7 @@ struct ViewerErasureRoutes: Sendable {
 
     /// Returns a path without the viewer, so that logs do not contain the erased viewer.
     static func nameless(_ path: String) -> String {
-        path.hasPrefix("/admin/viewers/") ? "/admin/viewers/{id}" : path
+        PercentCoding.normalised(path[...]).hasPrefix("/admin/viewers/") ? "/admin/viewers/{id}" : path
     }
 
     var routes: [Route] {

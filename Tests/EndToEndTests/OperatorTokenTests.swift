@@ -77,6 +77,24 @@ struct OperatorTokenTests {
         }
     }
 
+    @Test("Only the role publish releases an item that is taken down")
+    func releases() async throws {
+        try await offPool {
+            let signer = try TokenSigner(.es256)
+            let service = try Self.service(signer)
+            let (editor, chief) = (try Self.fields(signer, "eve", ["editor"]), try Self.fields(signer, "ada", ["chief"]))
+            #expect(try service.admin("PUT", "/admin/takedowns/user:u9", fields: chief).status == 201)
+            let operations = #"{"operations":[{"append":\#(Items.user("u9"))}]}"#
+            for _ in 0..<2 {
+                let put = try service.admin("PUT", "/admin/items/user/u9", fields: editor, body: Self.user)
+                #expect(put.status == 403 && put.text.contains("role-required"))
+                #expect(try service.admin("POST", "/admin/operations", fields: editor, body: operations).status == 403)
+            }
+            #expect(try service.admin("PUT", "/admin/items/user/u8", fields: editor, body: Self.user).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/user/u9", fields: chief, body: Self.user).status == 201)
+        }
+    }
+
     @Test("The fixed token works beside JSON Web Tokens, with every role")
     func beside() async throws {
         try await offPool {

@@ -8,7 +8,7 @@ internal import Synchronization
 /// moved, or if a cell is removed from any viewer's list of dismissed cells. An invalid range is read and stored again.
 final class DismissedRangeCache: Sendable {
     struct Start: Sendable, Hashable {
-        var viewer: String
+        var viewer: ByteString
         var section: Int
         var direction: PageDirection
         /// The layout, because items without a cell in a layout are skipped for another reason than dismissal.
@@ -101,7 +101,8 @@ struct DismissedRanges {
     }
 
     private func start(_ section: Int, _ direction: PageDirection, _ sortPosition: SortPosition?) -> DismissedRangeCache.Start {
-        DismissedRangeCache.Start(viewer: viewer, section: section, direction: direction, layout: layout, position: sortPosition)
+        DismissedRangeCache.Start(
+            viewer: ByteString(viewer), section: section, direction: direction, layout: layout, position: sortPosition)
     }
 }
 

@@ -108,7 +108,7 @@ final class ViewerReader: Sendable {
             return RequestIdentity(viewer: stated)
         }
         let sender = try await sender(of: token, by: tokens, address(), now: now)
-        if let field, let stated, stated != sender.subject {
+        if let field, let stated, !stated.utf8.elementsEqual(sender.subject.utf8) {
             throw .invalidParameter(field.rawName, .invalid, "\(field.rawName) names another viewer than the token.")
         }
         return RequestIdentity(sender)

@@ -347,7 +347,7 @@ struct FeedRoutes: Sendable {
         held?.network = 0
         return try live.listen(
             LiveFeeds.Key(
-                path: feed.path, viewer: sender.viewer, lacking: asked.lacking, client: asked.client,
+                path: feed.path, viewer: sender.viewer.map { ByteString($0) }, lacking: asked.lacking, client: asked.client,
                 facts: held, language: asked.language, syncTokens: syncTokens), until: sender.end)
     }
 
