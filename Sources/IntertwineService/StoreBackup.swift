@@ -74,6 +74,7 @@ public struct StoreBackup: Sendable {
                 try copy.writeDigests()
                 try checkAbsent(folder)
                 guard rename(draft.path, folder) == 0, DurableFolder.sync(of: folder) else { throw failure(folder) }
+                draft.unlock(in: folder)
                 return try StoreBackup(folder).summary()
             } catch {
                 draft.remove()
@@ -169,6 +170,7 @@ public struct StoreBackup: Sendable {
 
     private func findings(_ onProgress: (_ file: String) -> Void) -> [String] {
         var findings = digestFindings()
+        guard access(items, F_OK) == 0 else { return findings + ["\(items): is missing"] }
         do {
             let key = StoreFiles.Key(path: keyFile.path, name: try keyFile.read()?.name)
             findings += files.findings(key: key, onProgress: onProgress)
@@ -193,13 +195,24 @@ public struct StoreBackup: Sendable {
         let list = "\(folder)/\(Self.digestList)"
         guard access(list, F_OK) == 0 else { return [] }
         guard let text = try? String(contentsOfFile: list, encoding: .utf8) else { return ["\(list): cannot be read"] }
-        return text.split(separator: "\n").compactMap { line in
-            let parts = line.split(separator: " ", maxSplits: 1).map { $0.drop { $0 == " " } }
-            guard parts.count == 2, parts[0].utf8.count == 64, !parts[1].contains("/") else { return "\(list): has an invalid line" }
-            let path = "\(folder)/\(parts[1])"
-            guard let digest = Self.digest(of: path) else { return "\(path): \(String(cString: strerror(errno)))" }
-            return digest == parts[0] ? nil : "\(path): was changed after the backup: its SHA-256 digest differs"
-        }
+        let listed = text.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) }
+        let unlisted = paths.map { ($0 as NSString).lastPathComponent }.filter { !listed.contains($0) }
+            .map { "\(folder)/\($0): is not in \(Self.digestList)" }
+        let added = [items, ledger].flatMap { path in ["-wal", "-journal"].map { path + $0 } }.filter(Self.hasContent)
+            .map { "\($0): was added after the backup" }
+        return unlisted + added
+            + text.split(separator: "\n").compactMap { line in
+                let parts = line.split(separator: " ", maxSplits: 1).map { $0.drop { $0 == " " } }
+                guard parts.count == 2, parts[0].utf8.count == 64, !parts[1].contains("/") else { return "\(list): has an invalid line" }
+                let path = "\(folder)/\(parts[1])"
+                guard let digest = Self.digest(of: path) else { return "\(path): \(String(cString: strerror(errno)))" }
+                return digest == parts[0] ? nil : "\(path): was changed after the backup: its SHA-256 digest differs"
+            }
+    }
+
+    private static func hasContent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_size > 0
     }
 
     /// Returns the SHA-256 digest of a file in hexadecimal digits; nil if it cannot be read.
@@ -260,8 +273,10 @@ public struct StoreBackup: Sendable {
             if left >= 0 {
                 defer { close(left) }
                 guard flock(left, LOCK_EX | LOCK_NB) == 0 else { throw ConfigurationError("\(path): another process writes this copy") }
+                try FileManager.default.removeItem(atPath: path)
+            } else if access(path, F_OK) == 0 {
+                throw ConfigurationError("\(path): exists and is no incomplete copy; remove it")
             }
-            if access(path, F_OK) == 0 { try FileManager.default.removeItem(atPath: path) }
             guard mkdir(path, 0o700) == 0 else { throw StoreBackup.failure(path) }
             lock = open(path + Self.lockFile, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
             guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw StoreBackup.failure(path) }
@@ -279,7 +294,12 @@ public struct StoreBackup: Sendable {
             }
             let faults = try copy.files.faults(key: StoreFiles.Key(path: copy.keyFile.path, name: key?.name))
             guard faults.isEmpty else { throw StoreError.unusable(faults.joined(separator: "; ")) }
-            guard unlink(path + Self.lockFile) == 0 else { throw StoreBackup.failure(path) }
+        }
+
+        /// Ends the exclusive use of the folder, which has its final name.
+        func unlock(in folder: String) {
+            unlink(folder + Self.lockFile)
+            close(lock)
         }
 
         /// Removes the folder, if it has its temporary name.

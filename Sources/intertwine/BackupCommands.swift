@@ -43,7 +43,7 @@ struct VerifyCommand: AsyncParsableCommand {
         abstract: "Verify a backup, or the files of a stopped service.",
         discussion: """
             The command reads all data. It checks that items, ledger and signing key belong together, their schema versions, the structure of
-            both files, and the digests of items and events. A backup also has a digest of each file. One line reports each finding, and the
+            both files, and the digests of their rows. A backup also has a digest of each file. One line reports each finding, and the
             exit code is then 1. Nothing is written.
 
               intertwine verify /backup/2026-11-27
@@ -68,7 +68,7 @@ struct RestoreCommand: AsyncParsableCommand {
         discussion: """
             The backup is verified first, as intertwine verify does. The command is refused while a service uses the store, or if a store
             exists. --overwrite replaces it, and does not keep a copy. If the command fails or is interrupted, the store is unchanged, or
-            incomplete: the start of a service then reports that, and the same command continues.
+            incomplete: the start of a service then reports that, and the same command with --overwrite continues.
 
               intertwine restore /backup/2026-11-27 --database data/intertwine.sqlite
             """)

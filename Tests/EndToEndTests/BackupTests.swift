@@ -162,6 +162,49 @@ struct BackupTests {
         }
     }
 
+    @Test("A folder without items, with an incomplete list or an added log is no backup, and replaces nothing")
+    func incomplete() async throws {
+        try await offPool {
+            defer { remove() }
+            try stoppedStore()
+            let files = FileManager.default
+            #expect(try Self.backUp(data, to: "\(folder)/full").code == 0)
+            let before = try Data(contentsOf: URL(fileURLWithPath: "\(data)/intertwine.sqlite"))
+            let changes: [(name: String, change: (String) throws -> Void)] = [
+                (
+                    "keyOnly",
+                    { copy in
+                        for file in try files.contentsOfDirectory(atPath: copy) where file != "signing.key" {
+                            try files.removeItem(atPath: "\(copy)/\(file)")
+                        }
+                    }
+                ),
+                (
+                    "list",
+                    { copy in
+                        let lines = try String(contentsOfFile: "\(copy)/SHA256SUMS", encoding: .utf8).split(separator: "\n")
+                        try "\(lines[0])\n".write(toFile: "\(copy)/SHA256SUMS", atomically: true, encoding: .utf8)
+                    }
+                ),
+                ("log", { try "log".write(toFile: "\($0)/intertwine.sqlite-wal", atomically: true, encoding: .utf8) }),
+            ]
+            for (name, change) in changes {
+                let copy = "\(folder)/\(name)"
+                try files.copyItem(atPath: "\(folder)/full", toPath: copy)
+                try change(copy)
+                #expect(try Self.verify(copy).code == 1, "\(name)")
+                #expect(try Self.restore(copy, to: data, ["--overwrite"]).code == 1, "\(name)")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: "\(data)/intertwine.sqlite")) == before, "\(name)")
+            }
+            // A folder of the user is not an incomplete copy.
+            try files.createDirectory(atPath: "\(folder)/mine.partial", withIntermediateDirectories: false)
+            try "x".write(toFile: "\(folder)/mine.partial/x", atomically: true, encoding: .utf8)
+            #expect(try Self.backUp(data, to: "\(folder)/mine").code != 0)
+            #expect(files.fileExists(atPath: "\(folder)/mine.partial/x"))
+            #expect(try files.contentsOfDirectory(atPath: "\(folder)/full").contains(".lock") == false)
+        }
+    }
+
     @Test("The verification of a stopped store finds files that do not belong together, newer schemas, and changed rows")
     func findings() async throws {
         try await offPool {

@@ -124,6 +124,9 @@ extension StoreFiles {
     package func replace(with others: StoreFiles, key: (from: String, to: String)?) throws {
         try ItemSchema.file(items).alone {
             try checkUnused()
+            guard FileManager.default.fileExists(atPath: others.items) else {
+                throw StoreError.unusable("\(others.items): is missing; nothing was replaced")
+            }
             // Without items, a served ledger is refused. The new items therefore come last, after everything that belongs to them.
             for path in [items, items + "-wal", items + "-shm", ledger + "-wal", ledger + "-shm"] { try Self.remove(path) }
             guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
@@ -153,7 +156,7 @@ extension StoreFiles {
     /// Each open connection holds a lock on 510 bytes of the file (<https://www.sqlite.org/lockingv3.html>).
     private static func isOpenElsewhere(_ path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return errno != ENOENT }
         defer { close(descriptor) }
         var lock = Glibc.flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510, l_pid: 0)
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
