@@ -131,7 +131,7 @@ struct TableCheck: Sendable {
         let statement = try SQLStatement(
             connection,
             """
-            SELECT \(hasDigests ? Self.digestColumn : "NULL"), \(quoted(key)), \(quoted(columns)) FROM \(name)\
+            SELECT \(hasDigests ? Self.digestColumn : "NULL"), \(quoted(key)), \(quoted(columns)) FROM "\(name)"\
             \(range(after: start, isBounded: false)) ORDER BY \(quoted(key)) LIMIT \(Self.rowsPerStep)
             """)
         try statement.bind(start)
@@ -185,7 +185,7 @@ struct TableCheck: Sendable {
         let condition = key.enumerated().map { "\"\($1)\" = ?\($0 + 2)" }.joined(separator: " AND ")
         for row in digests {
             try SQLStatement.run(
-                database, "UPDATE \(name) SET \(Self.digestColumn) = ?1 WHERE \(condition)", [.integer(row.digest)] + row.key)
+                database, "UPDATE \"\(name)\" SET \(Self.digestColumn) = ?1 WHERE \(condition)", [.integer(row.digest)] + row.key)
         }
     }
 
@@ -202,17 +202,26 @@ struct TableCheck: Sendable {
                 + index.expressions.enumerated().map { "\($1) IS checked.expression_\($0)" }
             let condition = index.condition.map { " AND (\($0))" } ?? ""
             let range = range(after: start, isBounded: true)
-            let isDamaged = try SQLStatement.integer(
+            let isDamaged = try Self.integerUnlessInvalid(
                 connection,
                 """
-                SELECT 1 FROM (SELECT *\(expressions) FROM \(name)\(range)\(condition)) AS checked
+                SELECT 1 FROM (SELECT *\(expressions) FROM "\(name)"\(range)\(condition)) AS checked
                 WHERE NOT EXISTS (
-                    SELECT 1 FROM \(name) AS entry INDEXED BY "\(index.name)" WHERE \(equal.joined(separator: " AND "))\(condition))
+                    SELECT 1 FROM "\(name)" AS entry INDEXED BY "\(index.name)" WHERE \(equal.joined(separator: " AND "))\(condition))
                 LIMIT 1
                 """, start + last)
             if isDamaged != nil { return "the index \(index.name) lacks the entry of a row" }
         }
         return nil
+    }
+
+    /// Returns the result of a query; nil also if SQLite cannot use an index of another program in it.
+    private static func integerUnlessInvalid(_ connection: any SQLConnection, _ sql: String, _ values: [SQLValue]) throws -> Int64? {
+        do {
+            return try SQLStatement.integer(connection, sql, values)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return nil
+        }
     }
 }
 
@@ -223,7 +232,7 @@ private struct IndexDefinition {
     private(set) var condition: String?
 
     init(_ sql: String) {
-        let separator = "WHERE "
+        let separator = "where"
         var (depth, isQuoted, key) = (0, false, "")
         for index in sql.indices {
             let character = sql[index]
@@ -232,7 +241,7 @@ private struct IndexDefinition {
             if !isQuoted, depth == 0, character == ")" {
                 keys.append(key.trimmingPrefix { $0.isWhitespace }.description)
                 let rest = sql[sql.index(after: index)...].drop(while: \.isWhitespace)
-                if rest.hasPrefix(separator) { condition = String(rest.dropFirst(separator.count)) }
+                if rest.prefix(separator.count).lowercased() == separator { condition = String(rest.dropFirst(separator.count)) }
                 return
             }
             if !isQuoted, depth == 1, character == "," {
