@@ -52,6 +52,9 @@ final class ChangeListener: Sendable {
     /// The position that a standby must have replayed for reads of items; nil if a change may have been missed.
     var newest: LSN? { state.isListening.load(ordering: .acquiring) ? local.seen?.newest : nil }
 
+    /// Ends the validity of everything that was cached under the present version.
+    func invalidate() { state.changes.add(1, ordering: .releasing) }
+
     /// Runs `body`, which changes items in a transaction of the pool, and counts the change before the commit is reported to any caller.
     func suppressingOwn<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
         do {

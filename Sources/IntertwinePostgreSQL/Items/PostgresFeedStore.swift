@@ -84,6 +84,8 @@ package final class PostgresFeedStore: ItemStore {
             return try pool.use { try PostgresSnapshot.read($0, body) }
         } catch let error as PostgresError where error.isConnectionLost {
             guard let value = try read(mustBeComplete: false) else { throw error }
+            // Caches may have received older data under the present version.
+            changes.invalidate()
             return value
         }
     }
