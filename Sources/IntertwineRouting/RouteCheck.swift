@@ -57,6 +57,12 @@ extension Route {
         if others.contains(where: isSame) { return "the product has this route" }
         if earlier.contains(where: isSame) { return "it is declared twice" }
         let form = Resource.form(of: pattern)
+        func isMoreSpecific(than other: [String]) -> Bool {
+            other != form && other.count == form.count && zip(other, form).allSatisfy { $0 == $1 || $0 == "{}" }
+        }
+        if let hidden = others.first(where: { isMoreSpecific(than: Resource.form(of: $0.pattern)) }) {
+            return "it hides \(hidden.method.rawValue) \(hidden.pattern) of the product"
+        }
         // A request matches the first pattern of a form, also if that pattern has no route for its method.
         guard let first = (others + earlier).first(where: { $0.pattern != pattern && Resource.form(of: $0.pattern) == form }) else {
             return nil
