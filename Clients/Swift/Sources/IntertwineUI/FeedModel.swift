@@ -132,6 +132,7 @@ public import IntertwineClient
             try await list.reload()
             held = []
             rebuild()
+            await actions.sendPending()
         } catch let error as FeedClientError {
             announce(texts.failure(error))
         } catch {
@@ -187,7 +188,9 @@ public import IntertwineClient
         do {
             try await actions.undo(undo)
         } catch {
-            announce(texts.failure(error))
+            // The server still accepts the undo after a temporary failure.
+            let isRetryable = (error as? FeedClientError)?.isRetryable == true
+            announce(texts.failure(error), undo: isRetryable ? undo : nil)
         }
     }
 

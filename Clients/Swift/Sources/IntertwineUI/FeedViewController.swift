@@ -101,6 +101,11 @@
             run()
         }
 
+        open override func viewDidAppear(_ animated: Bool) {
+            super.viewDidAppear(animated)
+            reportVisible()
+        }
+
         open override func viewDidDisappear(_ animated: Bool) {
             super.viewDidDisappear(animated)
             model.setVisible([:])

@@ -191,6 +191,7 @@ open class UIColor: NSObject, @unchecked Sendable {
     public init(nibName: String?, bundle: Bundle?) { super.init() }
     public required init?(coder: NSCoder) { nil }
     open func viewDidLoad() {}
+    open func viewDidAppear(_ animated: Bool) {}
     open func viewDidDisappear(_ animated: Bool) {}
 }
 
