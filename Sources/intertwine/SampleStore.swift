@@ -69,8 +69,11 @@ struct SampleStore {
     }
 
     /// Removes the temporary folder.
+    ///
+    /// Why several attempts: a connection that closes meanwhile removes its own files, and `FileManager` stops at a file that has vanished.
     func remove() {
-        if let temporaryFolder { try? FileManager.default.removeItem(atPath: temporaryFolder) }
+        guard let temporaryFolder else { return }
+        for _ in 0..<10 where access(temporaryFolder, F_OK) == 0 { try? FileManager.default.removeItem(atPath: temporaryFolder) }
     }
 
     /// Returns the lines that suggest requests.
