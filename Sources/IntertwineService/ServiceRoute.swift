@@ -22,7 +22,7 @@ public import Logging
 public struct ServiceRoute: Sendable {
     /// Handles a request with its body.
     ///
-    /// A ``Refusal`` becomes problem details with its status. Any other error results in 500 and a log line.
+    /// A `Refusal` becomes problem details with its status, and an error of the store 503. Any other error results in 500 and a log line.
     public typealias Handle = @Sendable (_ request: ServerRequest, _ context: RouteContext) async throws -> ServerResponse
 
     private let method: HTTPRequest.Method

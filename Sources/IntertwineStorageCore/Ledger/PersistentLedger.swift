@@ -1,5 +1,6 @@
-package import IntertwineAds
-package import IntertwineLedger
+// Exported, because tools outside of the package, such as DocC, cannot load protocols whose parents are in modules that they do not load.
+@_exported public import IntertwineAds
+@_exported public import IntertwineLedger
 
 /// A ledger in a database, with the further functions that the service needs.
 package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedger {
