@@ -76,7 +76,7 @@ struct OperatorAccess: Sendable {
 }
 
 /// A limiter of authentication failures by address. After ten wrong tokens within a minute, further wrong tokens of the address are refused
-/// without a check until the minute is over.
+/// without a check until the minute is over. JSON Web Tokens are always verified, so that a valid one passes.
 final class AuthFailureLimiter: Sendable {
     /// The maximum number of wrong tokens of one address within ``window``.
     private static let limit = 10
