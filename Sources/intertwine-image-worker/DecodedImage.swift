@@ -86,7 +86,7 @@ final class EncodedImage {
             case .png: cvips_png(pointer, &bytes, &length)
             case .gif: cvips_gif(pointer, &bytes, &length)
             case .webp: cvips_webp(pointer, chosen(78), &bytes, &length)
-            case .avif: cvips_avif(pointer, chosen(50), &bytes, &length)
+            case .avif: cvips_avif(pointer, chosen(63), &bytes, &length)
             }
         guard result == 0, let bytes else { return nil }
         if format == .webp { length = WebPMetadata.remove(from: UnsafeMutableRawBufferPointer(start: bytes, count: length)) }

@@ -47,8 +47,7 @@ struct SizedImageTests {
                 let png = try service.get(href + suffix, fields: ["Accept: image/png"])
                 #expect(png.status == 200 && png["content-type"] == "image/png" && png["vary"] == "Accept", "\(png)")
                 let size = try #require(Self.size(png.body))
-                // Images are not enlarged: the original has 128 pixels.
-                #expect(size == (min(120 * scale, 128), min(120 * scale, 128)))
+                #expect(size == (120 * scale, 120 * scale))
             }
             let webP = try service.get(href, fields: ["Accept: image/webp,*/*"])
             #expect(webP["content-type"] == "image/webp" && webP.body.starts(with: Array("RIFF".utf8)))
@@ -59,7 +58,7 @@ struct SizedImageTests {
             #expect(try service.get(href + "@4x").status == 403)
             var known = before
             while known["placeholder"] == nil { known = try #require(try Self.avatars(service).first) }
-            #expect(known["color"]?.text?.count == 7 && (known["original"]?["width"]?.number ?? 0) == 128)
+            #expect(known["color"]?.text?.count == 7 && (known["original"]?["width"]?.number ?? 0) == 512)
             let likeness = try #require(known["placeholder"]?.text.flatMap { Data(base64Encoded: $0) })
             #expect((5...40).contains(likeness.count))
             try service.killAndRestart()
@@ -119,7 +118,7 @@ struct SizedImageTests {
         }
     }
 
-    /// Returns an origin with an image of 128 x 128 pixels at every path.
+    /// Returns an origin with a square image at every path.
     private static func origin() throws -> Origin {
         let image = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(images)/avatar-0.png")))
         return try Origin { _, connection in
