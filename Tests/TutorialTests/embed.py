@@ -23,7 +23,6 @@ BLOCK = re.compile(r'^```swift(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
 def main():
     blocks = dict(BLOCK.findall(TUTORIAL.read_text()))
     manifest, version = blocks["Package.swift"], blocks["Package.swift, a version"]
-    assert f"```swift title=\"Package.swift\"\n{manifest}```" in (ROOT / "README.md").read_text(), "README.md has another manifest"
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "intertwine"
         files = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True).stdout.decode().split("\0")

@@ -4,7 +4,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-/// The code in the articles of `IntertwineService.docc` and the README is in this folder, and is compiled and run here.
+/// The code in the articles of `IntertwineService.docc` and the tutorial is in this folder, and is compiled and run here.
 @Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
 struct ArticleTests {
     @Test(
@@ -12,17 +12,17 @@ struct ArticleTests {
         arguments: [
             ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
             ("DataSourceOfYourOwn", "DataSourceArticle"), ("RoutesOfYourOwn", "RoutesArticle"),
-            ("README", "ReadmeArticle"), ("embed", "ReadmeArticle"),
+            ("embed", "TutorialProgram"),
         ])
     func shown(article: String, file: String) throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let pages = ["README": "README.md", "embed": "Documentation/tutorials/embed.md"]
+        let pages = ["embed": "Documentation/tutorials/embed.md"]
         let page = pages[article] ?? "Sources/IntertwineService/IntertwineService.docc/\(article).md"
         let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         let code = try String(contentsOf: here.appendingPathComponent("\(file).swift"), encoding: .utf8)
         let marked = try #require(code.components(separatedBy: "// article: end\n").first)
-        let lines = try #require(marked.components(separatedBy: "// article: \(article == "embed" ? "README" : article)\n").last)
+        let lines = try #require(marked.components(separatedBy: "// article: \(article)\n").last)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
         #expect(lines != code && blocks == [lines])
     }
@@ -48,8 +48,8 @@ struct ArticleTests {
         _ = await serving.result
     }
 
-    @Test("The program in the README serves the items of a file")
-    func readme() async throws {
+    @Test("The program in the tutorial serves the items of a file")
+    func tutorial() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

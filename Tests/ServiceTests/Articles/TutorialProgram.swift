@@ -1,4 +1,4 @@
-// article: README
+// article: embed
 import IntertwineService
 
 /// Serves the feed in `database`, until the process is told to stop.
