@@ -12,7 +12,7 @@ struct RecipeCellFactory: CellViewModelFactory {
         let image = context.links.image(String(decoding: try fields.url("pictureUrl"), as: UTF8.self), now: context.now)
         return CellViewModel(
             identifier: identifier, size: CellSize(width: 300, height: 240),
-            commands: commands.filled(by: BindCommand([Binding("title", title), Binding("image", .image(image))])),
+            commands: commands.filled(by: BindCommand([CellBinding("title", title), CellBinding("image", .image(image))])),
             subject: CommandSubject(cell: cell, item: item, context: context))
     }
 }

@@ -3,7 +3,7 @@ public import IntertwineJSON
 /// An action that a client performs for a slot of a cell.
 public enum Action: Sendable, Hashable {
     /// Fills the named parts of the cell.
-    case bind([Binding])
+    case bind([CellBinding])
     /// Sends an HTTP request.
     ///
     /// If `templated` is true, `href` is a URI template (RFC 6570) whose variables the client fills in. The client sends `body` unchanged.

@@ -116,8 +116,8 @@ extension CellContext {
         }
 
         /// The binding of the disclosure: `"disclosure": {"type": "disclosure", "label": …, "advertiser": …}`.
-        var binding: Binding {
-            Binding(
+        var binding: CellBinding {
+            CellBinding(
                 "disclosure", .custom(type: "disclosure", members: [.init("label", .text(label)), .init("advertiser", .text(advertiser))]))
         }
     }

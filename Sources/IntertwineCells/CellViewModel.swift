@@ -7,7 +7,7 @@ internal import IntertwineItems
 /// ```swift
 /// let viewModel = CellViewModel(
 ///     identifier: "NoteCollectionViewCell", size: CellSize(width: 300, height: 80),
-///     commands: [.configuration: BindCommand([Binding("text", .text("Buy leeks"))]), .selection: MuteCommand()],
+///     commands: [.configuration: BindCommand([CellBinding("text", .text("Buy leeks"))]), .selection: MuteCommand()],
 ///     subject: CommandSubject(cell: "note:1", item: item, context: context))
 /// ```
 public struct CellViewModel: Sendable {

@@ -83,8 +83,8 @@ struct DeclaredCell: Sendable {
     /// Returns the bindings that fill the cell.
     ///
     /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
-    fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemError) -> [Binding] {
-        var filled: [Binding] = []
+    fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemError) -> [CellBinding] {
+        var filled: [CellBinding] = []
         filled.reserveCapacity(bindings.count)
         for binding in bindings {
             guard var value = try binding.source[context.language].value(of: &values, in: size, context) else { continue }
@@ -92,7 +92,7 @@ struct DeclaredCell: Sendable {
                 image.alternative = binding.isDecorative ? "" : try binding.alternative?[context.language].text(of: &values, in: context)
                 value = .image(image)
             }
-            filled.append(Binding(binding.part, value))
+            filled.append(CellBinding(binding.part, value))
         }
         var title: String?
         for binding in filled {

@@ -116,7 +116,7 @@ enum BindingSource: Sendable {
     /// Returns the value of the part, or nil if the item has no value for it.
     ///
     /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
-    func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> Binding.Value? {
+    func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> CellBinding.Value? {
         if case .image(let reference, let shown?) = self {
             return try values.image(reference, shown, in: cell, context).map { .image($0) }
         }

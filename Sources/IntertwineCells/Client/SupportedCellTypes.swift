@@ -51,7 +51,7 @@ extension Action {
     }
 }
 
-extension Binding.Value {
+extension CellBinding.Value {
     /// The name of the binding type in JSON.
     var type: String {
         switch self {

@@ -85,16 +85,16 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
 
     func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         let advertisement = try Advertisement(item: item)
-        var bindings = [Binding("media", .media(context.links.media(advertisement.contentURL)))]
+        var bindings = [CellBinding("media", .media(context.links.media(advertisement.contentURL)))]
         if let poster = advertisement.posterURL {
             var shape = ImageSizing.cell.shape(in: size.size(width: context.width), .fit)
             shape.part = "poster"
             var image = context.links.image(poster, shape, scale: context.scale, now: context.now)
             image.alternative = advertisement.alternative ?? alternative[context.language]
-            bindings.append(Binding("poster", .image(image)))
+            bindings.append(CellBinding("poster", .image(image)))
         }
-        if let type = advertisement.mediaType { bindings.append(Binding("mediaType", .text(type))) }
-        if let duration = advertisement.duration { bindings.append(Binding("duration", .number(duration))) }
+        if let type = advertisement.mediaType { bindings.append(CellBinding("mediaType", .text(type))) }
+        if let duration = advertisement.duration { bindings.append(CellBinding("duration", .number(duration))) }
         return CellViewModel(
             identifier: identifier, size: size.size(width: context.width), commands: plan.filled(by: BindCommand(bindings)),
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))

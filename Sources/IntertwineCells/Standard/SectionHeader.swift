@@ -51,7 +51,7 @@ package struct SectionHeaderCellFactory: CellViewModelFactory {
         let header = try SectionHeader(item: item)
         return CellViewModel(
             identifier: identifier, size: size.size(width: context.width),
-            commands: [.configuration: BindCommand([Binding("title", .text(header.title))])],
+            commands: [.configuration: BindCommand([CellBinding("title", .text(header.title))])],
             subject: CommandSubject(cell: cell, item: item, context: context))
     }
 }

@@ -182,7 +182,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
         let advertisement = try Advertisement(item: item)
         return cell.makeViewModel(
             filledWith: [
-                Binding(
+                CellBinding(
                     "content",
                     .image(
                         cell.image(
@@ -209,7 +209,7 @@ private struct StandardCell: Sendable {
 
     /// - Parameter bindings: The bindings of the cell. They are not evaluated if only commands are executed, which saves the signing of image
     ///   URLs.
-    func makeViewModel(filledWith bindings: @autoclosure () -> [Binding], subject: CommandSubject) -> CellViewModel {
+    func makeViewModel(filledWith bindings: @autoclosure () -> [CellBinding], subject: CommandSubject) -> CellViewModel {
         CellViewModel(
             identifier: identifier, size: size.size(width: subject.context.width),
             commands: plan.filled(by: BindCommand(subject.context.rendersContent ? bindings() : [])), subject: subject)
@@ -222,10 +222,10 @@ private struct StandardCell: Sendable {
         forUser item: FeedItem, cell: String, in context: CellContext, avatar: ImageSizing, background: ImageSizing?
     ) throws -> CellViewModel {
         let user = try User(item: item)
-        func bindings() -> [Binding] {
+        func bindings() -> [CellBinding] {
             var bindings = [
-                Binding("username", .text(user.username)),
-                Binding(
+                CellBinding("username", .text(user.username)),
+                CellBinding(
                     "avatar",
                     .image(
                         image(
@@ -236,7 +236,7 @@ private struct StandardCell: Sendable {
                 // Without an alternative text, the background is decorative, so the text is empty.
                 let alternativeText = user.backgroundAlternative ?? ""
                 bindings.append(
-                    Binding(
+                    CellBinding(
                         "background",
                         .image(image(url, background, .fill(.centre), part: "background", in: context, alternativeText: alternativeText))))
             }

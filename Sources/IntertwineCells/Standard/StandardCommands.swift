@@ -62,9 +62,9 @@ package struct ClickthroughCommand: Command {
 /// Fills a cell with its content. The command runs on the client only.
 public struct BindCommand: Command {
     public let name = "bind"
-    public var bindings: [Binding]
+    public var bindings: [CellBinding]
 
-    public init(_ bindings: [Binding]) {
+    public init(_ bindings: [CellBinding]) {
         self.bindings = bindings
     }
 

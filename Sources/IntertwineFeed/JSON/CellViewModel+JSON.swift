@@ -137,7 +137,7 @@ extension JSONWriter {
     }
 
     /// Writes a value as an object, with its `type` as the first member.
-    private mutating func write(_ value: Binding.Value) {
+    private mutating func write(_ value: CellBinding.Value) {
         switch value {
         case .text(let text):
             raw(#"{"type":"text","text":"#)

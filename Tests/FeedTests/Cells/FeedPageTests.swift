@@ -133,8 +133,8 @@ struct FeedPageTests {
         #expect(
             user.action(in: .configuration)
                 == .bind([
-                    Binding("username", .text("u0")),
-                    Binding(
+                    CellBinding("username", .text("u0")),
+                    CellBinding(
                         "avatar",
                         .image(
                             ImageBinding(

@@ -16,7 +16,7 @@ struct OpenForExtensionTests {
             let subject = CommandSubject(
                 cell: cell, item: item, presentation: Presentation(type: "modal", screen: "SignUp", arguments: []), context: context)
             let configuration = BindCommand([
-                Binding("title", .text(title)), Binding("starts", .date("2026-01-01")),
+                CellBinding("title", .text(title)), CellBinding("starts", .date("2026-01-01")),
             ])
             return CellViewModel(
                 identifier: identifier, size: CellSize(width: 320, height: 99.5), commands: plan.filled(by: configuration),

@@ -15,7 +15,7 @@ struct PatternTests {
             let text = String(decoding: try ItemFields(item.body).text("text", limit: 100), as: UTF8.self)
             return CellViewModel(
                 identifier: identifier, size: CellSize(width: 300, height: 80),
-                commands: commands.filled(by: BindCommand([Binding("text", .text(text))])),
+                commands: commands.filled(by: BindCommand([CellBinding("text", .text(text))])),
                 subject: CommandSubject(cell: cell, item: item, context: context))
         }
     }
@@ -52,7 +52,7 @@ struct PatternTests {
     @Test("One line performs the commands of any slot; an empty slot performs nothing")
     func line() async throws {
         let viewModel = try viewModel([.selection: ["analytics", "like"]])
-        #expect(viewModel.id == "note:1" && viewModel.action(in: .configuration) == .bind([Binding("text", .text("Hello"))]))
+        #expect(viewModel.id == "note:1" && viewModel.action(in: .configuration) == .bind([CellBinding("text", .text("Hello"))]))
         for slot in [CommandKey.selection, .dismissal] {
             var context = context(of: viewModel)
             try await viewModel.commands[slot]?.perform(in: &context)

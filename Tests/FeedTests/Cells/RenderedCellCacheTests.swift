@@ -128,7 +128,7 @@ struct RenderedCellCacheTests {
         let identifier = "Telltale"
 
         func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
-            let bind = BindCommand([Binding("page", .text(String(context.page)))])
+            let bind = BindCommand([CellBinding("page", .text(String(context.page)))])
             return CellViewModel(
                 identifier: identifier, size: CellSize(width: 1, height: 1), commands: [.configuration: bind],
                 subject: CommandSubject(cell: cell, item: item, context: context))

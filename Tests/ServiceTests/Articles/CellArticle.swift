@@ -23,7 +23,7 @@ struct NoteCellFactory: CellViewModelFactory {
         let text = String(decoding: try ItemFields(item.body).text("text", limit: 1_000), as: UTF8.self)
         return CellViewModel(
             identifier: identifier, size: CellSize(width: 300, height: 80),
-            commands: commands.filled(by: BindCommand([Binding("text", text)])),
+            commands: commands.filled(by: BindCommand([CellBinding("text", text)])),
             subject: CommandSubject(cell: cell, item: item, context: context))
     }
 }

@@ -16,7 +16,7 @@ private struct CardFactory: CellViewModelFactory {
         let text = String(decoding: try ItemFields(item.body).text("text", limit: 100), as: UTF8.self)
         return CellViewModel(
             identifier: identifier, size: CellSize(width: 300, height: 80),
-            commands: commands.filled(by: BindCommand([Binding("text", text)])),
+            commands: commands.filled(by: BindCommand([CellBinding("text", text)])),
             subject: CommandSubject(cell: cell, item: item, context: context))
     }
 }

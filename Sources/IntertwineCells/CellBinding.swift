@@ -5,9 +5,9 @@ public import IntertwineJSON
 /// In JSON, a value is an object whose member `type` tells which other members it has: `{"type":"text","text":"Swing"}`.
 ///
 /// ```swift
-/// let bindings = [Binding("title", .text("Swing")), Binding("cover", .image("/images/swing.png"))]
+/// let bindings = [CellBinding("title", .text("Swing")), CellBinding("cover", .image("/images/swing.png"))]
 /// ```
-public struct Binding: Sendable, Hashable {
+public struct CellBinding: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         case text(String)
         /// An image. Why indirect: the data of an image is large, and binding values are copied often.
