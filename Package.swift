@@ -50,14 +50,22 @@ let package = Package(
             targets: [
                 "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer",
                 "IntertwineIdentity", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger",
-                "IntertwineObservability", "IntertwineOperators", "IntertwineService", "IntertwineStorage", "IntertwineStorageCore",
-                "IntertwineSync", "IntertwineTrackers",
+                "IntertwineObservability", "IntertwineOperators", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
+                "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
             ]),
+        .library(name: "IntertwineHTTPServer", targets: ["IntertwineHTTPServer"]),
+        .library(name: "IntertwineImages", targets: ["IntertwineFetch", "IntertwineImages"]),
+        .library(name: "IntertwineCells", targets: ["IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger"]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
     traits: [
-        .default(enabledTraits: ["Server"]),
+        .default(enabledTraits: ["Server", "PostgreSQL", "WebClient"]),
         .trait(name: "Server", description: "The service and its dependencies. Apps disable it: `traits: []`."),
+        .trait(name: "PostgreSQL", description: "Stores in PostgreSQL databases. Links libpq."),
+        .trait(name: "WebClient", description: "The web client and the operators' pages, about 600 kB."),
+        .trait(name: "HTTPServer", description: "The dependencies of the product IntertwineHTTPServer alone."),
+        .trait(name: "Images", description: "The dependencies of the product IntertwineImages alone."),
+        .trait(name: "Cells", description: "The dependencies of the product IntertwineCells alone."),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
@@ -125,9 +133,11 @@ let package = Package(
             dependencies: [
                 "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch",
                 "IntertwineHTTPServer", "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
-                "IntertwineLedger", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL", "IntertwinePrimitives",
-                "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
-                "IntertwineTrackers", "IntertwineWebClient",
+                "IntertwineLedger", "IntertwineObservability", "IntertwineOperators", "IntertwinePrimitives", "IntertwineRouting",
+                "IntertwineSample", "IntertwineSettings", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
+                "IntertwineTrackers",
+                .target(name: "IntertwinePostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "IntertwineWebClient", condition: .when(traits: ["WebClient"])),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -149,6 +159,11 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+
+        // The settings as values. The service reads and checks them.
+        .target(
+            name: "IntertwineSettings",
+            dependencies: ["IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineIdentity"]),
 
         // Floor 3
         .target(
@@ -181,6 +196,7 @@ let package = Package(
             name: "IntertwineImages",
             dependencies: [
                 "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire", "IntertwinePrimitives",
+                "IntertwineSigning",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -263,9 +279,11 @@ let package = Package(
             ]),
 
         // Floor 0: what is written the same way everywhere. No Foundation.
-        // Declarations of these two are public, because the compiler inlines and specializes only public functions in other modules.
-        .target(name: "IntertwinePrimitives", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+        // Declarations of these three are public, because the compiler inlines and specializes only public functions in other modules.
+        .target(name: "IntertwinePrimitives"),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
+        // Apart from the primitives, because the HTTP server needs no cryptography.
+        .target(name: "IntertwineSigning", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "IntertwineImageWire"),
 
         // The product logic, from the bottom up: no sockets, no files, no database.
@@ -275,7 +293,9 @@ let package = Package(
         // Events, the rules by which they count, reports, and the tokens that prove an impression.
         .target(
             name: "IntertwineLedger",
-            dependencies: ["IntertwineItems", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto")]),
+            dependencies: [
+                "IntertwineItems", "IntertwinePrimitives", "IntertwineSigning", .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         // The pattern: cell view models, commands by key, factories. Start to read here.
         .target(
             name: "IntertwineCells",
@@ -337,6 +357,9 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/HTTPProbe"),
+        // A program with one extension of each kind, in the imports of an embedding program.
+        .executableTarget(
+            name: "ExtensionProbe", dependencies: ["IntertwineLedger", "IntertwineService"], path: "Tests/ExtensionProbe"),
         // Mutations of what strangers send, into the parsers, with AddressSanitizer.
         .executableTarget(
             name: "ParserFuzz",
@@ -352,7 +375,7 @@ let package = Package(
             path: "Tests/TokenProbe"),
         .testTarget(
             name: "PrimitivesTests",
-            dependencies: ["IntertwinePrimitives", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+            dependencies: ["IntertwinePrimitives", "IntertwineSigning", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
         .testTarget(
             name: "IdentityTests",
@@ -424,8 +447,8 @@ let package = Package(
             dependencies: [
                 "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
                 "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability",
-                "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineStorage", "IntertwineSync",
-                "IntertwineTesting", "TestSupport",
+                "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
+                "IntertwineSync", "IntertwineTesting", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -452,11 +475,29 @@ for target in package.targets where target.type != .system && !inC.contains(targ
     ]
 }
 
-// Only the service has dependencies. Without its trait, an app with the client resolves none.
+// Only enabled traits have dependencies. An app with the client resolves none, and a program with a product that is taken alone resolves those of
+// its targets.
+let productOfTrait = ["HTTPServer": "IntertwineHTTPServer", "Images": "IntertwineImages", "Cells": "IntertwineCells"]
+let dependencyNames = Dictionary(
+    uniqueKeysWithValues: package.targets.map { target in
+        let names = target.dependencies.compactMap { dependency in
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): name
+            default: nil
+            }
+        }
+        return (target.name, names)
+    })
+/// Returns the names of a target and of all targets that it depends on.
+func closure(of target: String) -> Set<String> {
+    dependencyNames[target, default: []].reduce(into: [target]) { $0.formUnion(closure(of: $1)) }
+}
+let targetsOfTrait = productOfTrait.mapValues(closure)
 for target in package.targets {
+    let traits = targetsOfTrait.filter { $0.value.contains(target.name) }.keys
     target.dependencies = target.dependencies.map { dependency in
         guard case .productItem(let name, let package?, _, _) = dependency else { return dependency }
-        return .product(name: name, package: package, condition: .when(traits: ["Server"]))
+        return .product(name: name, package: package, condition: .when(traits: Set(traits).union(["Server"])))
     }
 }
 
@@ -478,7 +519,10 @@ package.products.removeAll { product in
 
 // It builds the dependencies in a layer of their own, before there are sources, with an empty target that names them all.
 if Context.environment["INTERTWINE_DEPENDENCIES_ALONE"] != nil {
-    let products = package.targets.flatMap(\.dependencies).filter { if case .productItem = $0 { true } else { false } }
+    var products: [String: Target.Dependency] = [:]
+    for case .productItem(let name, let package?, _, _) in package.targets.flatMap(\.dependencies) {
+        products[name] = .product(name: name, package: package)
+    }
     package.products = []
-    package.targets = [.target(name: "Dependencies", dependencies: products)]
+    package.targets = [.target(name: "Dependencies", dependencies: products.sorted { $0.key < $1.key }.map(\.value))]
 }

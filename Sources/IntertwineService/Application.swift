@@ -8,13 +8,11 @@ internal import IntertwineItems
 internal import IntertwineLedger
 public import IntertwineObservability
 internal import IntertwineOperators
-internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 internal import IntertwineSync
 internal import IntertwineTrackers
-internal import IntertwineWebClient
 public import Logging
 internal import ServiceLifecycle
 
@@ -188,7 +186,7 @@ extension FeedService {
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
             let description = APIDescription(
                 of: api, kinds: kinds, viewerHeader: configuration.viewers.header, publicURL: configuration.server.publicURL)
-            let viewer = configuration.webClient.isEnabled ? WebClientRoutes(viewerHeader: configuration.viewers.header).routes : []
+            let viewer = configuration.webClient.isEnabled ? WebClient.routes(viewerHeader: configuration.viewers.header) : []
             let routes = api + description.routes + viewer + SampleMediaRoutes().routes
             let parts = RouteContext.Parts(
                 store: store, ledger: ledger, links: links, clock: clock, logger: logger, clients: clients)
@@ -256,7 +254,7 @@ extension FeedService {
                 feeds: { live.current.feeds }, kinds: kinds, window: configuration.campaigns.reservationTimeout.milliseconds, ledger: ledger
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
-        let operatorPages = configuration.webClient.isEnabled ? OperatorPageRoutes().routes : []
+        let operatorPages = configuration.webClient.isEnabled ? WebClient.operatorRoutes() : []
         let problemPages = OperatorDescription.problemPages(describing: administration)
         let described = administration + [problemPages.route]
         let operatorRoutes = described + [OperatorDescription.route(describing: described)] + operatorPages
@@ -285,7 +283,7 @@ extension FeedService {
             let handler = AdminAuthMiddleware(
                 guarding: OperatorGuard(
                     configuration.admin, tokens: identities.operators?.verifier,
-                    open: HealthRoutes.paths.union(OperatorPageRoutes.paths).union(problemPages.paths), logger: logger),
+                    open: HealthRoutes.paths.union(WebClient.operatorPaths).union(problemPages.paths), logger: logger),
                 next: Router(operatorRoutes, clock: clock, logger: logger), audit: audit, clock: clock, logger: logger)
             operatorHandler = handler
             servers.append(
@@ -335,7 +333,7 @@ extension FeedService {
         if ring.mayChange {
             background.append(
                 KeyRefresher(
-                    ring: ring, interval: PostgresSigningKeys.interval,
+                    ring: ring,
                     changed: { keys in
                         images.useKeys(keys)
                         try await live.renew()

@@ -2,13 +2,13 @@ internal import Dispatch
 internal import Foundation
 internal import IntertwineItems
 internal import IntertwineLedger
-internal import IntertwinePostgreSQL
+internal import IntertwineSettings
 internal import IntertwineStorage
 
 /// Copies all stored data from files to a PostgreSQL database or back.
 ///
 /// The data are items, sections, takedowns, ledger, viewers' lists and the signing key.
-public enum DatabaseCopy {
+package enum DatabaseCopy {
     /// Copies the data. If the copy was interrupted, another call continues it.
     ///
     /// - Parameters:
@@ -16,7 +16,7 @@ public enum DatabaseCopy {
     ///   - onProgress: Called on any thread with the number of copied rows per table.
     /// - Returns: The number of rows per table, equal in both databases.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
-    public static func run(
+    package static func run(
         from source: String, to destination: String, onProgress: @escaping @Sendable (_ table: String, _ rows: Int) -> Void
     ) async throws -> [(table: String, rows: Int)] {
         for database in [source, destination] where !StoreSettings.isDatabase(database) {
@@ -24,10 +24,10 @@ public enum DatabaseCopy {
             throw ConfigurationError("'\(shown)' is not a store; allowed: \(StoreSettings.allowedDatabases)")
         }
         let (from, to) = (StoreSettings(database: source), StoreSettings(database: destination))
-        if try from.postgresAddress() == nil, !FileManager.default.fileExists(atPath: source) {
+        if try from.sharedDatabase() == nil, !FileManager.default.fileExists(atPath: source) {
             throw ConfigurationError("\(source): no store exists")
         }
-        guard try (from.postgresAddress() == nil) != (to.postgresAddress() == nil) else {
+        guard try (from.sharedDatabase() == nil) != (to.sharedDatabase() == nil) else {
             throw StoreError.unusable("a copy goes from a file to a PostgreSQL database, or back")
         }
         to.makeDataFolder()
@@ -45,12 +45,12 @@ public enum DatabaseCopy {
     }
 
     private static func copyKeys(_ from: StoreSettings, _ to: StoreSettings) throws {
-        if let address = try to.postgresAddress() {
+        if let shared = try to.sharedDatabase() {
             let file = SigningKeyFile(path: from.path(of: "signing.key"))
-            if let key = try file.read() { try PostgresSigningKeys.store(key, at: address) }
-        } else if let address = try from.postgresAddress() {
+            if let key = try file.read() { try shared.store(key) }
+        } else if let shared = try from.sharedDatabase() {
             // Without tables, this call creates a key, which does no harm.
-            try SigningKeyFile(path: to.path(of: "signing.key")).store(try PostgresSigningKeys(address).load().current)
+            try SigningKeyFile(path: to.path(of: "signing.key")).store(try shared.keys().load().current)
         }
     }
 }
@@ -62,7 +62,6 @@ extension StoreSettings {
     }
 
     fileprivate func copyEndpoint() throws(StoreError) -> any CopyEndpoint {
-        guard let address = try postgresAddress() else { return try FileCopyEndpoint(items: database, ledger: ledgerDatabase) }
-        return try PostgresCopyEndpoint(address)
+        try sharedDatabase()?.copyEndpoint() ?? FileCopyEndpoint(items: database, ledger: ledgerDatabase)
     }
 }

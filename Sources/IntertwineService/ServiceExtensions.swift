@@ -1,26 +1,14 @@
-// Embedding programs need one import only: these modules define the types in the declarations of this one.
-@_exported public import HTTPTypes
-@_exported public import IntertwineAds
-@_exported public import IntertwineCells
-@_exported public import IntertwineDeclarations
-@_exported public import IntertwineFeed
-@_exported public import IntertwineHTTPServer
-@_exported public import IntertwineIdentity
-@_exported public import IntertwineItems
-@_exported public import IntertwineJSON
-@_exported public import IntertwineKinds
-@_exported public import IntertwineLedger
-@_exported public import IntertwineObservability
-@_exported public import IntertwineOperators
-@_exported public import IntertwineStorage
-@_exported public import IntertwineSync
-@_exported public import IntertwineWebClient
-@_exported public import Logging
+public import IntertwineAds
+public import IntertwineCells
+public import IntertwineFeed
+public import IntertwineItems
+public import IntertwineLedger
 
 /// The extensions of an embedding program: kinds of item, cells and commands, each with one type and one line here.
 public struct ServiceExtensions: Sendable {
     /// Kinds of item in addition to the standard kinds and the kinds that configuration declares.
     public var kinds: [any ItemKind] = []
+    /// Commands in addition to those of the product. Slots name them.
     public var commands: [any Command] = []
     /// The data sources of feeds by name: `main` is `/feed`, any other one is served at `/feeds/{name}`.
     ///
@@ -50,6 +38,9 @@ public struct ServiceExtensions: Sendable {
     /// Registers cell factories. The registry contains all commands at that time.
     public var registerCells: @Sendable (inout CellFactories, CommandRegistry) throws -> Void
 
+    /// Creates extensions with kinds, commands and cells. The other properties are set afterwards.
+    ///
+    /// - Parameter registerCells: Registers the factories of the kinds' cells.
     public init(
         kinds: [any ItemKind] = [], commands: [any Command] = [],
         registerCells: @escaping @Sendable (inout CellFactories, CommandRegistry) throws -> Void = { _, _ in }

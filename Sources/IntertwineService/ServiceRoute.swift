@@ -109,6 +109,7 @@ public struct RouteContext: Sendable {
     public var ledger: any Ledger { parts.ledger }
     /// The hrefs of cells and images.
     public var links: Links { parts.links }
+    /// The log of the service.
     public var logger: Logger { parts.logger }
     /// Returns the current time of the service in milliseconds since 1970-01-01 UTC.
     public var clock: @Sendable () -> Int64 { parts.clock }

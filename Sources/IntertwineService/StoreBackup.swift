@@ -6,10 +6,11 @@ internal import Glibc
 internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineItems
+internal import IntertwineSettings
 internal import IntertwineStorage
 
 /// Backups of a file store: a folder with items, ledger, signing key and a list of their SHA-256 digests.
-public struct StoreBackup: Sendable {
+package struct StoreBackup: Sendable {
     private static let digestList = "SHA256SUMS"
 
     private let folder: String
@@ -56,7 +57,7 @@ public struct StoreBackup: Sendable {
     ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
     /// - Returns: One line about the content.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
-    public static func create(
+    package static func create(
         in target: String, of configuration: ServiceConfiguration,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> String {
@@ -90,7 +91,7 @@ public struct StoreBackup: Sendable {
     ///   - onProgress: Called on any thread with the name of each file.
     /// - Returns: One line about the content, and one line for each finding.
     /// - Throws: `ConfigurationError` if there is no store.
-    public static func verify(
+    package static func verify(
         _ path: String, onProgress: @escaping @Sendable (_ file: String) -> Void
     ) async throws -> (summary: String, findings: [String]) {
         let backup = try existing(path)
@@ -109,7 +110,7 @@ public struct StoreBackup: Sendable {
     ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
     /// - Returns: One line about the content, and one line for each finding. With a finding, nothing is restored.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
-    public static func restore(
+    package static func restore(
         _ source: String, to configuration: ServiceConfiguration, overwrites: Bool, willReplace: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> (summary: String, findings: [String]) {
@@ -143,7 +144,7 @@ public struct StoreBackup: Sendable {
     // MARK: Parts
 
     private static func fileStore(_ configuration: ServiceConfiguration) throws -> StoreBackup {
-        guard try configuration.store.postgresAddress() == nil else {
+        guard try configuration.store.sharedDatabase() == nil else {
             throw ConfigurationError("store.database: is a PostgreSQL database; back it up with pg_basebackup or pg_dump")
         }
         return StoreBackup(configuration.store)

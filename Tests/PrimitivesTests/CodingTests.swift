@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import IntertwinePrimitives
+import IntertwineSigning
 import TestSupport
 import Testing
 

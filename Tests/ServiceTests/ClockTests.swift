@@ -5,6 +5,7 @@ import IntertwineFetch
 import IntertwineHTTPServer
 import IntertwineItems
 import IntertwineLedger
+import IntertwineObservability
 import IntertwineStorage
 import Synchronization
 import Testing

@@ -6,7 +6,7 @@ internal import Synchronization
 /// An HTTP/1.1 server on sockets and Dispatch, by default with one event loop per core. Each connection belongs to one loop.
 ///
 /// ```swift
-/// let server = try HTTPServer(configuration: HTTPServerConfiguration(), handler: handler)
+/// let server = try HTTPServer(handler: handler)
 /// let address = try await server.start()
 /// await server.shutdown(grace: .seconds(10))
 /// ```
@@ -28,7 +28,7 @@ public final class HTTPServer: Sendable {
     ///
     /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
     public init(
-        configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)? = nil
+        configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler, observer: (any HTTPServerObserver)? = nil
     ) throws(HTTPServerError) {
         try configuration.validate()
         self.configuration = configuration

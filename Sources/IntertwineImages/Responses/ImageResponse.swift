@@ -29,6 +29,21 @@ public struct ImageResponse: Sendable {
         if case .failure(let failure) = body { failure.status } else { 200 }
     }
 
+    /// Returns the bytes of the complete image, and waits for those that are still arriving.
+    ///
+    /// - Throws: The failure of the request or of the download.
+    public func bytes() async throws(ImageError) -> [UInt8] {
+        switch body {
+        case .complete(let image): return image.body.bytes
+        case .stream(let stream, _):
+            var bytes: [UInt8] = []
+            var chunks = stream.makeAsyncIterator()
+            while let chunk = try await chunks.next() { bytes += chunk }
+            return bytes
+        case .failure(let failure): throw failure
+        }
+    }
+
     /// Creates a response with a complete image.
     ///
     /// - Parameter now: Seconds since 1970.

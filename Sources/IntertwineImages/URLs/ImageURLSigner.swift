@@ -1,6 +1,7 @@
 internal import Crypto
 public import IntertwineFetch
 internal import IntertwinePrimitives
+internal import IntertwineSigning
 internal import Synchronization
 
 /// Creates and verifies the signed paths of images: `/images/{signature}/{source}` and, for resized ones, `/images/{signature}/{source}/{variant}`.

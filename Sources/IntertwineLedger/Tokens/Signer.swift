@@ -1,5 +1,6 @@
 import Crypto
 internal import IntertwinePrimitives
+internal import IntertwineSigning
 
 /// A signer of small values for one purpose: `base64url(key id, payload, HMAC-SHA256 truncated to 128 bits)`.
 ///

@@ -10,8 +10,6 @@ internal import Synchronization
 package final class PostgresSigningKeys: Sendable {
     /// The seconds for which a new key is accepted before it signs. Every replica polls more often.
     private static let introduction = 10
-    /// The interval at which replicas poll for keys.
-    package static let interval = Duration.seconds(2)
 
     static let part = "keys"
 

@@ -2,6 +2,7 @@ internal import Crypto
 internal import Glibc
 internal import IntertwineLedger
 internal import IntertwinePrimitives
+internal import IntertwineSettings
 internal import Synchronization
 
 /// Anonymizes clients' addresses: the service never stores a full address.

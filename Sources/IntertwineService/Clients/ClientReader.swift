@@ -7,6 +7,7 @@ internal import IntertwineItems
 internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
+internal import IntertwineSettings
 
 /// Reads the client of a request: its viewer, its fingerprint for the ledger, its verdict, its capabilities and its language.
 struct ClientReader: Sendable {

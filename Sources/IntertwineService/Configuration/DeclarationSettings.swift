@@ -1,24 +1,12 @@
-/// The settings `kinds.*` of the file that declares kinds of item, sections and feeds.
-public struct KindSettings: Sendable {
-    /// The path of the file; empty for none.
-    public var file = ""
+internal import IntertwineSettings
 
-    public init() {}
-
+extension KindSettings {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("kinds.file", &file, allowed: "a file's path")
     }
 }
 
-/// The settings `campaigns.*` of campaigns and of the file that declares them.
-public struct CampaignSettings: Sendable {
-    /// The path of the file; empty for none. The store may contain further campaigns.
-    public var file = ""
-    /// The time for which a reserved ad slot of a campaign counts as delivered without a reported impression.
-    public var reservationTimeout: Duration = .seconds(300)
-
-    public init() {}
-
+extension CampaignSettings {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("campaigns.file", &file, allowed: "a file's path")
         reader.read("campaigns.reservation-timeout", &reservationTimeout, in: .seconds(10) ... .seconds(3_600))

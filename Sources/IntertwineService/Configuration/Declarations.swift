@@ -7,6 +7,7 @@ public import IntertwineItems
 internal import IntertwineKinds
 package import IntertwineLedger
 internal import IntertwinePrimitives
+internal import IntertwineStorage
 internal import IntertwineSync
 
 /// The contents of the declaration files in the configuration, read once and checked against each other and the settings.

@@ -37,8 +37,10 @@ final class KeyRing: Sendable {
 
 /// Checks periodically for rotated keys.
 struct KeyRefresher: ServiceLifecycle.Service {
+    /// Shorter than the time for which a new key is accepted before it signs.
+    private static let interval = Duration.seconds(2)
+
     let ring: KeyRing
-    let interval: Duration
     /// Called with changed keys, repeatedly until it succeeds.
     let changed: @Sendable (SigningKeys) async throws -> Void
     let logger: Logger
@@ -47,7 +49,7 @@ struct KeyRefresher: ServiceLifecycle.Service {
         await cancelWhenGracefulShutdown {
             var isPending = false
             while !Task.isCancelled {
-                do { try await Task.sleep(for: interval) } catch { return }
+                do { try await Task.sleep(for: Self.interval) } catch { return }
                 // An unavailable database is reported by the parts that need it.
                 if (try? await ring.refresh()) == true { isPending = true }
                 guard isPending else { continue }

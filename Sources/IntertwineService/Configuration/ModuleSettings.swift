@@ -4,9 +4,9 @@ internal import IntertwineHTTPServer
 internal import IntertwineIdentity
 internal import IntertwineObservability
 internal import IntertwineOperators
+internal import IntertwineSettings
 internal import IntertwineSync
 internal import IntertwineTrackers
-internal import IntertwineWebClient
 
 // Readers for the settings of lower modules. Each module documents its own settings.
 

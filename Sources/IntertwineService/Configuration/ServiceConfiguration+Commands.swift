@@ -1,19 +1,19 @@
 internal import Foundation
 internal import HTTPTypes
-public import IntertwineDeclarations
+package import IntertwineDeclarations
 internal import IntertwineEventLoop
 internal import IntertwineFetch
 internal import IntertwineItems
-public import IntertwineOperators
+package import IntertwineOperators
 internal import IntertwinePrimitives
-public import IntertwineSync
+package import IntertwineSync
 
 extension ServiceConfiguration {
     /// Returns the sources that the file `sources.file` declares; empty if the setting is empty.
     ///
     /// - Parameter environment: The source of secrets in headers; nil for the environment of the process.
     /// - Throws: `ConfigurationError` with file and line if the file is invalid.
-    public func remoteSources(
+    package func remoteSources(
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
         guard !sources.file.isEmpty else { return [] }
@@ -36,7 +36,7 @@ extension ServiceConfiguration {
     /// Returns the sources as settings for display. The values of their headers are secrets.
     ///
     /// - Throws: The errors of ``remoteSources(_:environment:)``.
-    public func sourceSettings() throws(ConfigurationError) -> [Setting] {
+    package func sourceSettings() throws(ConfigurationError) -> [Setting] {
         try remoteSources().flatMap { source in
             let values = [("url", source.shownURL), ("kind", source.kind.name), ("every", source.interval.setting)]
             let plain = values.map { (key: $0.0, value: $0.1, isSecret: false) }
@@ -54,7 +54,7 @@ extension ServiceConfiguration {
     ///   - report: Called on any thread for each item that is left out.
     ///   - onProgress: Called often on any thread with the progress.
     /// - Throws: `ConfigurationError` if the source does not exist, or `SourceError`.
-    public func synchronise(
+    package func synchronise(
         _ name: String, report: @escaping @Sendable (BadSourceItem) -> Void, onProgress: @escaping @Sendable (SourceProgress) -> Void
     ) async throws -> SourceOutcome {
         let declared = try remoteSources()
@@ -92,10 +92,10 @@ extension ServiceConfiguration {
     ///   - subject: The arguments of the command.
     ///   - body: Performs the command and records its changes.
     /// - Throws: `ConfigurationError` or `StoreError` if the command could not be recorded, in which case it did not run; the errors of `body`.
-    public func audited<Value>(
+    package func audited<Value>(
         _ command: String, _ subject: String, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
-        if try store.postgresAddress() != nil { store.makeDataFolder() }
+        if try store.sharedDatabase() != nil { store.makeDataFolder() }
         let log = try AuditLog(path: auditLog)
         let result: Result<Value, any Error>
         do {

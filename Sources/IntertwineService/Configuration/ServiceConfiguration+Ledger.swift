@@ -1,6 +1,5 @@
 internal import Foundation
 package import IntertwineItems
-internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 package import IntertwineStorageCore
@@ -14,19 +13,19 @@ extension ServiceConfiguration {
     ///   - now: Returns milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
     func openLedger(beside items: (any ItemStore)? = nil, now: (@Sendable () -> Int64)?) throws(StoreError) -> any PersistentLedger {
         let timeout = Double(ledger.writeTimeout.milliseconds) / 1_000
-        guard let address = try store.postgresAddress() else {
+        guard let shared = try store.sharedDatabase() else {
             return try SQLiteLedger(
                 path: store.ledgerDatabase, waiting: ledger.queue, group: ledger.batchSize, lockTimeout: timeout, reading: store.reading,
                 now: now ?? SQLiteLedger.systemTime)
         }
-        return try PostgresLedger(
-            address, waiting: ledger.queue, group: ledger.batchSize, timeout: timeout, reading: store.reading, beside: items, now: now)
+        return try shared.ledger(
+            waiting: ledger.queue, group: ledger.batchSize, timeout: timeout, reading: store.reading, beside: items, now: now)
     }
 
     /// Returns true if the items, and the ledger if it exists, have the current schema, so that opening them writes nothing.
     func hasCurrentDatabases() throws -> Bool {
         guard try store.items().isUpToDate() else { return false }
-        guard try store.postgresAddress() == nil, FileManager.default.fileExists(atPath: store.ledgerDatabase) else { return true }
+        guard try store.sharedDatabase() == nil, FileManager.default.fileExists(atPath: store.ledgerDatabase) else { return true }
         return try SQLiteLedger.isUpToDate(store.ledgerDatabase)
     }
 
@@ -35,7 +34,7 @@ extension ServiceConfiguration {
     /// - Throws: `StoreError.unusable` if there are neither items nor a ledger, if the items' database is something else, or if the files do
     ///   not belong together.
     package func existingLedger() throws(StoreError) -> (any PersistentLedger)? {
-        if try store.postgresAddress() != nil { return try openLedger(now: nil) }
+        if try store.sharedDatabase() != nil { return try openLedger(now: nil) }
         let files = FileManager.default
         if files.fileExists(atPath: store.database) || files.fileExists(atPath: store.ledgerDatabase) { try checkStoreFiles() }
         guard files.fileExists(atPath: store.ledgerDatabase) || !files.fileExists(atPath: store.database) else {

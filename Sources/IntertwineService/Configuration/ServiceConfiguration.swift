@@ -1,9 +1,9 @@
 public import IntertwineDeclarations
 public import IntertwineObservability
 public import IntertwineOperators
+public import IntertwineSettings
 public import IntertwineSync
 public import IntertwineTrackers
-public import IntertwineWebClient
 
 /// All settings with their defaults. `Config/intertwine.yaml` describes each key.
 ///
@@ -16,27 +16,46 @@ public import IntertwineWebClient
 ///
 /// The command line reads settings from flags, the environment and a file, in this order of precedence: see ``init(_:)``.
 public struct ServiceConfiguration: Sendable {
+    /// The public listener. The settings `server.*` and `limits.*`.
     public var server = ServerSettings()
+    /// The admin listener. The settings `admin.*`.
     public var admin = AdminSettings()
+    /// The store of the items. The settings `store.*`.
     public var store = StoreSettings()
+    /// The ledger of events and lists. The settings `ledger.*`.
     public var ledger = LedgerSettings()
+    /// Declared kinds. The settings `kinds.*`.
     public var kinds = KindSettings()
+    /// The identity of viewers. The settings `viewers.*`.
     public var viewers = ViewerSettings()
+    /// Pages. The settings `feed.*`, `ads.*` and `cells.*`.
     public var feed = FeedSettings()
+    /// Campaigns. The settings `campaigns.*`.
     public var campaigns = CampaignSettings()
+    /// The commands of the built-in cells. The settings `actions.*`.
     public var actions = ActionSettings()
+    /// Counting and privacy. The settings `events.*`.
     public var events = EventSettings()
+    /// The image proxy. The settings `images.*`.
     public var images = ImageSettings()
+    /// Remote sources of items. The settings `sources.*`.
     public var sources = SourceSettings()
+    /// Trackers of third parties. The settings `trackers.*`.
     public var trackers = TrackerSettings()
+    /// The web client. The settings `web-client.*`.
     public var webClient = WebClientSettings()
+    /// Pages of other origins. The settings `cors.*`.
     public var crossOrigin = CORSSettings()
+    /// The signing keys. The settings `signing.*`.
     public var signing = SigningSettings()
+    /// The log. The settings `log.*`.
     public var log = LogSettings()
+    /// Metrics. The settings `metrics.*`.
     public var metrics = MetricsSettings()
     /// The origins of values that were read, by key.
     var origins: [String: SettingOrigin] = [:]
 
+    /// Creates the defaults.
     public init() {}
 
     /// Reads the settings of the given sources.
@@ -67,7 +86,7 @@ public struct ServiceConfiguration: Sendable {
     }
 
     /// All settings with their effective values, in the order of the configuration file.
-    public var settings: [Setting] {
+    package var settings: [Setting] {
         walked.settings.map { setting in
             var setting = setting
             setting.origin = origins[setting.key] ?? .default

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Foundation
 internal import IntertwineDeclarations
+internal import IntertwineSettings
 internal import Yams
 
 /// The sources of settings by precedence: flags, environment, file.

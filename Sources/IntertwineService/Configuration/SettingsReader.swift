@@ -100,22 +100,22 @@ struct SettingsReader {
 }
 
 /// A setting with its effective value, for `check-config` and for the log line at the start.
-public struct Setting: Sendable, Hashable {
-    public var key: String
-    public var value: String
+package struct Setting: Sendable, Hashable {
+    package var key: String
+    package var value: String
     /// The elements of a list; nil for a single value.
-    public var elements: [String]?
-    public var origin: SettingOrigin
-    public var isSecret: Bool
+    package var elements: [String]?
+    package var origin: SettingOrigin
+    package var isSecret: Bool
 
     /// The value, or its replacement if the value must not be shown.
-    public var shown: String {
+    package var shown: String {
         isSecret && !value.isEmpty ? "(secret)" : value
     }
 }
 
 /// The origin of a setting's value, highest precedence first.
-public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
+package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case flag
     case environment
     case file(String)
@@ -123,7 +123,7 @@ public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case program
     case `default`
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .flag: "flag"
         case .environment: "environment"

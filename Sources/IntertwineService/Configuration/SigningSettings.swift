@@ -2,19 +2,11 @@ internal import Foundation
 internal import Glibc
 internal import IntertwineDeclarations
 internal import IntertwineLedger
-internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
+internal import IntertwineSettings
 internal import IntertwineStorage
 
-/// The settings `signing.*`: the keys that sign cursors, click tokens and image URLs.
-public struct SigningSettings: Sendable {
-    /// The key in 64 hexadecimal digits; empty for the key in the data folder, which the first start creates.
-    public var key = ""
-    /// The previous key, accepted while links with its signature are in use; empty for none.
-    public var previousKey = ""
-
-    public init() {}
-
+extension SigningSettings {
     mutating func read(_ reader: inout SettingsReader) {
         Self.read("signing.key", &key, from: &reader)
         Self.read("signing.previous-key", &previousKey, from: &reader)
@@ -100,12 +92,12 @@ extension ServiceConfiguration {
     func keyRing() throws -> KeyRing {
         let previous = SigningKey(hexadecimal: signing.previousKey)
         if let key = SigningKey(hexadecimal: signing.key) { return KeyRing(SigningKeys(current: key, previous: previous)) }
-        guard let address = try store.postgresAddress() else {
+        guard let shared = try store.sharedDatabase() else {
             let file = SigningKeyFile(path: store.path(of: "signing.key"))
             let (key, creation) = (try file.load(), file.creation)
             return KeyRing(SigningKeys(current: key, previous: previous), creation: { creation })
         }
-        let sharedKeys = try PostgresSigningKeys(address)
+        let sharedKeys = try shared.keys()
         @Sendable func all(_ keys: SigningKeys) -> SigningKeys {
             SigningKeys(current: keys.current, previous: keys.previous ?? previous, next: keys.next)
         }
@@ -117,16 +109,16 @@ extension ServiceConfiguration {
     ///
     /// - Parameter isForced: True if existing links may become invalid.
     /// - Throws: `ConfigurationError` if the keys are not in a database, `StoreError`.
-    public func rotateKey(isForced: Bool) async throws {
+    package func rotateKey(isForced: Bool) async throws {
         guard signing.key.isEmpty else {
             throw ConfigurationError("signing.key: is configured; set a new key, and set the current one as signing.previous-key")
         }
-        guard let address = try store.postgresAddress() else {
+        guard let shared = try store.sharedDatabase() else {
             throw ConfigurationError(
                 "store.database: is a file; set a new key as signing.key, and the key of \(store.path(of: "signing.key")) as "
                     + "signing.previous-key")
         }
         let links = max(events.tokenLifetime, images.urlLifetime)
-        try await PostgresSigningKeys(address).rotate(after: isForced ? 0 : links.milliseconds / 1_000)
+        try await shared.keys().rotate(after: isForced ? 0 : links.milliseconds / 1_000)
     }
 }

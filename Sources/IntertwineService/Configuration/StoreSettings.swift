@@ -1,41 +1,12 @@
 internal import Foundation
 internal import IntertwineDeclarations
 package import IntertwineItems
-internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
+package import IntertwineSettings
 internal import IntertwineStorage
 package import IntertwineStorageCore
 
-/// The settings `store.*` of the databases and of the data folder.
-public struct StoreSettings: Sendable {
-    private static let defaultDatabase = "data/intertwine.sqlite"
-
-    /// The database of the items: a file or the address of a PostgreSQL database.
-    ///
-    /// The folder of a file is the data folder, with the ledger, the signing key and the image cache. A PostgreSQL database also contains the ledger
-    /// and the signing key.
-    public var database = StoreSettings.defaultDatabase
-    /// The address of a hot standby of that database; empty for none. Items are read from it if it is as recent as the replica's last read.
-    public var readDatabase = ""
-    /// The data folder of a replica with a PostgreSQL database (`server.data-folder`). Replicas on one machine need different folders.
-    public var dataFolder = "data"
-    /// The age up to which pages are read from a standby while the primary is away; zero for never.
-    public var degradedReads: Duration = .zero
-    /// The number of threads that read the items, and also of those that read the ledger.
-    public var readers = 4
-    /// The maximum number of queued reads. Beyond it, the response is 503.
-    public var queue = 4_096
-    /// The queue timeout: the time a request waits for a reader before its response is 503.
-    public var queueTimeout: Duration = .seconds(2)
-    /// The time limit of a statement on a PostgreSQL server. After it, a waiting request gets 503.
-    public var statementTimeout: Duration = .seconds(4)
-    /// A Boolean value indicating whether a start continues if a file of the store is missing, older than the others, or of another store.
-    ///
-    /// It is no setting, because it applies to one start only.
-    public var acceptsDataLoss = false
-
-    public init() {}
-
+extension StoreSettings {
     mutating func read(_ reader: inout SettingsReader) {
         // SQLite treats some names as no file, and the ledger must be beside the file. A URL may contain a password.
         reader.read(
@@ -45,9 +16,9 @@ public struct StoreSettings: Sendable {
         reader.check(!isFolder, "store.database: \(database) is a folder, not a database")
         reader.read(
             "store.read-database", &readDatabase, allowed: "postgresql://…, or empty", hidden: Self.mayHoldPassword,
-            where: { $0.isEmpty || PostgresAddress.isAddress($0) })
+            where: { $0.isEmpty || Self.isAddress($0) })
         reader.check(
-            readDatabase.isEmpty || PostgresAddress.isAddress(database),
+            readDatabase.isEmpty || Self.isAddress(database),
             "store.read-database: requires a PostgreSQL database in store.database")
         if let fault = standbyError { reader.check(false, "store.read-database: \(fault)") }
         reader.read("store.degraded-reads", &degradedReads, in: .zero ... .seconds(86_400))
@@ -60,11 +31,14 @@ public struct StoreSettings: Sendable {
         reader.read("store.statement-timeout", &statementTimeout, in: .milliseconds(100) ... .seconds(600))
     }
 
+    /// Returns true if a text is the address of a PostgreSQL database and not a file path.
+    static func isAddress(_ text: String) -> Bool { text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") }
+
     static let allowedDatabases = "a file's path, neither :memory: nor a URL, or postgresql://…"
 
     /// Returns true if a text can be the path of a file, or an address.
     static func isDatabase(_ text: String) -> Bool {
-        PostgresAddress.isAddress(text)
+        Self.isAddress(text)
             || !text.isEmpty && text != ":memory:" && !isFileURL(text) && !text.contains("://") && !isListOfKeywords(text)
     }
 
@@ -81,7 +55,7 @@ public struct StoreSettings: Sendable {
     private static func isFileURL(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }
 
     private var isFolder: Bool {
-        guard !PostgresAddress.isAddress(database) else { return false }
+        guard !Self.isAddress(database) else { return false }
         var isFolder: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: database, isDirectory: &isFolder)
         let name = database.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
@@ -93,7 +67,7 @@ public struct StoreSettings: Sendable {
     /// The error of an address that cannot be parsed; nil if the database is a file or the address is valid.
     private var addressError: StoreError? {
         do throws(StoreError) {
-            _ = try postgresAddress()
+            _ = try sharedDatabase()
             return nil
         } catch {
             return error
@@ -102,7 +76,7 @@ public struct StoreSettings: Sendable {
 
     private var standbyError: StoreError? {
         do throws(StoreError) {
-            _ = try standbyAddress()
+            _ = try standby()
             return nil
         } catch {
             return error
@@ -110,24 +84,24 @@ public struct StoreSettings: Sendable {
     }
 
     private var hasStandby: Bool {
-        PostgresAddress.isAddress(readDatabase) || ((try? postgresAddress()) ?? nil)?.hasSeveralHosts == true
+        Self.isAddress(readDatabase) || ((try? sharedDatabase()) ?? nil)?.hasSeveralHosts == true
     }
 
     /// Returns the standby's address with a short timeout. Why: if the standby does not respond, reads continue on the primary without a long delay.
-    private func standbyAddress() throws(StoreError) -> PostgresAddress? {
-        PostgresAddress.isAddress(readDatabase)
-            ? try PostgresAddress(readDatabase, statementTimeout: min(statementTimeout, .seconds(2))) : nil
+    private func standby() throws(StoreError) -> (any SharedDatabase)? {
+        Self.isAddress(readDatabase)
+            ? try postgresDatabase(at: readDatabase, statementTimeout: min(statementTimeout, .seconds(2))) : nil
     }
 
-    /// Returns the address of the database; nil if the items are in a file.
+    /// Returns the database that holds items, ledger and keys; nil if they are in files.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` if the address cannot be parsed.
-    func postgresAddress() throws(StoreError) -> PostgresAddress? {
-        PostgresAddress.isAddress(database) ? try PostgresAddress(database, statementTimeout: statementTimeout) : nil
+    /// - Throws: ``StoreError/unusable(_:)`` if the address cannot be parsed, or the program was built without PostgreSQL.
+    func sharedDatabase() throws(StoreError) -> (any SharedDatabase)? {
+        Self.isAddress(database) ? try postgresDatabase(at: database, statementTimeout: statementTimeout) : nil
     }
 
     /// The path of the ledger: `intertwine.ledger.sqlite` beside `intertwine.sqlite`. Why: a long import never delays a click.
-    public var ledgerDatabase: String {
+    package var ledgerDatabase: String {
         let url = URL(fileURLWithPath: database)
         let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
         return url.deletingPathExtension().path + ".ledger" + suffix
@@ -137,53 +111,41 @@ public struct StoreSettings: Sendable {
     ///
     /// A replica's folder is created for its user only; the folder of a file is created only if its name is `data`. Why: another missing folder is
     /// more likely a typing error. If the creation fails, the error is reported by the code that opens a file in the folder.
-    public func makeDataFolder() {
-        let (folder, isReplica) = (folderURL, PostgresAddress.isAddress(database))
+    package func makeDataFolder() {
+        let (folder, isReplica) = (folderURL, Self.isAddress(database))
         guard isReplica || folder.lastPathComponent == "data" else { return }
         try? FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: isReplica ? [.posixPermissions: 0o700] : nil)
     }
 
     /// Returns the path of a file or folder in the data folder.
-    public func path(of name: String) -> String {
+    package func path(of name: String) -> String {
         folderURL.appendingPathComponent(name).path
     }
 
     private var folderURL: URL {
-        PostgresAddress.isAddress(database) ? URL(fileURLWithPath: dataFolder) : URL(fileURLWithPath: database).deletingLastPathComponent()
+        Self.isAddress(database) ? URL(fileURLWithPath: dataFolder) : URL(fileURLWithPath: database).deletingLastPathComponent()
     }
 
     /// The disk space that is reserved for a start on a full disk; nil if the databases are not files of this machine.
-    var room: DiskRoom? { PostgresAddress.isAddress(database) ? nil : DiskRoom(path: path(of: "start.reserve")) }
+    var room: DiskRoom? { Self.isAddress(database) ? nil : DiskRoom(path: path(of: "start.reserve")) }
 
     /// The location of the store for messages: the absolute path of the file, or the address without its password.
-    public var location: String {
+    package var location: String {
         let file = URL(fileURLWithPath: database).standardizedFileURL.path
-        return PostgresAddress.isAddress(database) ? (try? items().shown) ?? "(secret)" : file
+        return Self.isAddress(database) ? (try? items().shown) ?? "(secret)" : file
     }
 
     /// Returns the location of the items according to ``database``.
     ///
     /// - Throws: `StoreError.unusable` if it is an address that cannot be parsed.
     package func items() throws(StoreError) -> any ItemLocation {
-        guard let address = try postgresAddress() else { return ItemFile(database) }
-        return PostgresItemLocation(address, standby: try standbyAddress(), maximumAge: degradedReads, companions: path(of: "items"))
+        guard let shared = try sharedDatabase() else { return ItemFile(database) }
+        return shared.items(standby: try standby(), maximumAge: degradedReads, companions: path(of: "items"))
     }
 }
 
-/// The settings `ledger.*` of the durable record of events.
-public struct LedgerSettings: Sendable {
-    /// The maximum number of queued writes. Beyond it, the response is 503.
-    public var queue = 4_096
-    /// The maximum number of writes in one transaction.
-    public var batchSize = 512
-    /// The write timeout: the time a request waits for the disk before its response is 503.
-    public var writeTimeout: Duration = .seconds(5)
-    /// The retention of single events. Their daily totals are stored without a limit.
-    public var retention: Duration = .seconds(400 * 86_400)
-
-    public init() {}
-
+extension LedgerSettings {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("ledger.queue", &queue, in: 1...1_000_000)
         reader.read("ledger.batch-size", &batchSize, in: 1...10_000)

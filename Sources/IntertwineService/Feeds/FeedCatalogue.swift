@@ -7,6 +7,7 @@ internal import IntertwineFeed
 internal import IntertwineItems
 internal import IntertwineLedger
 internal import IntertwineRouting
+internal import IntertwineSettings
 
 /// The served feeds by name, and an assembler for each of their sections.
 struct FeedCatalogue: Sendable {

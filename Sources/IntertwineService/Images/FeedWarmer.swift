@@ -9,13 +9,13 @@ internal import IntertwineImages
 ///
 /// Readers then get cache hits for images, and cells contain image metadata. Requests have the field `Sec-Purpose: prefetch`, so images that
 /// viewers request have priority.
-public struct FeedWarmer: Sendable {
+package struct FeedWarmer: Sendable {
     /// The progress or result of a run.
-    public struct Outcome: Sendable {
-        public var pages = 0
-        public var images = 0
+    package struct Outcome: Sendable {
+        package var pages = 0
+        package var images = 0
         /// The number of failed images by the reason in `Image-Error`.
-        public var failures: [String: Int] = [:]
+        package var failures: [String: Int] = [:]
     }
 
     /// The maximum size in bytes of a page or an image that is read.
@@ -37,7 +37,7 @@ public struct FeedWarmer: Sendable {
     ///   - query: The query of all pages, such as `layout=table`.
     ///   - scales: The scales of the requested images, as far as they are offered.
     /// - Throws: `ConfigurationError` if the URL is invalid.
-    public init(
+    package init(
         _ configuration: ServiceConfiguration, base: String?, feeds: [String], query: String, scales: [Int], accept: String, parallel: Int
     ) throws {
         let server = configuration.server
@@ -57,7 +57,7 @@ public struct FeedWarmer: Sendable {
     ///
     /// - Parameter onProgress: Called from time to time with the progress.
     /// - Throws: `ConfigurationError` if a page cannot be fetched: the service does not run, or the feed does not exist.
-    public func run(_ onProgress: @escaping @Sendable (Outcome) -> Void) async throws -> Outcome {
+    package func run(_ onProgress: @escaping @Sendable (Outcome) -> Void) async throws -> Outcome {
         let loop = try EventLoop(label: "warm")
         let everywhere = ["0.0.0.0/0", "::/0"].compactMap(Network.init)
         let port = base.port

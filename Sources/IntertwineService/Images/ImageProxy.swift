@@ -8,6 +8,7 @@ internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineSample
+internal import IntertwineSettings
 internal import IntertwineStorage
 internal import Logging
 
@@ -142,12 +143,12 @@ extension TransformSpec.Fit {
 }
 
 /// Image URLs for operators who inspect the output of the proxy.
-public enum ImageAddress {
+package enum ImageAddress {
     /// Returns the href under which the service with this configuration serves an image.
     ///
     /// - Throws: `ConfigurationError` if the source is no URL to fetch, or the signing key cannot be read. If no key is configured, the store has
     ///   it; without a store, the error is thrown too.
-    public static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
+    package static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
         guard let url = try? FetchURL(source) else { throw ConfigurationError("'\(source)' is not an absolute http or https URL") }
         do {
             try configuration.images.policy.check(url)

@@ -1,5 +1,6 @@
 import Foundation
 import IntertwineDeclarations
+import IntertwineSettings
 import Testing
 
 @testable import IntertwineService

@@ -1,5 +1,6 @@
 import Foundation
 import IntertwineCells
+import IntertwineSettings
 import Testing
 
 @testable import IntertwineDeclarations

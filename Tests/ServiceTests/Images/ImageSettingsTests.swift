@@ -1,6 +1,7 @@
 import Foundation
 import IntertwineFetch
 import IntertwineImages
+import IntertwineSettings
 import Testing
 
 @testable import IntertwineService

@@ -1,5 +1,6 @@
 import IntertwineFeed
 import IntertwineItems
+import IntertwineSettings
 import Testing
 
 @testable import IntertwineAds

@@ -3,6 +3,7 @@ import IntertwineCells
 import IntertwineFeed
 import IntertwineItems
 import IntertwineLedger
+import IntertwineObservability
 import Synchronization
 import Testing
 
