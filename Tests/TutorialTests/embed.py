@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """Builds the package of the tutorial "Embed the service" from nothing: with the path of a clone, and with a git URL and a tag.
 
-    Tests/TutorialTests/embed.py          reads and resolves both manifests
-    Tests/TutorialTests/embed.py build    also compiles and runs them, which takes as long as the first build of the service
+    Tests/TutorialTests/embed.py              reads and resolves both manifests
+    Tests/TutorialTests/embed.py build        also compiles and runs both, and a program with each of the seven extensions
+    Tests/TutorialTests/embed.py build path   compiles and runs that with the path only
+    Tests/TutorialTests/embed.py probe FILE   runs and checks that program (Tests/ExtensionProbe), built already
 
-The dependencies are those of Package.resolved, if the tree has that file.
+A build takes ten minutes of CPU, so `make test` resolves the manifests, and runs the program that it has built anyway. The dependencies are those of Package.resolved, if the tree has that file.
 """
+import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -21,6 +27,9 @@ BLOCK = re.compile(r'^```swift(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
 
 
 def main():
+    if sys.argv[1:2] == ["probe"]:
+        with tempfile.TemporaryDirectory() as folder:
+            return run_extensions(Path(sys.argv[2]).resolve(), Path(folder))
     blocks = dict(BLOCK.findall(TUTORIAL.read_text()))
     manifest, version = blocks["Package.swift"], blocks["Package.swift, a version"]
     with tempfile.TemporaryDirectory() as folder:
@@ -49,9 +58,14 @@ def main():
             targets = swift(package, "package", "describe", "--type", "json")
             assert '"MyFeed"' in targets, targets
             print(f"embed.md, {name}: resolved")
-            if sys.argv[1:] == ["build"]:
+            if sys.argv[1:] == ["build"] or sys.argv[1:] == ["build", name]:
                 run(package)
                 print(f"embed.md, {name}: built and served")
+                (package / "Sources/MyFeed/Serve.swift").unlink()
+                shutil.copy(ROOT / "Tests/ExtensionProbe/main.swift", package / "Sources/MyFeed/main.swift")
+                swift(package, "build")
+                run_extensions(package / ".build/debug/MyFeed", package)
+                print(f"seven extensions, {name}: built and checked")
 
 
 def git(folder, *arguments):
@@ -77,6 +91,98 @@ def run(package):
             assert b'"cells"' in page, page
         finally:
             service.terminate()
+
+
+def run_extensions(program, folder):
+    """Runs the program with each kind of extension, and checks it over HTTP."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    items = folder / "items.ndjson"
+    cards = [{"kind": "card", "id": f"c{number}", "text": f"Card {number}"} for number in range(5)]
+    sample = [item for item in json.loads((ROOT / "Config/sample/feed.json").read_text()) if item["kind"] in ("user", "ad")]
+    items.write_text("".join(json.dumps(item) + "\n" for item in cards + sample))
+    with subprocess.Popen([program, folder, str(port), items]) as service:
+        try:
+            check(f"http://127.0.0.1:{port}")
+        finally:
+            service.terminate()
+
+
+def check(base):
+    def request(method, path, status=200, **fields):
+        sent = urllib.request.Request(base + path, method=method, headers={"X-Viewer-ID": "ann"} | fields)
+        try:
+            with urllib.request.urlopen(sent) as response:
+                body, found = response.read(), response
+        except urllib.error.HTTPError as error:
+            body, found = error.read(), error
+        assert found.status == status, f"{method} {path}: {found.status} {body[:500]}"
+        return (json.loads(body) if body else None), found.headers
+
+    def select_and_undo(cell):
+        result, _ = request("POST", f"/cells/{cell}/selection")
+        listed = [each["id"] for each in request("GET", "/lists/liked")[0]["cells"]]
+        assert cell in listed, listed
+        request("DELETE", result["undo"]["href"])
+        assert cell not in [each["id"] for each in request("GET", "/lists/liked")[0]["cells"]]
+
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"{base}/readyz").read()
+            break
+        except OSError:
+            time.sleep(0.1)
+
+    # A store, a kind with its cell, a placement.
+    cells = request("GET", "/feed?limit=10")[0]["cells"]
+    ids = [cell["id"] for cell in cells]
+    assert ids[:3] == ["card:c0", "card:c1", "card:c2"] and cells[0]["identifier"] == "CardCell", ids
+    assert ids[3].startswith("ad:") and ids[-1].startswith("ad:"), ids
+    # A command, and a ledger.
+    before = request("GET", "/kitchen/commits")[0]["commits"]
+    select_and_undo("card:c0")
+    counted, fields = request("GET", "/kitchen/commits")
+    assert counted["commits"] == before + 2, (before, counted)
+    # A route with middleware.
+    assert fields["Server"] == "kitchen" and "kitchen" not in (request("GET", "/feed")[1]["Server"] or "")
+    # A data source that changes.
+    assert request("GET", "/feeds/news")[0]["cells"] == []
+    waits = []
+    for number in range(1, 11):
+        request("POST", f"/kitchen/news/number{number}", 204)
+        begun = time.monotonic()
+        while f"card:news{number}" not in [cell["id"] for cell in request("GET", "/feeds/news")[0]["cells"]]:
+            assert time.monotonic() - begun < 5, f"item {number} does not appear"
+        waits.append(time.monotonic() - begun)
+    assert max(waits) < 0.1, f"a new item is visible after {max(waits):.3f} s"
+    select_and_undo("card:news10")
+    # A slow data source beside the feed.
+    def times(count):
+        found = []
+        for _ in range(count):
+            begun = time.monotonic()
+            request("GET", "/feed?limit=10")
+            found.append(time.monotonic() - begun)
+        return sorted(found)
+
+    alone = times(300)
+    slow = [threading.Thread(target=lambda limit=limit: request("GET", f"/feeds/slow?limit={limit}")) for limit in range(1, 41)]
+    begun = time.monotonic()
+    for thread in slow:
+        thread.start()
+    time.sleep(0.2)
+    beside = []
+    while time.monotonic() - begun < 1.8:
+        beside += times(20)
+    for thread in slow:
+        thread.join()
+    beside.sort()
+    p99 = [found[int(len(found) * 0.99)] for found in (alone, beside)]
+    assert len(beside) >= 100 and p99[1] < max(4 * p99[0], 0.05), p99
+    print(
+        f"a new item is visible after at most {max(waits) * 1000:.1f} ms; p99 of /feed: {p99[0] * 1000:.1f} ms alone, "
+        f"{p99[1] * 1000:.1f} ms beside 40 pages of 2 s ({len(beside)} requests)")
 
 
 if __name__ == "__main__":
