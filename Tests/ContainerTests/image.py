@@ -14,6 +14,19 @@ class Image:
         self.folder = os.path.join(tree, ".build/container")
         self.source, self.out, self.base, self.root = (os.path.join(self.folder, name) for name in ("source", "out", "base", "root"))
 
+    @property
+    def programs(self):
+        """The folder of the programs that the build stage leaves."""
+        return self.out + "/usr/local/bin"
+
+    def size(self):
+        """The bytes of all files of the image."""
+        return bytes_in(self.root)
+
+    def added(self):
+        """The bytes of the image beyond those of its base."""
+        return bytes_in(self.root) - bytes_in(self.base)
+
     def compile(self):
         """The build stage. Its scratch folder stays, so that the next time is quick."""
         subprocess.run([os.path.join(self.tree, "Config/install"), *self.build.packages()], check=True)
@@ -102,6 +115,13 @@ def mirror(source, target, name):
         shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
     for entry in wanted:
         mirror(os.path.join(source, entry), os.path.join(target, entry), entry)
+
+
+def bytes_in(folder):
+    """The apparent size of all files on the folder's own file system. Docker's base images keep no downloaded packages: they do not count."""
+    command = ["du", "--summarize", "--bytes", "--one-file-system", "--exclude=" + folder + "/var/cache/apt", folder]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return int(done.stdout.split()[0])
 
 
 def refresh(source, target):

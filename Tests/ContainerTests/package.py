@@ -26,7 +26,7 @@ def check(image):
     for name in ("/etc/resolv.conf", "/etc/hosts"):
         open(root + name, "a", encoding="utf-8").close()
         subprocess.run(["mount", "--bind", os.path.realpath(name), root + name], check=True)
-    first, second = built(image.tree), built(image.tree, LATER)
+    first, second = built(image), built(image, LATER)
     for package in (first, second):
         subprocess.run(["cp", package, root + "/tmp/"], check=True)
 
@@ -91,10 +91,13 @@ def documented(root):
     return len(commands), len(flags)
 
 
-def built(tree, version=None):
-    """The path of a package made from the release build; of another version, for an upgrade, where one is given."""
-    done = subprocess.run([tree + "/Config/package", *([version] if version else [])], check=True, capture_output=True, text=True)
-    return next(f"{tree}/.build/package/{line.split()[1]}" for line in done.stdout.splitlines() if line.endswith(".deb") and f"_{version or ''}" in line)
+def built(image, version=None):
+    """The path of a package of the image's programs; of another version, for an upgrade, where one is given."""
+    done = subprocess.run(
+        [image.tree + "/Config/package", *([version] if version else [])], env={**os.environ, "PROGRAMS": image.programs}, check=True,
+        capture_output=True, text=True)
+    return next(
+        f"{image.tree}/.build/package/{line.split()[1]}" for line in done.stdout.splitlines() if line.endswith(".deb") and f"_{version or ''}" in line)
 
 
 def as_user(command):
