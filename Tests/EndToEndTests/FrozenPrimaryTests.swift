@@ -86,6 +86,19 @@ struct FrozenPrimaryTests {
                     try database.psql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()") == "1"
                 })
             if isFrozen { try primary.freeze() } else { try primary.stop() }
+            // Pages that wait for the primary when it vanishes, of a viewer and without one. No page of these limits is cached, and each has one
+            // of the four reader threads.
+            let (outcome, group) = (Outcome(), DispatchGroup())
+            for number in 1...3 {
+                DispatchQueue(label: "client \(number)").async(group: group) { [port = service.port] in
+                    let start = ContinuousClock.now
+                    let fields = number < 3 ? viewer : ["User-Agent: tests"]
+                    let answer = try? RunningService.ask(try RawClient(port: port), "GET", "/feed?limit=\(number)", fields: fields)
+                    outcome.add(answer?.status ?? 0, start.duration(to: .now))
+                }
+            }
+            group.wait()
+            #expect(outcome.value.statuses == [200] && outcome.value.slowest < .seconds(8), "\(outcome.value)")
             #expect(try Replicas.wait { try service.get("/feed")["age"] != nil })
             let page = try service.get("/feed")
             #expect(page.status == 200 && page.text == shared.text && page["etag"] == shared["etag"])

@@ -31,20 +31,38 @@ extension PostgresLedger {
                 return value
             } catch {
                 listRanges.abort()
-                throw error
+                if let failure = error as? ListFailure { throw failure.cause }
+                throw BodyFailure(cause: error)
             }
         }
         func readDegraded() throws -> Value? {
             try standby?.readDegraded(since: nil, mustBeComplete: false) { connection, _ in try read(connection) }
         }
-        if standby?.isPrimaryAway == true, let value = try readDegraded() { return value }
         do {
-            return try pool.use(read)
-        } catch let error as PostgresError {
-            if error.isConnectionLost, let value = try readDegraded() { return value }
-            throw error.storeError
+            if standby?.isPrimaryAway == true, let value = try readDegraded() { return value }
+            do {
+                return try pool.use(read)
+            } catch let error as PostgresError {
+                if error.isConnectionLost, let value = try readDegraded() { return value }
+                throw error.storeError
+            }
+        } catch let failure as BodyFailure {
+            throw failure.cause
         }
     }
+}
+
+/// A failure of the session of a viewer's lists, as the reader of items passes it on.
+///
+/// Why a type of its own: items and lists have sessions of their own, which can be lost independently. The reader of items must not take a loss of
+/// this session for one of its own.
+private struct ListFailure: Error {
+    let cause: PostgresError
+}
+
+/// An error of the reader of items. ``PostgresLedger/withCells(on:of:_:)`` passes its cause on unchanged, because the reader's caller handles it.
+private struct BodyFailure: Error {
+    let cause: any Error
 }
 
 /// A cache of a viewer's lists during one transaction: one range of cells for each list, in the order of their ids.
@@ -150,6 +168,10 @@ private struct ListRange: CellSet {
         (self.list, self.ranges) = (list, listRanges)
     }
 
-    func contains(_ cell: String) throws -> Bool { try ranges.contains(cell, on: list) }
-    func removalGeneration() throws -> Int64? { try ranges.withdrawals(from: list) }
+    func contains(_ cell: String) throws -> Bool { try marking { try ranges.contains(cell, on: list) } }
+    func removalGeneration() throws -> Int64? { try marking { try ranges.withdrawals(from: list) } }
+
+    private func marking<Value>(_ read: () throws -> Value) throws -> Value {
+        do { return try read() } catch let error as PostgresError { throw ListFailure(cause: error) }
+    }
 }
