@@ -50,8 +50,8 @@ package struct VerifiedIdentity: Sendable, Hashable {
 
 /// The claims of a verified payload, judged by the rules.
 struct TokenClaims: DecodableWithConfiguration {
-    /// The maximum number of attributes and of roles. Beyond it, tokens have a limit of their own.
-    private static let maximumValues = 64
+    /// The maximum number of attributes that are read. It is more than targeting accepts, so that targeting can tell that there are too many.
+    private static let maximumAttributes = 64
 
     let identity: VerifiedIdentity
     /// The start of the token's validity without leeway, in milliseconds since 1970-01-01 UTC; nil if it has none.
@@ -85,13 +85,14 @@ struct TokenClaims: DecodableWithConfiguration {
         guard subjects.count == 1, let subject = subjects.first, rules.isSubject(subject) else { throw TokenError.missingSubject }
         var identity = VerifiedIdentity(subject: subject)
         for attribute in rules.attributes {
-            for value in claims.texts(at: attribute.path) where identity.attributes.count < Self.maximumValues {
+            for value in claims.texts(at: attribute.path) where identity.attributes.count < Self.maximumAttributes {
                 identity.attributes.append("\(attribute.name)=\(value)")
             }
         }
         // The times are at most 2^53, so the sum does not overflow.
         identity.end = expiry + rules.leeway
-        identity.roles = rules.roles.map { Array(claims.texts(at: $0).prefix(Self.maximumValues)) } ?? []
+        // The length of a token limits the number of roles.
+        identity.roles = rules.roles.map { claims.texts(at: $0) } ?? []
         self.identity = identity
     }
 

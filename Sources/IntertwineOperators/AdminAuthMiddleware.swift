@@ -39,13 +39,14 @@ package struct AdminAuthMiddleware: HTTPHandler {
             let result = next.handle(head, peer: peer)
             if let response = result.response {
                 return .task(
-                    RequestTask { [self] in try await verified(token, $0, result) { _ in .response(response) } }, route: result.route)
+                    RequestTask(streamsBody: true) { [self] in try await verified(token, $0, result) { _ in .response(response) } },
+                    route: result.route)
             }
-            return result.around { [self] request, respond in try await verified(token, request, result, respond) }
+            return result.around(beforeBody: true) { [self] request, respond in try await verified(token, request, result, respond) }
         }
     }
 
-    /// Verifies the token of a request, and then performs the request.
+    /// Verifies the token of a request, and then reads the body and performs the request.
     private func verified(
         _ token: [UInt8], _ request: ServerRequest, _ result: HandlerResult, _ respond: @escaping RequestTask.Responder
     ) async throws -> HandlerResponse {

@@ -51,6 +51,8 @@ package struct Problem: Error, Hashable {
         case let error as any ProblemConvertible: self = error.problem
         case RequestBodyError.tooLarge: self.init(.contentTooLarge, nil, "The body is too long.")
         case RequestBodyError.tooSlow: self.init(.requestTimeout, nil, "The body of the request took too long.")
+        case RequestBodyError.outOfMemory:
+            self.init(.serviceUnavailable, nil, "Too many request bodies are buffered.", fields: [.retryAfter: "1"])
         case RequestBodyError.incomplete: self.init(.badRequest, nil, "The body is incomplete.")
         case is CancellationError: self.init(.serviceUnavailable, nil, "The request was cancelled.", fields: [.retryAfter: "1"])
         default: self.init(.internalServerError, nil, "An internal error occurred.")

@@ -135,6 +135,32 @@ struct OperatorTokenTests {
         }
     }
 
+    @Test("An unknown token is verified before the body arrives, and a valid one then gets its body in pieces")
+    func verifiedFirst() async throws {
+        try await offPool {
+            let (signer, stranger) = (try TokenSigner(.es256, id: "k1"), try TokenSigner(.es256, id: "k1"))
+            let service = try Self.service(signer)
+            func begin(_ signer: TokenSigner, _ name: String, _ path: String, _ length: Int) throws -> RawClient {
+                let client = try RawClient(port: service.adminPort)
+                let lines = try Self.fields(signer, name, ["chief"]).map { "\($0)\r\n" }.joined()
+                try client.send("PUT \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\(lines)\r\n")
+                return client
+            }
+            // No byte of the body is sent.
+            for path in ["/admin/items/user/u7", "/nowhere"] {
+                #expect(try begin(stranger, "ada", path, 50_000).response(to: "PUT").status == 401)
+            }
+            #expect(try Self.audit(service).isEmpty)
+            let client = try begin(signer, "ada", "/admin/items/user/u7", Self.user.utf8.count)
+            for piece in [Self.user.prefix(20), Self.user.dropFirst(20)] { try client.send(String(piece)) }
+            #expect(try client.response(to: "PUT").status == 201)
+            #expect(try service.admin("GET", "/admin/items/user/u7").status == 200)
+            // A role beyond the hundredth counts.
+            let many = try Self.fields(signer, "max", (0..<100).map { "r\($0)" } + ["chief"])
+            #expect(try service.admin("PUT", "/admin/takedowns/user:u1", fields: many).status == 201)
+        }
+    }
+
     @Test("A body that is too long is recorded with the subject")
     func long() async throws {
         try await offPool {

@@ -65,9 +65,11 @@ extension HTTPHandler {
 extension HandlerResult {
     /// Returns this result with a closure around the response, which runs in a task. A response that was computed on the loop stays unchanged.
     ///
-    /// - Parameter sender: The authenticated sender of the request; nil if it is not known.
+    /// - Parameters:
+    ///   - sender: The authenticated sender of the request; nil if it is not known.
+    ///   - beforeBody: True to run the closure before the body of the request has arrived. `respond` waits for the body if the task needs all of it.
     public func around(
-        sender: String? = nil,
+        sender: String? = nil, beforeBody: Bool = false,
         _ body: @escaping @Sendable (ServerRequest, _ respond: @escaping RequestTask.Responder) async throws -> HandlerResponse
     ) -> HandlerResult {
         var task: RequestTask
@@ -77,7 +79,15 @@ extension HandlerResult {
         case .cached, .pending: task = RequestTask { try await response(to: $0) }
         }
         if let sender { task.sender = sender }
-        task.respond = { [respond = task.respond] in try await body($0, respond) }
+        var respond = task.respond
+        if beforeBody, !task.streamsBody {
+            task.streamsBody = true
+            respond = { [respond] request in
+                let body = try await request.body.collected()
+                return try await respond(ServerRequest(head: request.head, body: body, peer: request.peer, id: request.id))
+            }
+        }
+        task.respond = { [respond] in try await body($0, respond) }
         var result = self
         result.kind = .task(task)
         return result

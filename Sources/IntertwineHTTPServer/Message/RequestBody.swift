@@ -18,6 +18,14 @@ public struct RequestBody: AsyncSequence, Sendable {
         if case .collected(let bytes, _) = storage { bytes } else { nil }
     }
 
+    /// Returns this body with all its bytes in ``bytes``, after it has arrived.
+    ///
+    /// - Throws: ``RequestBodyError``.
+    func collected() async throws -> RequestBody {
+        guard case .streamed(let stream) = storage else { return self }
+        return RequestBody(storage: try await stream.collected())
+    }
+
     public struct AsyncIterator: AsyncIteratorProtocol {
         var storage: Storage
 
@@ -43,6 +51,8 @@ public enum RequestBodyError: Error, Hashable, Sendable {
     case tooSlow
     /// The body is longer than its plan allows.
     case tooLarge
+    /// The memory budget for bodies is exhausted.
+    case outOfMemory
 }
 
 /// A queue of body chunks between the loop that receives them and the task that consumes them.
@@ -100,6 +110,16 @@ final class RequestBodyStream: Sendable {
         case .success: consumer?.resume(returning: nil)
         case .failure(let error): consumer?.resume(throwing: error)
         }
+    }
+
+    /// Returns all bytes as a collected body, which counts in the memory budget of bodies.
+    func collected() async throws -> RequestBody.Storage {
+        var bytes: [UInt8] = []
+        while let chunk = try await next() {
+            guard share.reserve(chunk.count) else { throw RequestBodyError.outOfMemory }
+            bytes += chunk
+        }
+        return .collected(bytes, share)
     }
 
     func next() async throws -> [UInt8]? {
