@@ -29,7 +29,7 @@ final class WriteLimiter: Sendable {
     /// - Parameters:
     ///   - address: The client's full address.
     ///   - viewer: The viewer; nil if the request names none.
-    ///   - now: Milliseconds since 1970-01-01 UTC.
+    ///   - now: Milliseconds of the clock that all calls of this limiter use.
     /// - Returns: Nil if the write is allowed; otherwise the whole seconds until it is.
     func wait(_ group: Group, address: String, viewer: String?, now: Int64) -> Int? {
         wait(group, network: Self.network(of: address), viewer: viewer, now: now)
@@ -102,9 +102,11 @@ private struct Buckets {
         full[key] = time(key, now) + interval
     }
 
-    /// Returns the time at which the bucket is full. A time more than a window ahead comes from a clock that was set back, and is ignored.
+    /// Returns the time at which the bucket is full. A time more than two windows ahead comes from a clock that was set back, and is ignored.
+    ///
+    /// Why two: a concurrent request with a later `now` may have emptied the bucket, which is then full somewhat more than a window after `now`.
     private func time(_ key: Int, _ now: Double) -> Double {
-        guard let time = full[key], time <= now + Self.window else { return now }
+        guard let time = full[key], time <= now + 2 * Self.window else { return now }
         return max(now, time)
     }
 }

@@ -23,6 +23,14 @@ struct WriteLimiterTests {
         #expect(wait(-3_600) == nil)
     }
 
+    @Test("A concurrent request with an earlier time does not refill the bucket")
+    func disorder() {
+        let limiter = WriteLimiter(address: 6, viewer: 1_000)
+        func wait(_ seconds: Int64) -> Int? { limiter.wait(.actions, address: "192.0.2.1", viewer: nil, now: Self.start + seconds * 1_000) }
+        #expect((0..<6).allSatisfy { _ in wait(5) == nil })
+        #expect(wait(4) == 11 && wait(5) == 10)
+    }
+
     @Test("Each address, IPv6 network and viewer has a separate rate limit")
     func clients() {
         let limiter = WriteLimiter(address: 4, viewer: 2)
