@@ -25,6 +25,7 @@ package struct KeyDocument: Sendable {
     /// The shortest secret for HS256 in bytes (RFC 7518 section 3.2).
     package static let shortestSecret = 32
 
+    /// The usable keys; empty only for a set without members.
     package let keys: [VerificationKey]
     /// The reasons for which keys of a set are not used, such as keys for encryption.
     package let ignored: [String]
@@ -36,6 +37,9 @@ package struct KeyDocument: Sendable {
     ///
     /// A text of any other form is a secret only if HS256 is the sole accepted algorithm. Why: a published key in an unknown form must not
     /// become a secret. The line break at the end of a secret is not part of it.
+    ///
+    /// A set without members (`{"keys": []}`) is valid: its provider has withdrawn all keys. A set whose members are all unusable is an error. Why:
+    /// more likely, the accepted algorithms do not match the provider.
     ///
     /// - Parameter algorithms: The accepted algorithms.
     package init(_ bytes: [UInt8], origin: Origin, algorithms: Set<SignatureAlgorithm>) async throws(KeyDocumentError) {
@@ -56,8 +60,8 @@ package struct KeyDocument: Sendable {
             }
         }
         guard keys.count <= KeySet.maximumKeys else { throw KeyDocumentError("has more than \(KeySet.maximumKeys) keys") }
-        guard !keys.isEmpty else {
-            throw KeyDocumentError(ignored.isEmpty ? "has no keys" : "has no usable keys: \(Set(ignored).sorted().joined(separator: "; "))")
+        guard !keys.isEmpty || ignored.isEmpty else {
+            throw KeyDocumentError("has no usable keys: \(Set(ignored).sorted().joined(separator: "; "))")
         }
         (self.keys, self.ignored) = (keys, ignored)
     }
@@ -128,6 +132,7 @@ package struct KeyDocument: Sendable {
             }
             rest = rest[close.upperBound...]
         }
+        guard !found.isEmpty else { throw KeyDocumentError("has no keys") }
         return found
     }
 }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The current keys. They are fixed, or loaded from a document that is read again from time to time.
 ///
-/// A reload that fails leaves the last set in place. A token with an unknown key causes a reload, but at most one within
-/// ``retryInterval``, so tokens with invented keys do not reach the origin of the document.
+/// A reload that fails leaves the last set in place. A set without members replaces it: the provider has revoked all keys. A token with an unknown
+/// key causes a reload, but at most one within ``retryInterval``, so tokens with invented keys do not reach the origin of the document.
 package final class TokenKeys: Sendable {
     /// Returns the bytes of the document. The caller's own client bounds their number and the time.
     package typealias Fetch = @Sendable () async throws -> [UInt8]

@@ -178,9 +178,10 @@ extension FeedService {
                 performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
                 viewerDidChange: { listeners.viewerDidChange($0) })
             let refusals = registry.refusals
+            let challenging = { (routes: [Route]) in identities.viewers == nil ? routes : routes.map { $0.challenging() } }
             let api =
-                feed.routes + lists.routes + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
-                + limited.limiting(actions.routes, as: .actions).map { $0.describing(refusals) } + clicks.routes
+                feed.routes + challenging(lists.routes) + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
+                + challenging(limited.limiting(actions.routes, as: .actions)).map { $0.describing(refusals) } + clicks.routes
                 + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
                 + images.routes(clients)
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes

@@ -108,8 +108,14 @@ struct ViewerTokenTests {
             // Other schemes are not tokens.
             for fields in [["User-Agent: tests"], ["User-Agent: tests", "Authorization: Basic YTpi"]] {
                 #expect(try service.get("/feed", fields: fields).status == 200)
-                #expect(try service.get("/saved", fields: fields).status == 403)
+                for (method, path) in [("GET", "/saved"), ("POST", "/cells/user:u1/dismissal")] {
+                    let anonymous = try service.ask(method, path, fields: fields)
+                    #expect(anonymous.status == 401 && anonymous["www-authenticate"] == #"Bearer realm="intertwine""#, "\(path)")
+                    #expect(try JSON(anonymous.text)["type"]?.text == "/problems/bearer-token-required", "\(path)")
+                }
             }
+            // Without keys, no token could name the viewer.
+            #expect(try RunningService(items: Items.users(1)).get("/saved").status == 403)
         }
     }
 
@@ -297,6 +303,7 @@ struct ViewerTokenTests {
                 #expect(try service.get("/feed", fields: known).status == 200)
                 #expect(try service.get("/feed").status == 200)
             }
+            // The limit has a monotonic clock too.
             let minutes = Int(begun.duration(to: .now).components.seconds) / 60 + 1
             #expect(statuses[401, default: 0] >= 600 && statuses[401, default: 0] <= 600 * (minutes + 1) + 4, "\(statuses)")
             #expect(statuses[401, default: 0] + statuses[429, default: 0] == 10_000, "\(statuses)")
@@ -396,6 +403,7 @@ struct TokenKeySetTests {
         }
 
         func publish(_ signers: [TokenSigner]) { box.state.withLock { $0.keys = TokenSigner.keySet(signers) } }
+        func publish(document: String) { box.state.withLock { $0.keys = document } }
         func setFailing(_ fails: Bool) { box.state.withLock { $0.fails = fails } }
 
         var settings: [String] {
@@ -434,6 +442,17 @@ struct TokenKeySetTests {
             issuer.setFailing(false)
             while try service.get("/feed", fields: known).status == 200 {}
             #expect(try status(first) == 401 && status(second) == 200)
+            // A set without keys revokes all of them; members that are no keys of the service revoke none.
+            let last = try second.fields("ann")
+            #expect(try service.get("/feed", fields: last).status == 200)
+            issuer.publish(document: #"{"keys":[{"kty":"EC","crv":"P-384","kid":"k3"}]}"#)
+            _ = try service.process.line(containing: "has no usable keys", timeout: 60_000)
+            #expect(try service.get("/feed", fields: last).status == 200)
+            issuer.publish([])
+            while try service.get("/feed", fields: last).status == 200 {}
+            _ = try service.process.line(containing: "the set of keys is empty; all tokens are rejected", timeout: 60_000)
+            let revoked = try service.get("/feed", fields: last)
+            #expect(revoked.status == 401 && revoked.text.contains("The key of the token is unknown."))
         }
     }
 
@@ -464,6 +483,12 @@ struct TokenKeySetTests {
             #expect(try redirected.process.line(containing: "keys of tokens not loaded").contains("redirect"))
             let denied = try RunningService(settings: [url, "viewers.jwt.allowed-networks=10.0.0.0/8"])
             #expect(try denied.process.line(containing: "keys of tokens not loaded").contains("127.0.0.1"))
+            // Without TLS, a public address is not allowed either.
+            let open = try RunningService(settings: [
+                "viewers.jwt.jwks-url=http://1.1.1.1/jwks", "viewers.jwt.allowed-networks=10.0.0.0/8",
+            ])
+            let line = try open.process.line(containing: "keys of tokens not loaded")
+            #expect(line.contains("1.1.1.1") && line.contains("viewers.jwt.allowed-networks"), "\(line)")
         }
     }
 

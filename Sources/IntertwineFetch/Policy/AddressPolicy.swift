@@ -9,16 +9,19 @@ public struct AddressPolicy: Sendable {
     public var deniedHosts: [HostPattern]
     /// The addresses of this machine, which are denied even if they are public.
     public var ownAddresses: Set<IPAddress>
+    /// True to allow the addresses of ``allowedNetworks`` only.
+    public var deniesPublicAddresses: Bool
 
     public init(
         allowedNetworks: [Network] = [], allowedPorts: Set<UInt16> = [80, 443], allowedHosts: [HostPattern] = [],
-        deniedHosts: [HostPattern] = [], ownAddresses: Set<IPAddress> = IPAddress.ofThisMachine()
+        deniedHosts: [HostPattern] = [], ownAddresses: Set<IPAddress> = IPAddress.ofThisMachine(), deniesPublicAddresses: Bool = false
     ) {
         self.allowedNetworks = allowedNetworks
         self.allowedPorts = allowedPorts
         self.allowedHosts = allowedHosts
         self.deniedHosts = deniedHosts
         self.ownAddresses = ownAddresses
+        self.deniesPublicAddresses = deniesPublicAddresses
     }
 
     /// Checks port and host, and the address if the host is one.
@@ -33,7 +36,7 @@ public struct AddressPolicy: Sendable {
     public func permits(_ address: IPAddress) -> Bool {
         let target = address.unmapped
         if allowedNetworks.contains(where: { $0.contains(target) || $0.contains(address) }) { return true }
-        guard Self.isPublic(target), !ownAddresses.contains(target) else { return false }
+        guard !deniesPublicAddresses, Self.isPublic(target), !ownAddresses.contains(target) else { return false }
         return target.embedded.allSatisfy { Self.isPublic($0) && !ownAddresses.contains($0) }
     }
 

@@ -64,8 +64,12 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
     ///
     /// - Throws: `ConfigurationError` if the file has no usable keys.
     func load() async throws(ConfigurationError) {
-        guard let fileSetting, case .failed(let reason) = await keys.reload(now: clock()) else { return }
-        throw ConfigurationError("\(fileSetting): \(reason)")
+        guard let fileSetting else { return }
+        switch await keys.reload(now: clock()) {
+        case .failed(let reason): throw ConfigurationError("\(fileSetting): \(reason)")
+        case .loaded([], _): throw ConfigurationError("\(fileSetting): has no keys")
+        case .loaded, nil: break
+        }
     }
 
     func run() async throws {
@@ -87,11 +91,13 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
     // MARK: Documents
 
     /// Returns a client that may fetch from the host and the port of the URL only.
+    ///
+    /// An http URL is fetched from the allowed networks only, so that a resolver cannot lead to a server beyond them.
     private static func client(_ settings: TokenSettings) throws -> CurlClient {
         let url = try FetchURL(settings.jwksURL)
         let policy = AddressPolicy(
             allowedNetworks: settings.allowedNetworks.compactMap(Network.init), allowedPorts: [url.port],
-            allowedHosts: HostPattern(url.host).map { [$0] } ?? [])
+            allowedHosts: HostPattern(url.host).map { [$0] } ?? [], deniesPublicAddresses: !url.isSecure)
         return CurlClient(on: try EventLoop(label: "keys"), policy: policy)
     }
 
@@ -128,6 +134,8 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
 
     private static func log(_ event: TokenKeys.Event, _ section: String, _ logger: Logger) {
         switch event {
+        case .loaded([], _):
+            logger.warning("the set of keys is empty; all tokens are rejected", metadata: ["section": "\(section)"])
         case .loaded(let keys, let ignored):
             logger.debug(
                 "keys of tokens loaded",

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwineEventLoop
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineIdentity
@@ -164,20 +165,25 @@ final class ViewerReader: Sendable {
     ) async throws(Problem) -> VerifiedIdentity {
         if let known = tokens.cachedIdentity(of: token.span, now: now) { return known }
         let network = WriteLimiter.network(of: address)
-        if let seconds = rejections.pause(.tokens, network: network, now: now) { throw .tooManyTokens(seconds) }
+        // A system clock that is set forward must not refill the bucket of a sender of forged tokens.
+        let moment = MonotonicInstant.now().nanoseconds / 1_000_000
+        if let seconds = rejections.pause(.tokens, network: network, now: moment) { throw .tooManyTokens(seconds) }
         do throws(TokenError) {
             return try await tokens.verify(token, now: now)
         } catch {
-            if !error.isTemporary { _ = rejections.wait(.tokens, network: network, viewer: nil, now: now) }
+            if !error.isTemporary { _ = rejections.wait(.tokens, network: network, viewer: nil, now: moment) }
             throw .rejectedToken(error)
         }
     }
 }
 
 extension Problem {
-    static let missingToken = Problem(
-        .unauthorized, .bearerTokenRequired, "The request names no viewer, and the service requires one.",
-        fields: [.wwwAuthenticate: TokenError.missingTokenChallenge])
+    static let missingToken = requiringToken("The request names no viewer, and the service requires one.")
+
+    /// - Parameter detail: The reason for which the request must name a viewer.
+    static func requiringToken(_ detail: String) -> Problem {
+        Problem(.unauthorized, .bearerTokenRequired, detail, fields: [.wwwAuthenticate: TokenError.missingTokenChallenge])
+    }
 
     static func rejectedToken(_ error: TokenError) -> Problem {
         error.isTemporary
@@ -192,9 +198,29 @@ extension Problem {
     }
 }
 
+extension Route {
+    /// Returns the route with 401 and a challenge in place of 403 with the type `viewer-required`.
+    ///
+    /// For services that accept bearer tokens: the request may succeed with credentials (RFC 9110 section 15.5.2).
+    func challenging() -> Route {
+        var route = self
+        route.handle = { [handle] request in
+            do {
+                return try await handle(request)
+            } catch {
+                let problem = Problem(error)
+                guard problem.kind == .viewerRequired else { throw error }
+                throw Problem.requiringToken(problem.detail)
+            }
+        }
+        return route
+    }
+}
+
 extension Problem.ProblemType {
     static let bearerTokenRequired = Problem.ProblemType(
-        "bearer-token-required", "The service requires a viewer (viewers.required), and the request has no bearer token.")
+        "bearer-token-required",
+        "The service (viewers.required) or the operation requires a viewer, the request names none, and the service accepts bearer tokens.")
     static let bearerTokenRejected = Problem.ProblemType(
         "bearer-token-rejected",
         "The bearer token has expired, or it is not valid for this service. The detail has the reason. Repeat the request with a new token."
