@@ -56,7 +56,7 @@ let package = Package(
         .library(name: "IntertwineHTTPServer", targets: ["IntertwineHTTPServer"]),
         .library(name: "IntertwineImages", targets: ["IntertwineFetch", "IntertwineImages"]),
         .library(name: "IntertwineCells", targets: ["IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger"]),
-        .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
+        .library(name: "IntertwineTesting", targets: ["IntertwineConformance", "IntertwineTesting"]),
     ],
     traits: [
         .default(enabledTraits: ["Server", "PostgreSQL", "WebClient"]),
@@ -117,6 +117,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Examples/RecipeFeed"),
+
+        // Floor 2: checks of stores, ledgers and data sources, for the tests of their implementations.
+        .target(name: "IntertwineConformance", dependencies: ["IntertwineFeed", "IntertwineItems", "IntertwineLedger"]),
 
         // Floor 6: the service in the process of a test.
         .target(
@@ -386,8 +389,8 @@ let package = Package(
         .testTarget(
             name: "FeedTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
-                "IntertwineLedger", "IntertwinePrimitives", "TestSupport",
+                "IntertwineAds", "IntertwineCells", "IntertwineConformance", "IntertwineFeed", "IntertwineItems", "IntertwineJSON",
+                "IntertwineKinds", "IntertwineLedger", "IntertwinePrimitives", "TestSupport",
             ]),
         .testTarget(
             name: "HTTPServerTests",
@@ -417,8 +420,8 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineLedger", "IntertwinePostgreSQL",
-                "IntertwineStorage", "StorageVictim", "TestSupport",
+                "IntertwineAds", "IntertwineCells", "IntertwineConformance", "IntertwineFeed", "IntertwineItems", "IntertwineLedger",
+                "IntertwinePostgreSQL", "IntertwineStorage", "StorageVictim", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
