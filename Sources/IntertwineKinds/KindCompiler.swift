@@ -4,56 +4,24 @@ internal import IntertwineLedger
 
 /// A compiler that resolves and validates the names of a declaration.
 struct KindCompiler {
-    private static let nameLimit = FieldDeclaration.nameLimit
-
     private let declaration: KindDeclaration
+    /// The fields of the kind, without its id field.
+    let record: DeclaredFields
     /// The fields that bindings, conditions and templates can name, in declaration order.
     private let references: [(name: String, reference: FieldReference)]
 
     /// - Throws: ``KindError`` if names, types or fields are invalid.
     init(_ declaration: KindDeclaration) throws(KindError) {
         self.declaration = declaration
+        record = try DeclaredFields(
+            name: declaration.name, prefix: declaration.prefix, stream: declaration.stream, variants: declaration.variants,
+            fields: declaration.fields)
         var references: [(name: String, reference: FieldReference)] = [("id", .id)]
         if !declaration.variants.isEmpty { references.append(("type", .variant)) }
         references += declaration.fields.map { ($0.name, .field($0)) }
         self.references = references
-        try Self.check(name: declaration.name, at: [])
-        guard ImportSynonyms.kind(declaration.name) == declaration.name else {
-            throw KindError([], "imports read '\(declaration.name)' as the kind \(ImportSynonyms.kind(declaration.name))")
-        }
-        if let prefix = declaration.prefix { try Self.check(name: prefix, at: ["prefix"]) }
-        for (index, variant) in declaration.variants.enumerated() {
-            guard !variant.isEmpty, variant.utf8.count <= Self.nameLimit else {
-                throw KindError(["types", "\(index)"], "a type must have 1 to \(Self.nameLimit) bytes")
-            }
-            guard !declaration.variants[..<index].contains(variant) else {
-                throw KindError(["types", "\(index)"], "'\(variant)' occurs twice")
-            }
-        }
-        try checkFields()
         guard declaration.cells.values.contains(where: { !$0.isEmpty }) else {
             throw KindError(["cells"], "a kind needs a cell in at least one layout; layouts: collection, table")
-        }
-    }
-
-    private func checkFields() throws(KindError) {
-        for (index, field) in declaration.fields.enumerated() {
-            let path = ["fields", field.name]
-            try Self.check(name: field.name, at: path)
-            guard !(ImportSynonyms.members + ["id", "type"]).contains(field.name) else {
-                throw KindError(path, "'\(field.name)' is reserved: every item has it")
-            }
-            guard !declaration.fields[..<index].contains(where: { $0.name == field.name }) else {
-                throw KindError(path, "two fields are named '\(field.name)'")
-            }
-            if let fault = field.boundsError { throw KindError(path, fault) }
-        }
-    }
-
-    private static func check(name: String, at path: [String]) throws(KindError) {
-        guard FieldDeclaration.isName(name) else {
-            throw KindError(
-                path, "'\(ItemError.shown(name))' must be a letter followed by letters, digits, _ or -, \(nameLimit) at most")
         }
     }
 
@@ -130,7 +98,7 @@ extension KindCompiler {
             throw KindError(path, "identifier must have 1 to 128 ASCII characters")
         }
         try check(cell.size, at: path + ["size"])
-        if let companion = cell.companion { try Self.check(name: companion, at: path + ["companion"]) }
+        if let companion = cell.companion { try DeclaredFields.check(name: companion, at: path + ["companion"]) }
         var conditions: [CellCondition] = []
         for condition in cell.conditions { conditions.append(try self.condition(condition, at: path + ["when", condition.field])) }
         guard (1...999).contains(cell.version) else { throw KindError(path, "version is a whole number from 1 to 999") }
