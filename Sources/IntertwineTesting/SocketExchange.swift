@@ -13,21 +13,40 @@ extension TestClient {
                     continuation.resume(with: Result { try SocketExchange(port: port).response(to: request, body) })
                 }
             }
+        } open: { request in
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue(label: "test-stream").async {
+                    do {
+                        let socket = try SocketExchange(port: port).open(request)
+                        TestStream.read(from: socket) { continuation.resume(with: $0) }
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+            }
         }
     }
 }
 
 /// One request and its response on one connection, which closes afterwards.
-private struct SocketExchange {
+struct SocketExchange {
     /// The timeout of each call in seconds.
     private static let timeoutSeconds = 30
 
     let port: UInt16
 
     func response(to request: HTTPRequest, _ body: [UInt8]) throws -> TestResponse {
+        let descriptor = try open(request, body)
+        defer { close(descriptor) }
+        return try Self.response(in: Self.all(from: descriptor), to: request.method)
+    }
+
+    /// Connects and sends a request.
+    ///
+    /// - Returns: The socket, which the caller closes.
+    func open(_ request: HTTPRequest, _ body: [UInt8] = []) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw TestServiceError.noResponse }
-        defer { close(descriptor) }
         var time = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
@@ -37,9 +56,12 @@ private struct SocketExchange {
         let connected = withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
-        guard connected == 0 else { throw TestServiceError.noResponse }
+        guard connected == 0 else {
+            close(descriptor)
+            throw TestServiceError.noResponse
+        }
         send(head(of: request, body.count) + body, on: descriptor)
-        return try Self.response(in: Self.all(from: descriptor), to: request.method)
+        return descriptor
     }
 
     private func head(of request: HTTPRequest, _ length: Int) -> [UInt8] {
@@ -70,8 +92,21 @@ private struct SocketExchange {
     }
 
     private static func response(in bytes: [UInt8], to method: HTTPRequest.Method) throws -> TestResponse {
+        guard let (status, fields, end) = try head(in: bytes) else { throw TestServiceError.noResponse }
+        let rest = Array(bytes[end...])
+        let body = fields[.transferEncoding] == "chunked" ? try dechunked(rest) : rest
+        if method != .head, status != 304, let length = fields[.contentLength].flatMap({ Int($0) }), length != body.count {
+            throw TestServiceError.noResponse
+        }
+        return TestResponse(status: status, fields: fields, body: body)
+    }
+
+    /// Parses the head of a response.
+    ///
+    /// - Returns: The status, the fields and the offset of the body; nil if the head is incomplete.
+    static func head(in bytes: [UInt8]) throws -> (status: Int, fields: HTTPFields, end: Int)? {
         let end: [UInt8] = [13, 10, 13, 10]
-        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { throw TestServiceError.noResponse }
+        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { return nil }
         let lines = String(decoding: bytes[..<start], as: UTF8.self).split(separator: "\r\n")
         guard let first = lines.first?.split(separator: " "), first.count > 1, let status = Int(first[1]) else {
             throw TestServiceError.noResponse
@@ -82,12 +117,7 @@ private struct SocketExchange {
             guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { throw TestServiceError.noResponse }
             fields.append(HTTPField(name: name, value: String(parts[1].drop { $0 == " " })))
         }
-        let rest = Array(bytes[(start + end.count)...])
-        let body = fields[.transferEncoding] == "chunked" ? try dechunked(rest) : rest
-        if method != .head, status != 304, let length = fields[.contentLength].flatMap({ Int($0) }), length != body.count {
-            throw TestServiceError.noResponse
-        }
-        return TestResponse(status: status, fields: fields, body: body)
+        return (status, fields, start + end.count)
     }
 
     private static func dechunked(_ bytes: [UInt8]) throws -> [UInt8] {

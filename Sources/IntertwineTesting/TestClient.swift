@@ -5,9 +5,13 @@ internal import IntertwineHTTPServer
 /// A client for one listener of the service, in memory or on a socket, with equal calls and responses.
 public struct TestClient: Sendable {
     private let exchange: @Sendable (HTTPRequest, [UInt8]) async throws -> TestResponse
+    private let open: @Sendable (HTTPRequest) async throws -> TestStream
 
-    init(_ exchange: @escaping @Sendable (HTTPRequest, [UInt8]) async throws -> TestResponse) {
-        self.exchange = exchange
+    init(
+        _ exchange: @escaping @Sendable (HTTPRequest, [UInt8]) async throws -> TestResponse,
+        open: @escaping @Sendable (HTTPRequest) async throws -> TestStream = { _ in throw TestServiceError.noSocket }
+    ) {
+        (self.exchange, self.open) = (exchange, open)
     }
 
     public func get(_ path: String, fields: [String: String] = [:]) async throws -> TestResponse {
@@ -16,6 +20,16 @@ public struct TestClient: Sendable {
 
     public func post(_ path: String, fields: [String: String] = [:], body: String = "") async throws -> TestResponse {
         try await send(.post, path, fields: fields, body: Array(body.utf8))
+    }
+
+    /// Sends a value as JSON.
+    public func post(_ path: String, fields: [String: String] = [:], json value: some Encodable) async throws -> TestResponse {
+        try await send(.post, path, fields: fields, body: Array(try JSONEncoder().encode(value)))
+    }
+
+    /// Sends a value as JSON.
+    public func put(_ path: String, fields: [String: String] = [:], json value: some Encodable) async throws -> TestResponse {
+        try await send(.put, path, fields: fields, body: Array(try JSONEncoder().encode(value)))
     }
 
     public func put(_ path: String, fields: [String: String] = [:], body: String = "") async throws -> TestResponse {
@@ -33,12 +47,38 @@ public struct TestClient: Sendable {
     public func send(
         _ method: HTTPRequest.Method, _ path: String, fields: [String: String] = [:], body: [UInt8] = []
     ) async throws -> TestResponse {
-        var request = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
-        for (name, value) in fields {
-            if let name = HTTPField.Name(name) { request.headerFields[name] = value }
-        }
+        try await send(method, path, fields: HTTPFields(fields), body: body)
+    }
+
+    /// - Parameter fields: The header fields, which may have several values of one name. A body without `Content-Type` is sent as JSON.
+    /// - Throws: An error if no complete response arrives.
+    public func send(
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields, body: [UInt8] = []
+    ) async throws -> TestResponse {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path, headerFields: fields)
         if !body.isEmpty, request.headerFields[.contentType] == nil { request.headerFields[.contentType] = "application/json" }
         return try await exchange(request, body)
+    }
+}
+
+extension TestClient {
+    /// Opens a response whose body does not end, such as live updates, and reads its lines as they arrive.
+    ///
+    ///     let updates = try await service.client.stream("/feed/changes?syncToken=\(token)")
+    ///     let data = try await updates.first { $0.hasPrefix("data:") }
+    ///
+    /// The request has `Accept: text/event-stream` unless the fields have another value. The connection closes when the stream is released. It requires the transport ``TestService/Transport/socket``.
+    /// - Throws: ``TestServiceError/noSocket`` in memory, or an error if no head of a response arrives.
+    public func stream(_ path: String, fields: [String: String] = [:]) async throws -> TestStream {
+        let fields = HTTPFields(["Accept": "text/event-stream"].merging(fields) { $1 })
+        return try await open(HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path, headerFields: fields))
+    }
+}
+
+extension HTTPFields {
+    /// Creates fields from names and values. Invalid names are left out.
+    fileprivate init(_ fields: [String: String]) {
+        self.init(fields.compactMap { name, value in HTTPField.Name(name).map { HTTPField(name: $0, value: value) } })
     }
 }
 
@@ -81,4 +121,8 @@ public enum TestServiceError: Error, Hashable, Sendable {
     case noListener
     /// The connection ended without a complete response.
     case noResponse
+    /// The call requires the transport ``TestService/Transport/socket``.
+    case noSocket
+    /// The items of a test cannot be imported into the store of its extensions: write them to that store before the start.
+    case itemsBesideStore
 }

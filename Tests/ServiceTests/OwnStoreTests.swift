@@ -23,9 +23,9 @@ struct OwnStoreTests {
     func serves() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let service = try await TestService(.socket, items: sampleUser("configured"), extensions: try Self.extensions(in: folder))
+        let service = try await TestService(.socket, extensions: try Self.extensions(in: folder))
         let page = try service.get("/feed")
-        #expect(page.status == 200 && page.text.contains("user:brought") && !page.text.contains("user:configured"))
+        #expect(page.status == 200 && page.text.contains("user:brought"))
         #expect(try service.get("/readyz").status == 200)
         for path in ["/admin/items/user/brought", "/admin/takedowns", "/admin/sources"] {
             #expect(try service.admin("GET", path).status == 404)
@@ -35,6 +35,16 @@ struct OwnStoreTests {
         #expect(try service.admin("GET", "/metrics").status == 200)
         #expect(try !service.admin("GET", "/openapi.json").text.contains("importItems"))
         await service.stop()
+    }
+
+    @Test("A test with a store of its own has no items to import")
+    func items() async throws {
+        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let extensions = try Self.extensions(in: folder)
+        await #expect(throws: TestServiceError.itemsBesideStore) {
+            _ = try await TestService(items: sampleUser("configured"), extensions: extensions)
+        }
     }
 
     @Test("Sections are refused because they require the service's own store")
