@@ -1,4 +1,5 @@
 public import IntertwineItems
+public import IntertwineJSON
 public import IntertwineLedger
 
 // Overview of commands:
@@ -50,6 +51,12 @@ public protocol Command: Sendable {
     /// The refusals that the API description lists. A composite has the refusals of all its components.
     var refusals: [Refusal] { get }
 
+    /// Validates the values of an action beyond their declarations, before any command of the action runs. A composite asks its components.
+    ///
+    /// - Parameter input: The values by field name, valid as ``input`` declares them. It is not called for commands without fields.
+    /// - Throws: ``ItemError``, which the client receives as problem details (422) with the name of the field.
+    func validate(_ input: [String: JSONValue]) throws(ItemError)
+
     /// Returns the action for the client, or nil if the client has no part in the command. A composite returns the first action of its components.
     func action(for subject: CommandSubject) -> Action?
 
@@ -73,6 +80,10 @@ extension Command {
     public var undoing: (any UndoableCommand)? { nil }
 
     public var refusals: [Refusal] { components?.flatMap(\.refusals) ?? [] }
+
+    public func validate(_ input: [String: JSONValue]) throws(ItemError) {
+        for component in components ?? [] { try component.validate(input) }
+    }
 
     public func action(for subject: CommandSubject) -> Action? {
         for component in components ?? [] {

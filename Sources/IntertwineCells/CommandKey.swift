@@ -9,7 +9,7 @@ package import IntertwineLedger
 /// let longPress = CommandKey("longPress")
 /// let action = viewModel.action(in: longPress)
 /// ```
-public struct CommandKey: RawRepresentable, Sendable, Hashable {
+public struct CommandKey: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
     /// The slot that fills the cell with its content. The client performs it.
     public static let configuration = CommandKey("configuration")
     /// The slot that cancels work started by filling the cell, such as image requests. The client requests it.
@@ -36,6 +36,10 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable {
     }
 
     public init(_ name: String) {
+        self.init(rawValue: name)
+    }
+
+    public init(stringLiteral name: String) {
         self.init(rawValue: name)
     }
 

@@ -13,7 +13,7 @@ public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
 /// A composite that runs several commands in order. Configuration creates it from the commands that it names for a slot.
 ///
 /// ```swift
-/// let macro = MacroCommand(name: "mute-and-report", [MuteCommand(), ReportCommand()], policy: .compensate)
+/// let macro = MacroCommand(Analytics(), Save(), Pin(), policy: .compensate)
 /// ```
 public struct MacroCommand: Command {
     public let name: String
@@ -38,6 +38,11 @@ public struct MacroCommand: Command {
         needs = commands.reduce([]) { $0.union($1.needs) }
         let own = Set(input.map(\.name))
         self.input = input + Self.input(of: commands).filter { !own.contains($0.name) }
+    }
+
+    /// - Parameter name: the name in error messages. The ledger has the names of the components.
+    public init(_ commands: any Command..., name: String = "macro", policy: FailurePolicy = .stop) {
+        self.init(name: name, commands, policy: policy)
     }
 
     /// Returns the first client action of the components, or else the action of `face`.

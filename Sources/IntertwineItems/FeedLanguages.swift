@@ -123,5 +123,12 @@ where Value == String {
     }
 }
 
+extension ByLanguage: ExpressibleByDictionaryLiteral where Value == String {
+    /// Creates a text in several languages: `["en": "Like", "de": "Gefällt mir"]`.
+    public init(dictionaryLiteral texts: (String, String)...) {
+        self = ByLanguage(texts.map { (tag: $0.0, value: $0.1) }) ?? ByLanguage("")
+    }
+}
+
 /// A text for display, in one or several languages.
 public typealias LocalizedText = ByLanguage<String>

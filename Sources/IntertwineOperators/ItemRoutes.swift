@@ -21,12 +21,18 @@ struct ItemRoutes: Sendable {
 
     let store: any ItemStore
     let kinds: ItemKinds
+    /// The kinds whose schemas the description contains: those of the embedding program.
+    var described: [any ItemKind] = []
 
     var routes: [Route] {
         let path = "/admin/items/{kind}/{id}"
+        var writing = Self.writing
+        if !described.isEmpty {
+            writing.body = RequestBodyDescription(.items(.itemBody, described), example: "{" + Self.example)
+        }
         return [
             Route(.get, path, Self.reading) { try await get($0, named(in: $0)) },
-            Route(.put, path, Self.writing) { try await put($0, named(in: $0)) },
+            Route(.put, path, writing) { try await put($0, named(in: $0)) },
             Route(.delete, path, Self.removing) { try await remove($0, named(in: $0)) },
         ]
     }

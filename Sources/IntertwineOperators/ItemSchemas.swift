@@ -14,6 +14,16 @@ extension Schema {
         .optional("kind", .string, "The kind in the path."),
         .optional("id", .string, "The id in the path."),
     ]).named("ItemBody")
+
+    /// Returns the schema of an item of any kind, with the schemas of some kinds as alternatives.
+    static func items(_ any: Schema, _ kinds: [any ItemKind]) -> Schema {
+        let schemas = kinds.map { kind in
+            Schema.any.with(
+                "$ref", .reference(.init(.schemas, "Item-\(kind.name)", .literal(String(decoding: kind.schema(), as: UTF8.self)))))
+        }
+        return .any.with("anyOf", .array((schemas + [any]).map(\.value)))
+    }
+
     static let imported = Schema.object([
         .required("added", .count),
         .required("replaced", .count),

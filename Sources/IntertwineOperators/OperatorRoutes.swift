@@ -16,6 +16,7 @@ package struct OperatorRoutes: Sendable {
     private let store: (any ItemStore)?
     private let location: any ItemLocation
     private let kinds: ItemKinds
+    private let described: [any ItemKind]
     private let settings: AdminSettings
     /// The archive of the ledger; nil if the program has a ledger without totals.
     private let archive: (any LedgerArchive)?
@@ -29,6 +30,7 @@ package struct OperatorRoutes: Sendable {
     /// - Parameters:
     ///   - store: The store of the item routes; nil if no route that writes items is served.
     ///   - location: The location of the store.
+    ///   - described: The kinds whose schemas the description contains.
     ///   - archive: The archive of the report routes; nil for no reports.
     ///   - prefixes: The prefixes of the cell ids of advertisements, before the colon.
     ///   - reportQuery: Returns the delivery statistics of campaigns by their ids.
@@ -36,12 +38,13 @@ package struct OperatorRoutes: Sendable {
     ///   - owners: Returns the owners under which the idempotency keys of a viewer are stored.
     ///   - onErasure: Called with each erased viewer.
     package init(
-        store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
-        prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics], images: ImageNetworkManager,
+        store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
+        archive: (any LedgerArchive)?, prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
+        images: ImageNetworkManager,
         polling: SourcePoller?,
         owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void
     ) {
-        (self.store, self.location, self.kinds, self.settings) = (store, location, kinds, settings)
+        (self.store, self.location, self.kinds, self.described, self.settings) = (store, location, kinds, described, settings)
         (self.archive, self.prefixes, self.figures, self.images, self.polling) = (archive, prefixes, reportQuery, images, polling)
         (self.owners, self.erased) = (owners, onErasure)
     }
@@ -49,7 +52,8 @@ package struct OperatorRoutes: Sendable {
     package var routes: [Route] {
         var routes: [Route] = []
         if let store {
-            routes += ItemRoutes(store: store, kinds: kinds).routes + TakedownRoutes(store: store, kinds: kinds).routes
+            routes += ItemRoutes(store: store, kinds: kinds, described: described).routes
+            routes += TakedownRoutes(store: store, kinds: kinds).routes
             routes += OperationRoutes(store: store, kinds: kinds).routes
             routes += ImportRoutes(location: location, kinds: kinds, settings: settings).routes
         }

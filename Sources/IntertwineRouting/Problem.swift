@@ -129,12 +129,14 @@ extension Problem {
         Problem(status, .invalidBody, detail, errors: [InvalidValue(.pointer(pointer), code, detail)])
     }
 
-    /// Returns the problem of an invalid body with several invalid values (400).
+    /// Returns the problem of an invalid body with several invalid values.
     ///
     /// - Parameter errors: The values, at least one.
-    package static func invalidBody(_ detail: String, _ errors: [InvalidValue]) -> Problem {
+    package static func invalidBody(
+        _ detail: String, _ errors: [InvalidValue], status: HTTPResponse.Status = .badRequest
+    ) -> Problem {
         Problem(
-            .badRequest, .invalidBody, detail,
+            status, .invalidBody, detail,
             errors: errors.isEmpty ? [InvalidValue(.pointer(""), .invalid, detail)] : errors)
     }
 

@@ -177,11 +177,10 @@ extension FeedService {
             let actions = CellRoutes(
                 performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
                 viewerDidChange: { listeners.viewerDidChange($0) })
-            let refusals = registry.refusals
             let challenging = { (routes: [Route]) in identities.viewers == nil ? routes : routes.map { $0.challenging() } }
             let api =
                 feed.routes + challenging(lists.routes) + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
-                + challenging(limited.limiting(actions.routes, as: .actions)).map { $0.describing(refusals) } + clicks.routes
+                + challenging(limited.limiting(actions.routes, as: .actions)).map { $0.describing(registry) } + clicks.routes
                 + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
                 + images.routes(clients)
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
@@ -242,7 +241,8 @@ extension FeedService {
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
             + OperatorRoutes(
-                store: ownStore, location: items, kinds: kinds, settings: configuration.admin, archive: archive,
+                store: ownStore, location: items, kinds: kinds, described: extensions.kinds, settings: configuration.admin,
+                archive: archive,
                 prefixes: declared.file.advertisementPrefixes,
                 reportQuery: {
                     guard let ledger = ledger as? any CampaignLedger else { return [:] }

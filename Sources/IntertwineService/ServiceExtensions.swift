@@ -6,7 +6,7 @@ public import IntertwineLedger
 
 /// The extensions of an embedding program: kinds of item, cells and commands, each with one type and one line here.
 public struct ServiceExtensions: Sendable {
-    /// Kinds of item in addition to the standard kinds and the kinds that configuration declares.
+    /// Kinds of item in addition to the standard kinds and the kinds that configuration declares. ``add(_:)`` adds kinds that are `Codable` types.
     public var kinds: [any ItemKind] = []
     /// Commands in addition to those of the product. Slots name them.
     public var commands: [any Command] = []
@@ -35,6 +35,8 @@ public struct ServiceExtensions: Sendable {
     ///
     /// It is for tests. All data that expires at a time of day uses it; lines of the log do not.
     public var clock: (@Sendable () -> Int64)?
+    /// The reasons why kinds cannot be added, one sentence for each.
+    var faults: [String] = []
     /// Registers cell factories. The registry contains all commands at that time.
     public var registerCells: @Sendable (inout CellFactories, CommandRegistry) throws -> Void
 
@@ -70,10 +72,13 @@ public struct ServiceExtensions: Sendable {
 
     /// Returns the registry of the product's and these commands.
     ///
-    /// - Throws: An error if two commands have one name.
+    /// - Throws: An error if two commands have one name, or the input of a command or a kind cannot be described.
     func registry() throws -> CommandRegistry {
         var registry = CommandRegistry.standard
         for command in commands { try registry.register(command) }
+        for case let kind as any CellKind in kinds { try registry.add(kind.actions) }
+        let errors = registry.all.flatMap(\.leaves).compactMap { ($0 as? any InputCommand)?.inputError }
+        if let error = ConfigurationError(faults + errors) { throw error }
         return registry
     }
 }

@@ -1,3 +1,5 @@
+package import IntertwineItems
+
 /// A registry of the commands that configuration can name.
 ///
 /// A new command requires one type and one registration:
@@ -8,8 +10,9 @@
 /// ```
 public struct CommandRegistry: Sendable {
     private var commands: [String: any Command] = [:]
-    /// The undoable components of composites without a registration of their own, by name. The ledger stores performances under these names.
-    private var components: [String: any UndoableCommand] = [:]
+    /// The components of composites and the commands of slots without a registration of their own, by name. The ledger stores performances under
+    /// these names.
+    private var components: [String: any Command] = [:]
 
     /// Creates an empty registry.
     public init() {}
@@ -18,8 +21,7 @@ public struct CommandRegistry: Sendable {
     public static var standard: CommandRegistry {
         var registry = CommandRegistry()
         let commands: [any Command] = [
-            AnalyticsCommand(), PresentCommand(), ClickthroughCommand(), ListCommand.dismiss, ListCommand.save,
-            ListCommand.restore, ListCommand.unsave,
+            Analytics(), Present(), Clickthrough(), Dismiss(), Save(), Restore(), Unsave(),
             RequestCommand(name: "cancel-images", target: .imageRequests),
         ]
         for command in commands { registry.commands[command.name] = command }
@@ -33,7 +35,20 @@ public struct CommandRegistry: Sendable {
         guard commands[command.name] == nil else { throw .registeredTwice(command.name) }
         commands[command.name] = command
         guard command.components != nil else { return }
-        for leaf in command.leaves { components[leaf.name] = components[leaf.name] ?? leaf.undoing }
+        for leaf in command.leaves { components[leaf.name] = components[leaf.name] ?? leaf }
+    }
+
+    /// Adds the commands that are values of slots, which configuration cannot name.
+    ///
+    /// - Throws: ``CellCommandsError/registeredTwice(_:)`` if commands of different types have one name, since the ledger has names only.
+    package mutating func add(_ actions: CellActions) throws(CellCommandsError) {
+        for command in actions.slots.values.flatMap(\.values) {
+            for leaf in command.leaves {
+                let known = commands[leaf.name] ?? components[leaf.name]
+                guard known.map({ type(of: $0) == type(of: leaf) }) ?? true else { throw .registeredTwice(leaf.name) }
+                components[leaf.name] = leaf
+            }
+        }
     }
 
     public subscript(name: String) -> (any Command)? {
@@ -42,14 +57,22 @@ public struct CommandRegistry: Sendable {
 
     /// Returns the command that undoes performances of the given name, or nil if they cannot be undone.
     package func undoing(_ name: String) -> (any UndoableCommand)? {
-        commands[name].map(\.undoing) ?? components[name]
+        commands[name].map(\.undoing) ?? components[name]?.undoing
     }
 
     /// The refusals of all commands for the API description, without duplicates.
     package var refusals: [Refusal] {
         var seen: Set<Refusal> = []
-        return names.flatMap { commands[$0]?.refusals ?? [] }.filter { seen.insert($0).inserted }
+        return all.flatMap(\.refusals).filter { seen.insert($0).inserted }
     }
+
+    /// The commands with input for the API description, sorted by name.
+    package var inputs: [(name: String, fields: [FieldDeclaration])] {
+        all.filter { !$0.input.isEmpty }.map { ($0.name, $0.input) }
+    }
+
+    /// The registered commands and the components, sorted by name.
+    package var all: [any Command] { commands.merging(components) { first, _ in first }.sorted { $0.key < $1.key }.map(\.value) }
 
     /// The names of all commands, sorted.
     public var names: [String] { commands.keys.sorted() }

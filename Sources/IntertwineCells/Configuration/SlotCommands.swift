@@ -1,8 +1,18 @@
 public import IntertwineItems
 
-/// The configuration of a slot: command names, failure policy and input.
+/// The commands of a slot, as values or by the names of registered commands, with failure policy and input.
+///
+/// ```swift
+/// let slots: [CommandKey: SlotCommands] = [.selection: ["analytics", "present"], "like": SlotCommands(Like(), label: "Like")]
+/// ```
 public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
-    public var commands: [String]
+    /// A command as a value, or the name of a registered command.
+    enum Reference: Sendable {
+        case name(String)
+        case value(any Command)
+    }
+
+    let references: [Reference]
     public var policy: FailurePolicy
     /// The input fields in addition to the fields of the commands.
     public var input: [FieldDeclaration]
@@ -13,13 +23,86 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
         _ commands: [String], policy: FailurePolicy = .stop, input: [FieldDeclaration] = [], label: LocalizedText? = nil
     ) {
         self.label = label
-        self.commands = commands
+        references = commands.map { .name($0) }
         self.policy = policy
         self.input = input
     }
 
+    /// Creates the commands of a slot from values, which need no registration.
+    public init(_ commands: any Command..., policy: FailurePolicy = .stop, label: LocalizedText? = nil) {
+        self.init(commands, policy: policy, label: label)
+    }
+
+    init(_ commands: [any Command], policy: FailurePolicy, label: LocalizedText?) {
+        references = commands.map { .value($0) }
+        (self.policy, self.input, self.label) = (policy, [], label)
+    }
+
     public init(arrayLiteral elements: String...) {
         self.init(elements)
+    }
+
+    /// The names of the commands, in order.
+    public var commands: [String] {
+        references.map { reference in
+            switch reference {
+            case .name(let name): name
+            case .value(let command): command.name
+            }
+        }
+    }
+
+    /// The commands that are values.
+    var values: [any Command] {
+        references.compactMap { if case .value(let command) = $0 { command } else { nil } }
+    }
+
+    /// Compares commands by name, because all commands of one name are equal.
+    public static func == (one: SlotCommands, other: SlotCommands) -> Bool {
+        one.commands == other.commands && one.policy == other.policy && one.input == other.input && one.label == other.label
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(commands)
+        hasher.combine(policy)
+        hasher.combine(input)
+        hasher.combine(label)
+    }
+}
+
+/// The commands of the slots of a cell, as values.
+///
+/// ```swift
+/// let actions: CellActions = .on(.selection, Analytics(), Present()).on("like", Like(), label: "Like")
+/// ```
+public struct CellActions: Sendable {
+    /// The commands by slot.
+    package private(set) var slots: [CommandKey: SlotCommands] = [:]
+
+    public init() {}
+
+    /// Returns the actions with the commands of a further slot, which run in order. They replace earlier commands of the slot.
+    ///
+    /// - Parameters:
+    ///   - slot: A standard slot, or the name of a custom one, such as `like`.
+    ///   - label: The label of the action, as people read it. If it is nil, clients use their own text.
+    public func on(
+        _ slot: CommandKey, _ commands: any Command..., policy: FailurePolicy = .stop, label: LocalizedText? = nil
+    ) -> CellActions {
+        with(slot, SlotCommands(commands, policy: policy, label: label))
+    }
+
+    /// Returns actions with the commands of one slot.
+    public static func on(
+        _ slot: CommandKey, _ commands: any Command..., policy: FailurePolicy = .stop, label: LocalizedText? = nil
+    ) -> CellActions {
+        CellActions().with(slot, SlotCommands(commands, policy: policy, label: label))
+    }
+
+    private func with(_ slot: CommandKey, _ commands: SlotCommands) -> CellActions {
+        var actions = self
+        actions.slots[slot] = commands
+        return actions
     }
 }
 
@@ -37,16 +120,22 @@ extension CellCommands {
         viewability: Viewability? = nil
     ) throws(CellCommandsError) {
         self.init()
-        for (slot, configured) in slots.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !configured.commands.isEmpty {
+        for (slot, configured) in slots.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !configured.references.isEmpty {
             guard slot != .configuration else { throw .fixedSlot(slot, kind: kind) }
             if let fault = slot.syntaxError { throw .unusableSlot(slot, kind: kind, reason: fault) }
             var found: [any Command] = []
-            for name in configured.commands {
-                guard let command = registry[name] else {
-                    throw .unknownCommand(name, kind: kind, slot: slot, known: registry.names)
+            for reference in configured.references {
+                let command: any Command
+                switch reference {
+                case .value(let value): command = value
+                case .name(let name):
+                    guard let known = registry[name] else {
+                        throw .unknownCommand(name, kind: kind, slot: slot, known: registry.names)
+                    }
+                    command = known
                 }
                 let unmet = command.needs.subtracting(offers)
-                guard unmet.isEmpty else { throw .unmetNeeds(name, needs: unmet, kind: kind, slot: slot) }
+                guard unmet.isEmpty else { throw .unmetNeeds(command.name, needs: unmet, kind: kind, slot: slot) }
                 found.append(command)
             }
             let input = MacroCommand(found, input: configured.input).input

@@ -1,5 +1,5 @@
-internal import IntertwineItems
-internal import IntertwineJSON
+package import IntertwineItems
+package import IntertwineJSON
 
 /// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
 extension FieldDeclaration {
@@ -20,7 +20,7 @@ extension FieldDeclaration {
     }
 
     /// Returns the JSON Schema (2020-12) of the object that holds the values, with the labels as titles.
-    static func schema(of input: [FieldDeclaration]) -> ByLanguage<JSONValue> {
+    package static func schema(of input: [FieldDeclaration]) -> ByLanguage<JSONValue> {
         let properties = input.reduce(ByLanguage([] as [JSONValue.Member])) { properties, field in
             properties.combined(with: field.propertySchema) { $0 + [.init(field.name, $1)] }
         }

@@ -5,54 +5,54 @@ internal import IntertwineLedger
 // The built-in commands.
 
 /// Records the performed action in the ledger: a selection, click, impression or dismissal.
-package struct AnalyticsCommand: UndoableCommand {
-    package let name = "analytics"
+public struct Analytics: UndoableCommand {
+    public let name = "analytics"
 
-    package init() {}
+    public init() {}
 
-    package func perform(in context: inout CommandContext) throws {
+    public func perform(in context: inout CommandContext) throws {
         context.record(context.occurrence)
     }
 
     /// Records the undo as an event of its own, because the ledger is append-only.
-    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         context.record(.undo)
     }
 }
 
 /// Instructs the client to show the screen that the cell opens, such as the enlarged image of a user.
-package struct PresentCommand: UndoableCommand {
-    package let name = "present"
-    package let needs: CommandRequirements = .presentation
+public struct Present: UndoableCommand {
+    public let name = "present"
+    public let needs: CommandRequirements = .presentation
 
-    package init() {}
+    public init() {}
 
-    package func perform(in context: inout CommandContext) throws {
+    public func perform(in context: inout CommandContext) throws {
         guard let presentation = context.subject?.presentation else { throw CommandError.missing(.presentation, command: name) }
         context.presentation = presentation
     }
 
     /// Removes the presentation. The server has no other state to revert, and the client navigates back.
-    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         context.presentation = nil
     }
 }
 
 /// Redirects the client to the stored URL of the cell and records the click. It cannot be undone, because the person has left the app.
-package struct ClickthroughCommand: Command {
-    package let name = "clickthrough"
-    package let needs: CommandRequirements = .destination
+public struct Clickthrough: Command {
+    public let name = "clickthrough"
+    public let needs: CommandRequirements = .destination
 
-    package init() {}
+    public init() {}
 
     /// Returns a link that identifies the cell by a signed token. The link contains no URL, so it cannot be used as an open redirect.
-    package func action(for subject: CommandSubject) -> Action? {
+    public func action(for subject: CommandSubject) -> Action? {
         guard subject.destination != nil else { return nil }
         let context = subject.context
         return .link(href: context.links.click(token: context.clickToken(of: subject.cell)))
     }
 
-    package func perform(in context: inout CommandContext) throws {
+    public func perform(in context: inout CommandContext) throws {
         guard let destination = context.subject?.destination else { throw CommandError.missing(.destination, command: name) }
         context.record(.click)
         context.destination = destination

@@ -260,11 +260,11 @@ private protocol DirectRedirectCommand: Command {
     var isDirectRedirect: Bool { get }
 }
 
-extension AnalyticsCommand: DirectRedirectCommand {
+extension Analytics: DirectRedirectCommand {
     fileprivate var isDirectRedirect: Bool { true }
 }
 
-extension ClickthroughCommand: DirectRedirectCommand {
+extension Clickthrough: DirectRedirectCommand {
     fileprivate var isDirectRedirect: Bool { true }
 }
 

@@ -111,7 +111,7 @@ package final class ActionPerformer: Sendable {
         let command = try command(in: slot, of: viewModel, for: client)
         var client = client
         if let token { client = try await self.client(client, withClickToken: token, of: viewModel, now: now) }
-        let input = try FieldDeclaration.read(command.input, in: body)
+        let input = try Self.input(of: command, in: body)
         var context = CommandContext(
             cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input.values)
         context.recordedInput = input.recorded
@@ -129,6 +129,15 @@ package final class ActionPerformer: Sendable {
     /// - Throws: The ``Refusal`` of a command. Other errors are recorded in the step of the failed command.
     static func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: inout CommandContext) async throws(Refusal) {
         do { try await viewModel.commands[slot]?.perform(in: &context) } catch { if let refusal = error as? Refusal { throw refusal } }
+    }
+
+    /// Returns the values of a body for a command.
+    private static func input(of command: any Command, in body: [UInt8]) throws(ActionError) -> ActionInput {
+        let fields = command.input
+        guard !fields.isEmpty else { return ActionInput() }
+        let input = try FieldDeclaration.read(fields, in: body)
+        do { try command.validate(input.values) } catch { throw .invalidInput(error) }
+        return input
     }
 
     /// Marks the events of an ad that count only with the token of a page as ``Verdict/noToken``: those of its selection, and those of a slot
@@ -182,7 +191,7 @@ package final class ActionPerformer: Sendable {
     ) async throws -> CommandResult {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let command = try command(in: slot, of: viewModel, for: client)
-        _ = try FieldDeclaration.read(command.input, in: body)
+        _ = try Self.input(of: command, in: body)
         return CommandResult(simulating: command.leaves, of: viewModel.id, slot: slot)
     }
 

@@ -70,9 +70,12 @@ struct PreparedRequest: Sendable {
 /// A built-in command without a client action for any cell.
 protocol ServerCommand: Command {}
 
-extension AnalyticsCommand: ServerCommand {}
-extension PresentCommand: ServerCommand {}
-extension ListCommand: ServerCommand {}
+extension Analytics: ServerCommand {}
+extension Present: ServerCommand {}
+extension Save: ServerCommand {}
+extension Unsave: ServerCommand {}
+extension Dismiss: ServerCommand {}
+extension Restore: ServerCommand {}
 
 extension RequestCommand {
     /// True if the action depends only on the id of the cell.

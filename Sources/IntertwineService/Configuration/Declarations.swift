@@ -68,7 +68,7 @@ extension ServiceConfiguration {
         faults.collect { () throws(ConfigurationError) in try validate() }
         faults.collect { () throws(ConfigurationError) in _ = try images.fallbackImages() }
         let registry = faults.collect { () throws(ConfigurationError) in
-            do { return try extensions.registry() } catch { throw ConfigurationError("\(error)") }
+            do { return try extensions.registry() } catch { throw error as? ConfigurationError ?? ConfigurationError("\(error)") }
         }
         let text = faults.collect { () throws(ConfigurationError) in try kindsText() } ?? nil
         let file = kindsFile(of: text, extensions, errors: &faults)
@@ -294,7 +294,7 @@ extension ServiceConfiguration {
         _ extensions: ServiceExtensions
     ) throws(ConfigurationError) -> (file: KindsFile, factories: CellFactories) {
         let file = try kindsFile(extensions)
-        guard !kinds.file.isEmpty || !extensions.kinds.isEmpty else { return (file, CellFactories()) }
+        guard !kinds.file.isEmpty || !extensions.kinds.isEmpty || !extensions.faults.isEmpty else { return (file, CellFactories()) }
         do {
             return (file, try cellFactories(extensions, commands: extensions.registry(), kinds: file))
         } catch {
@@ -341,7 +341,12 @@ extension ServiceConfiguration {
         cells.labels = file.labels
         if let alternative = file.advertisementAlternative { cells.advertisementAlternative = alternative }
         var factories = try Self.factories(cells, commands: registry)
-        do { try extensions.registerCells(&factories, registry) } catch {
+        do {
+            try extensions.registerCells(&factories, registry)
+            for case let kind as any CellKind in extensions.kinds {
+                try kind.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
+            }
+        } catch {
             throw error as? ConfigurationError ?? ConfigurationError("\(error)")
         }
         try file.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)

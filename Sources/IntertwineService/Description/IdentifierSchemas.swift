@@ -7,7 +7,8 @@ internal import IntertwineRouting
 
 /// The routes `GET /schemas/cells/{identifier}.json`: the bindings of the cells of one reuse identifier, for developers of client cells.
 ///
-/// They describe the product's own cells and the cells of declared kinds. Cells of a program's own factories have no schema.
+/// They describe the product's own cells, and the cells of declared kinds and of kinds that are `Codable` types. Cells of a program's own
+/// factories have no schema.
 final class IdentifierSchemas: Sendable {
     private static let pattern = "/schemas/cells/{identifier}.json"
     private static let identifier = Parameter.segment(
@@ -46,6 +47,16 @@ final class IdentifierSchemas: Sendable {
         for kind in kinds.names.compactMap({ kinds[$0] as? DeclaredKind }) {
             for cell in kind.declaration.cells.values.joined() {
                 cells[cell.identifier, default: []].append(Self.parts(of: cell, in: kind.declaration))
+            }
+        }
+        for case let kind as any CellKind in kinds.names.map({ kinds[$0] }) {
+            for (identifier, parts) in kind.parts {
+                cells[identifier, default: []].append(
+                    parts.compactMap { name, type, isRequired in
+                        if type == "media" { return Part(name, Part.Form.media, isRequired: isRequired) }
+                        let format = type.flatMap { BindingDeclaration.BindingFormat(rawValue: $0) }
+                        return format.map { Part(name, $0, isRequired: isRequired) }
+                    })
             }
         }
         let all = cells.map { identifier, cells in

@@ -51,11 +51,25 @@ extension APIOperation {
     }
 }
 
+extension APIOperation {
+    /// Returns the description with the input of commands, if the operation has a body.
+    fileprivate func accepting(_ inputs: [(name: String, fields: [FieldDeclaration])]) -> APIOperation {
+        guard body != nil, !inputs.isEmpty else { return self }
+        var operation = self
+        let schemas = inputs.map { name, fields in
+            let schema = Schema(FieldDeclaration.schema(of: fields)[nil]).described("The input of the command `\(name)`.")
+            return FieldDeclaration.isName(name) ? schema.named("Input-\(name)") : schema.titled(name)
+        }
+        operation.body = CellRoutes.body(.any.with("anyOf", .array((schemas + [.object([])]).map(\.value))))
+        return operation
+    }
+}
+
 extension Route {
-    /// Returns the route with the refusals of commands in its description.
-    func describing(_ refusals: [Refusal]) -> Route {
+    /// Returns the route with the refusals and the input of commands in its description.
+    func describing(_ commands: CommandRegistry) -> Route {
         var route = self
-        route.operation = operation.map { $0.refusing(refusals) }
+        route.operation = operation.map { $0.refusing(commands.refusals).accepting(commands.inputs) }
         return route
     }
 }
@@ -136,7 +150,7 @@ struct CellRoutes: Sendable {
                     Performs the command `unsave`. The time since the cell was saved is not limited, and the item need not exist any \
                     more. `undo` puts the cell back into its position.
                     """)
-            ) { try await remove(from: .saved, by: ListCommand.unsave.name, $0) },
+            ) { try await remove(from: .saved, by: Unsave().name, $0) },
             Route(
                 .delete, "/dismissed/{cell}",
                 Self.removal(
@@ -145,8 +159,13 @@ struct CellRoutes: Sendable {
                     Performs the command `restore`, which shows the cell in its position in the feed again. The time since the dismissal \
                     is not limited, and the item need not exist any more. `undo` hides the cell again.
                     """)
-            ) { try await remove(from: .dismissed, by: ListCommand.restore.name, $0) },
+            ) { try await remove(from: .dismissed, by: Restore().name, $0) },
         ]
+    }
+
+    fileprivate static func body(_ schema: Schema) -> RequestBodyDescription {
+        RequestBodyDescription(
+            schema, text: "The input of the slot. The service reads it only if the action has `input`.", isRequired: false)
     }
 
     /// Returns the description of a route that performs a command key of a cell.
@@ -155,23 +174,25 @@ struct CellRoutes: Sendable {
         viewer: Parameter<Void> = FeedParameters.viewer,
         more: [any RequestParameter] = [], takesInput: Bool = false, takesToken: Bool = false
     ) -> APIOperation {
-        let wrongBody =
-            takesInput ? [ResponseDescription.ProblemExample(.invalidBody(at: "/reason", .required, "reason: is missing."))] : []
-        let body = RequestBodyDescription(
-            .object([]), text: "The input of the slot. The service reads it only if the action has `input`.", isRequired: false)
+        let malformedBody =
+            takesInput ? [ResponseDescription.ProblemExample(.invalidBody(at: "", .invalid, "The body is not a JSON object."))] : []
+        let wrongValue = [
+            ResponseDescription.ProblemExample(
+                .invalidBody(at: "/reason", .required, "reason: is missing.", status: .unprocessableContent))
+        ]
         return APIOperation(
             id, tag: "Actions", summary, text,
             parameters: [FeedParameters.cell] + more
                 + [FeedParameters.dryRun, viewer, FeedParameters.acceptLanguage, Parameter.idempotencyKey],
-            body: takesInput ? body : nil,
+            body: takesInput ? body(.object([])) : nil,
             responses: [
                 .json(
                     .ok, "The action is performed. `commands` has the outcome of each command.", .performance,
                     [.noStore, .verdict, .contentLanguage]
                 ).undoable,
                 .badRequest(
-                    takesInput ? "A parameter is invalid, or the body is not the input of the slot." : "A parameter is invalid.",
-                    [.wrongKey] + wrongBody),
+                    takesInput ? "A parameter is invalid, or the body is not a JSON object." : "A parameter is invalid.",
+                    [.wrongKey] + malformedBody),
                 .viewerRequired(ActionError.viewerRequired(command: "dismiss").problem.detail),
                 .problem(
                     .notFound,
@@ -180,7 +201,7 @@ struct CellRoutes: Sendable {
                         .init(.unknownCell, "There is no such cell."),
                         .init(.emptySlot, "The cell has no command in the slot selection."),
                     ] + (takesToken ? [.init(.invalidToken, ActionError.forgedToken.problem.detail)] : [])),
-                .notPerformed,
+                takesInput ? .notPerformed.adding(wrongValue, "Or a value of the body is invalid.") : .notPerformed,
             ])
     }
 

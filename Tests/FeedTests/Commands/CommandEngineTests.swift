@@ -63,7 +63,7 @@ struct CommandEngineTests {
     func choice() async {
         let context = await run(
             MacroCommand([
-                Otherwise(first: FailingCommand(name: "f"), second: ListCommand.save), Otherwise(first: remote("a"), second: remote("b")),
+                Otherwise(first: FailingCommand(name: "f"), second: Save()), Otherwise(first: remote("a"), second: remote("b")),
             ]))
         #expect(context.steps.map(\.command) == ["f", "save", "a", "b"])
         #expect(context.steps.map(\.outcome) == [.failed, .performed, .performed, .skipped])
@@ -83,7 +83,7 @@ struct CommandEngineTests {
 
     @Test("A macro's components are simulated, checked for a viewer, and undone in reverse")
     func performer() async throws {
-        let fixture = try fixture(Pair(components: [remote("a"), ListCommand.save, Pair(components: [remote("b")])]))
+        let fixture = try fixture(Pair(components: [remote("a"), Save(), Pair(components: [remote("b")])]))
         let performer = fixture.performer()
         let simulated = try await performer.simulate(.selection, of: "user:u0", for: ann, now: Fixture.now)
         #expect(simulated.steps.map(\.command) == ["analytics", "a", "save", "b"] && effects.all.isEmpty)
@@ -113,7 +113,7 @@ struct CommandEngineTests {
     @Test("A single command in a slot is one step, and its failure leaves no effects", arguments: [true, false])
     func alone(fails: Bool) async throws {
         var fixture = try Fixture()
-        let command: any Command = fails ? FailingCommand(name: "f") : ListCommand.save
+        let command: any Command = fails ? FailingCommand(name: "f") : Save()
         try fixture.factories.register(PlainFactory(command: command), for: ItemType(kind: "plain", variant: ""), prefix: "plain")
         fixture.store.put(FeedItem(kind: "plain", id: "1", variant: "", position: 1, body: []))
         let outcome = try await fixture.performer().perform(.selection, of: "plain:1", for: ann, now: Fixture.now, response: { $0.json() })
@@ -148,7 +148,7 @@ struct CommandEngineTests {
         "A click on a cached link reaches the ledger at once unless its command waits",
         arguments: [true, false])
     func clicks(waits: Bool) async throws {
-        let fixture = try fixture(waits ? remote("a") as any Command : Pair(components: [ListCommand.save]))
+        let fixture = try fixture(waits ? remote("a") as any Command : Pair(components: [Save()]))
         let ledger = PromptLedger()
         let performer = ActionPerformer(
             store: fixture.store, ledger: ledger, factories: fixture.factories, registry: fixture.registry, tokens: fixture.tokens)
@@ -171,7 +171,7 @@ struct CommandEngineTests {
             var clicks: [(event: LedgerEvent, click: ActionPerformer.Click)] = []
             // The effects of a custom macro are unknown in advance.
             for commands in [["analytics", "clickthrough"], ["analytics", "pair", "clickthrough"]] {
-                let fixture = try fixture(Pair(components: [AnalyticsCommand()]), advertisements: commands)
+                let fixture = try fixture(Pair(components: [Analytics()]), advertisements: commands)
                 let token = fixture.tokens.click(
                     cell: "ad:0", slot: 0, showing: ImpressionContext(feed: "main", position: 3, layout: .table), now: Fixture.now)
                 let click = try await fixture.performer().click(token: token, for: client, now: Fixture.now)

@@ -38,7 +38,7 @@ struct MacroCommandTests {
     @Test("The compensate policy undoes earlier commands in reverse order")
     func compensate() async {
         let context = await run(
-            MacroCommand([remote("a"), ListCommand.dismiss, remote("b"), FailingCommand(name: "f"), remote("c")], policy: .compensate))
+            MacroCommand([remote("a"), Dismiss(), remote("b"), FailingCommand(name: "f"), remote("c")], policy: .compensate))
         #expect(context.steps.map(\.outcome) == [.undone, .undone, .undone, .failed, .skipped])
         #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"])
         #expect(context.changes.count == 2)
@@ -65,15 +65,15 @@ struct MacroCommandTests {
 
     @Test("A failed command leaves no changes in the context")
     func failureIsAtomic() async {
-        let context = await run(MacroCommand([AnalyticsCommand(), FailingCommand(name: "f")]))
+        let context = await run(MacroCommand([Analytics(), FailingCommand(name: "f")]))
         #expect(context.events.map(\.kind) == [.selection])
         #expect(context.presentation == nil)
     }
 
     @Test("Undo of one command leaves another command's entry on the same list")
     func sameListTwice() async throws {
-        let inner = MacroCommand([ListCommand.save, FailingCommand(name: "f")], policy: .compensate)
-        let context = await run(MacroCommand([ListCommand.save, inner], policy: .continue))
+        let inner = MacroCommand([Save(), FailingCommand(name: "f")], policy: .compensate)
+        let context = await run(MacroCommand([Save(), inner], policy: .continue))
         let ledger = MemoryLedger()
         _ = try await ledger.commit(LedgerEntry(events: context.events, changes: context.changes))
         #expect(ledger.listed(.saved, "ann") == ["user:u"])
@@ -81,7 +81,7 @@ struct MacroCommandTests {
 
     @Test("A command that needs a viewer fails as a step if the viewer is absent")
     func noViewer() async {
-        let context = await run(MacroCommand([ListCommand.save]), viewer: nil)
+        let context = await run(MacroCommand([Save()]), viewer: nil)
         #expect(context.steps.map(\.outcome) == [.failed])
         #expect(context.changes.isEmpty)
     }

@@ -46,7 +46,7 @@ struct SlotCommandsTests {
         var registry = CommandRegistry.standard
         try registry.register(RemoteCommand(name: "book", effects: Effects()))
         _ = try CellFactories.standard(configuration { $0.userCommands[.selection] = ["book"] }, commands: registry)
-        #expect(throws: CellCommandsError.registeredTwice("save")) { try registry.register(ListCommand.save) }
+        #expect(throws: CellCommandsError.registeredTwice("save")) { try registry.register(Save()) }
     }
 
     @Test("Contradictory registrations of factories are refused")

@@ -1,0 +1,75 @@
+internal import IntertwineLedger
+
+// The built-in commands of the viewer's lists. A program adds cells to further lists with `CommandContext.put(on:)`.
+
+/// Adds the cell to the saved cells of the viewer.
+public struct Save: UndoableCommand {
+    public let name = "save"
+    public let needs: CommandRequirements = .viewer
+
+    public init() {}
+
+    public func perform(in context: inout CommandContext) throws {
+        try context.put(on: .saved)
+        context.record(.save)
+    }
+
+    /// Restores the cell's position on the list.
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: .saved)
+    }
+}
+
+/// Removes the cell from the saved cells, at any time after it was saved.
+package struct Unsave: UndoableCommand {
+    package let name = "unsave"
+    package let needs: CommandRequirements = .viewer
+
+    package init() {}
+
+    package func perform(in context: inout CommandContext) throws {
+        try context.remove(from: .saved)
+        context.record(.undo)
+    }
+
+    /// Restores the cell's position on the list.
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: .saved)
+    }
+}
+
+/// Hides the cell from the viewer's feed. An undo returns it to its position.
+public struct Dismiss: UndoableCommand {
+    public let name = "dismiss"
+    public let needs: CommandRequirements = .viewer
+
+    public init() {}
+
+    public func perform(in context: inout CommandContext) throws {
+        try context.put(on: .dismissed)
+        context.record(.dismissal)
+    }
+
+    /// Restores the cell's position on the list.
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: .dismissed)
+    }
+}
+
+/// Returns a dismissed cell to its position in the feed.
+package struct Restore: UndoableCommand {
+    package let name = "restore"
+    package let needs: CommandRequirements = .viewer
+
+    package init() {}
+
+    package func perform(in context: inout CommandContext) throws {
+        try context.remove(from: .dismissed)
+        context.record(.undo)
+    }
+
+    /// Restores the cell's position on the list.
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: .dismissed)
+    }
+}

@@ -1,0 +1,88 @@
+public import IntertwineCells
+internal import IntertwineDeclarations
+public import IntertwineItems
+public import IntertwineJSON
+
+/// A command whose input is a `Codable` type.
+///
+/// The fields follow from the properties of the type, as for ``ItemContent``. Clients receive their JSON Schema with the action, and the API
+/// description has it. The service decodes and validates the input before any command of the action runs. A client with invalid values gets
+/// problem details (422) with the name of the field.
+///
+/// ```swift
+/// struct Rate: InputCommand {
+///     struct Input: Codable {
+///         var stars: Int
+///         var comment: String?
+///     }
+///
+///     let name = "rate"
+///     let inputFields = [FieldDeclaration("stars", .number, minimum: 1, maximum: 5)]
+///
+///     func perform(_ input: Input, in context: inout CommandContext) async throws {
+///         try await ratings.add(input.stars, for: context.cell)
+///     }
+/// }
+/// ```
+public protocol InputCommand: Command {
+    associatedtype Input: Codable
+
+    /// Declarations of input fields that have limits, choices or a label. Their requirement follows from the properties of the input.
+    var inputFields: [FieldDeclaration] { get }
+
+    /// Validates the input beyond the types and limits of its fields.
+    ///
+    /// - Throws: `ItemError` with the name of a field, or any error with a description for the client's developer.
+    func validate(_ input: Input) throws
+
+    /// Performs the server part of the command, as ``Command/perform(in:)`` does.
+    func perform(_ input: Input, in context: inout CommandContext) async throws
+}
+
+extension InputCommand {
+    public var inputFields: [FieldDeclaration] { [] }
+
+    /// The fields of the input. A type that cannot be described ends the start of the service.
+    public var input: [FieldDeclaration] { (try? [FieldDeclaration](of: Input.self, replacedBy: inputFields)) ?? [] }
+
+    public func validate(_ input: Input) throws {}
+
+    public func validate(_ input: [String: JSONValue]) throws(ItemError) {
+        do { try validate(try Self.decoded(input)) } catch { throw ItemError(wrapping: error) }
+    }
+
+    public func perform(in context: inout CommandContext) async throws {
+        try await perform(try Self.decoded(context.input), in: &context)
+    }
+
+    private static func decoded(_ input: [String: JSONValue]) throws -> Input {
+        try Input(from: FieldDecoder(source: InputValues(values: input)))
+    }
+
+    /// The reason why the input cannot be described; nil if it can.
+    var inputError: String? {
+        do throws(ItemError) {
+            _ = try [FieldDeclaration](of: Input.self, replacedBy: inputFields)
+            return nil
+        } catch {
+            return "the input of the command '\(name)': \(error)"
+        }
+    }
+}
+
+/// The validated input of an action.
+private struct InputValues: FieldSource {
+    let values: [String: JSONValue]
+
+    func contains(_ field: String) -> Bool { values[field] != nil }
+
+    func text(_ field: String, _ type: FieldType) throws(ItemError) -> String {
+        switch values[field] {
+        case .text(let text): return text
+        case .integer(let number): return String(number)
+        case .number(let number): return number.description
+        case .flag(let flag): return String(flag)
+        default: throw ItemError(field: field, reason: "is missing", code: .required)
+        }
+    }
+}
