@@ -121,6 +121,21 @@ let package = Package(
         // Floor 2: checks of stores, ledgers and data sources, for the tests of their implementations.
         .target(name: "IntertwineConformance", dependencies: ["IntertwineFeed", "IntertwineItems", "IntertwineLedger"]),
 
+        // A feed with sections over an HTTP API.
+        .executableTarget(
+            name: "news-feed",
+            dependencies: ["IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Examples/NewsFeed"),
+
+        // The feed beside routes, middleware and a service of the program.
+        .executableTarget(
+            name: "kitchen-app",
+            dependencies: [
+                "IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/KitchenApp"),
+
         // Floor 6: the service in the process of a test.
         .target(
             name: "IntertwineTesting",
@@ -455,11 +470,12 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "intertwine", "intertwine-image-worker", "recipe-feed", "sample-origin",
+                "TestSupport", "intertwine", "intertwine-image-worker", "kitchen-app", "news-feed", "recipe-feed", "sample-origin",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
             ]),
     ]
