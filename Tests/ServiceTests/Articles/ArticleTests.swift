@@ -1,6 +1,8 @@
 import Foundation
 import IntertwineService
 import IntertwineTesting
+import ServiceLifecycle
+import Synchronization
 import TestSupport
 import Testing
 
@@ -11,7 +13,9 @@ struct ArticleTests {
         "The code in each article equals the compiled code in this folder",
         arguments: [
             ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
-            ("DataSourceOfYourOwn", "DataSourceArticle"), ("RoutesOfYourOwn", "RoutesArticle"),
+            ("DataSourceOfYourOwn", "DataSourceArticle"), ("RoutesOfYourOwn", "RoutesArticle"), ("KindOfYourOwn", "KindArticle"),
+            ("CommandInput", "InputArticle"), ("PlacementOfYourOwn", "PlacementArticle"), ("MiddlewareOfYourOwn", "MiddlewareArticle"),
+            ("StoreOfYourOwn", "StoreArticle"), ("TestingYourFeed", "TestingArticle"), ("ServiceGroups", "ServiceGroupArticle"),
             ("embed", "TutorialProgram"),
         ])
     func shown(article: String, file: String) throws {
@@ -74,6 +78,92 @@ struct ArticleTests {
         }
         serving.cancel()
         _ = await serving.result
+    }
+
+    @Test("The Codable kind of the article is validated and shown, and its action is performed")
+    func kind() async throws {
+        let item = #"{"kind":"card","id":"1","text":"Hello","picture":"https://example.com/p.png","size":"large"}"#
+        try await TestService.run(items: item, extensions: cards) { service in
+            let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "v"])
+            for text in ["CardCell", "Hello", #""alt":"Hello""#, #""Save""#] { #expect(page.text.contains(text)) }
+            #expect(try await service.client.post("/cells/card:1/save", fields: ["X-Viewer-ID": "v"]).status == 200)
+            let spam = try await service.operators.put("/admin/items/card/2", json: ["text": "spam", "size": "small"])
+            #expect(spam.status == 422 && spam.text.contains("text: is advertising"))
+        }
+    }
+
+    @Test("The input of the article's command is validated, and the command refuses")
+    func input() async throws {
+        let item = #"{"kind":"card","id":"1","text":"Hello","size":"small"}"#
+        try await TestService.run(items: item, extensions: ratedCards { false }) { service in
+            let viewer = ["X-Viewer-ID": "v"]
+            let invalid = try await service.client.post("/cells/card:1/rate", fields: viewer, json: ["stars": 1])
+            #expect(invalid.status == 422 && invalid.text.contains("/comment"))
+            #expect(try await service.client.post("/cells/card:1/rate", fields: viewer, json: ["stars": 2]).status == 409)
+        }
+    }
+
+    @Test("The placement of the article shows ads after the third item and at the end")
+    func placement() async throws {
+        struct Page: Decodable { let cells: [Cell] }
+        struct Cell: Decodable { let id: String }
+        let ad = #"{"kind":"ad","id":2,"contentUrl":"https://example.com/b.png","clickthroughUrl":"https://example.com/","type":"image"}"#
+        try await TestService.run(items: sampleItems(users: 5) + "\n" + ad, extensions: placed) { service in
+            let cells = try await service.client.get("/feed?limit=5").decoded(as: Page.self).cells
+            #expect(cells.indices.filter { cells[$0].id.hasPrefix("ad:") } == [3, 6])
+        }
+    }
+
+    @Test("The middleware of the article names the program, counts bytes and refuses writes")
+    func middleware() async throws {
+        let isOn = Mutex(false)
+        let bytes = Mutex([String: Int]())
+        let extensions = maintained(isOn: { isOn.withLock { $0 } }, count: { route, count in bytes.withLock { $0[route] = count } })
+        try await TestService.run(.socket, items: sampleItems(users: 1), extensions: extensions) { service async throws in
+            let viewer = ["X-Viewer-ID": "v"]
+            for path in ["/feed", "/feed", "/lists/followed"] {
+                #expect(try await service.client.get(path, fields: viewer)["server"] == "Recipes")
+            }
+            #expect(bytes.withLock { $0.count } == 1 && bytes.withLock { $0.values.first ?? 0 } > 0)
+            isOn.withLock { $0 = true }
+            #expect(try await service.client.post("/cells/user:0/selection", fields: viewer).status == 503)
+        }
+    }
+
+    @Test("The store of the article serves changed items, and refuses imported ones")
+    func store() async throws {
+        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = MemoryStore()
+        store.replace([try FeedItem(Card(text: "First", size: .small), id: "1", position: 1)])
+        let extensions = try extensions(store: store, ledger: "\(folder)/ledger.sqlite")
+        try await TestService.run(.socket, extensions: extensions) { service in
+            #expect(try await service.client.get("/feed").text.contains("First"))
+            store.replace([try FeedItem(Card(text: "Second", size: .small), id: "2", position: 2)])
+            #expect(try await service.client.get("/feed").text.contains("Second"))
+            #expect(try await service.client.post("/cells/card:2/save", fields: ["X-Viewer-ID": "v"]).status == 200)
+        }
+    }
+
+    @Test("The group of the article runs the feed, and stops it")
+    func serviceGroup() async throws {
+        struct Waiting: Service {
+            func run() async throws { try await gracefulShutdown() }
+        }
+        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (addresses, continuation) = AsyncStream.makeStream(of: [String: String].self)
+        let group = try group([Waiting()], database: "\(folder)/items.sqlite") { continuation.yield($0) }
+        let running = Task {
+            defer { continuation.finish() }
+            try await group.run()
+        }
+        var starts = addresses.makeAsyncIterator()
+        #expect(await starts.next()?["service"] != nil)
+        await group.triggerGracefulShutdown()
+        try await running.value
     }
 
     @Test("The custom cell of the article is on the page and accepts a selection")
