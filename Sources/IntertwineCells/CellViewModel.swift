@@ -54,13 +54,19 @@ public struct CellViewModel: Sendable {
 }
 
 /// The size of a cell in points.
+///
+/// A client shows texts at its own text scale. The cell is then `height + textHeight × (scale − 1)` points high.
 public struct CellSize: Sendable, Hashable {
     public var width: Double
+    /// The height at text scale 1.
     public var height: Double
+    /// The part of `height` that the lines of text take, and that follows the text scale of the client; 0 if the height is constant.
+    public var textHeight: Double
 
-    public init(width: Double, height: Double) {
+    public init(width: Double, height: Double, textHeight: Double = 0) {
         self.width = width
         self.height = height
+        self.textHeight = textHeight
     }
 }
 
@@ -71,7 +77,7 @@ public struct SizeRule: Sendable, Hashable {
     /// The valid widths of a client, in points.
     public static let widths = 1...10_000
 
-    /// The size for clients that do not send their width.
+    /// The size for clients that do not send their width. Its text height is that of every client.
     public var size: CellSize
     /// The share of the client's width; nil if the size is constant.
     public var fraction: Double?
@@ -89,9 +95,9 @@ public struct SizeRule: Sendable, Hashable {
         self.maximum = maximum
     }
 
-    /// Returns the rule for a row of a table: the width of the table and a constant height.
-    public static func row(height: Double) -> SizeRule {
-        SizeRule(CellSize(width: usualWidth, height: height), fraction: 1)
+    /// Returns the rule for a row of a table: the width of the table and a height that is independent of it.
+    public static func row(height: Double, textHeight: Double = 0) -> SizeRule {
+        SizeRule(CellSize(width: usualWidth, height: height, textHeight: textHeight), fraction: 1)
     }
 
     /// Returns the size in whole points for a client width.
@@ -102,6 +108,7 @@ public struct SizeRule: Sendable, Hashable {
         let client = Double(width)
         let bounded = min(max(client * fraction, minimum ?? 0), maximum ?? .infinity, client)
         let cell = max(1, bounded.rounded())
-        return CellSize(width: cell, height: aspectRatio.map { max(1, (cell / $0).rounded()) } ?? size.height)
+        let height = aspectRatio.map { max(1, (cell / $0).rounded()) } ?? size.height
+        return CellSize(width: cell, height: height, textHeight: min(size.textHeight, height))
     }
 }

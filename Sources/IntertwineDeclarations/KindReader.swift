@@ -140,10 +140,10 @@ extension KindReader {
         return cell
     }
 
-    private static let sizeKeys = "width, height, fraction, aspect, min, max"
+    private static let sizeKeys = "width, height, fraction, aspect, min, max, text-height"
 
-    /// `300x200`, or `{fraction: 0.5, aspect: 1.5, min: 150, max: 600}`. The second form has width and height for clients that send no
-    /// width.
+    /// `300x200`, or `{fraction: 0.5, aspect: 1.5, min: 150, max: 600, text-height: 40}`. The second form has width and height for clients
+    /// that send no width.
     private func size(_ node: YAMLNode) throws(ConfigurationError) -> SizeRule {
         guard node.isMapping else {
             let text = try node.text("a size such as 300x200")
@@ -153,18 +153,19 @@ extension KindReader {
             }
             return SizeRule(CellSize(width: width, height: height))
         }
-        let keys = ["width", "height", "fraction", "aspect", "min", "max"]
+        let keys = ["width", "height", "fraction", "aspect", "min", "max", "text-height"]
         var numbers: [String: Double] = [:]
         let members = try node.members(of: "size", among: keys)
         for key in keys { numbers[key] = try members[key]?.number("a number") }
+        let textHeight = numbers["text-height"] ?? 0
         guard let fraction = numbers["fraction"] else {
             if let stray = ["aspect", "min", "max"].compactMap({ members[$0] }).first {
-                throw stray.error("a size without fraction has only width and height")
+                throw stray.error("a size without fraction has only width, height and text-height")
             }
             guard let width = numbers["width"], let height = numbers["height"] else {
                 throw node.error("width or height is missing; a size has both, or a fraction of the client's width")
             }
-            return SizeRule(CellSize(width: width, height: height))
+            return SizeRule(CellSize(width: width, height: height, textHeight: textHeight))
         }
         let share = min(max(SizeRule.usualWidth * fraction, numbers["min"] ?? 0), numbers["max"] ?? .infinity).rounded()
         let width = numbers["width"] ?? share
@@ -172,8 +173,8 @@ extension KindReader {
             throw node.error("height or aspect is missing; fraction sets only the width")
         }
         return SizeRule(
-            CellSize(width: width, height: height), fraction: fraction, aspectRatio: numbers["aspect"], minimum: numbers["min"],
-            maximum: numbers["max"])
+            CellSize(width: width, height: height, textHeight: textHeight), fraction: fraction, aspectRatio: numbers["aspect"],
+            minimum: numbers["min"], maximum: numbers["max"])
     }
 
     /// `when: {type: featured, price: {max: 10}, image: {present: true}}`.

@@ -114,6 +114,9 @@ extension KindCompiler {
         guard (0.01...1).contains(size.fraction ?? 1) else { throw KindError(path, "fraction must be 0.01 to 1") }
         guard (0.01...100).contains(size.aspectRatio ?? 1) else { throw KindError(path, "aspect must be 0.01 to 100") }
         guard size.minimum ?? 0 <= size.maximum ?? .infinity else { throw KindError(path, "min is greater than max") }
+        guard (0...size.size.height).contains(size.size.textHeight) else {
+            throw KindError(path, "text-height must be 0 to the height, which is \(Int(size.size.height)) points")
+        }
     }
 
     private func condition(_ condition: FieldCondition, at path: [String]) throws(KindError) -> CellCondition {

@@ -27,6 +27,7 @@ Object.assign(feed, {
 });
 if (options.language) feed.setAttribute("language", options.language);
 if (options.cells) feed.setAttribute("cells", options.cells);
+if (options.text !== null) feed.setAttribute("text-scale", options.text);
 if (options.width !== null) feed.style.maxWidth = `${options.width}px`;
 // The button "Reload" loads the page again, so that a new version of it is used too.
 feed.addEventListener("feedreload", (event) => {

@@ -14,6 +14,8 @@ export class ViewOptions {
     this.layout = parameters.get("layout") === "table" ? "table" : "collection";
     this.width = Number.isInteger(width) && width >= 1 && width <= maxWidth ? width : null;
     this.viewer = parameters.get("viewer")?.replace(/[\0-\x1f\x7f]/g, "") || null;
+    const text = Number(parameters.get("text"));
+    this.text = text >= 0.5 && text <= 4 ? text : null;
     this.language = fieldValue(parameters.get("language"));
     this.cells = fieldValue(parameters.get("cells"));
     this.operators = /^https?:\/\//.test(parameters.get("operators") ?? "") ? parameters.get("operators") : null;
@@ -48,7 +50,7 @@ export class ViewOptions {
 
   /** Returns the query of the page's URL with changed options. Default values are omitted. */
   search(changed) {
-    const { list, feed, section, layout, width, viewer, language, cells, operators } = { ...this, ...changed };
+    const { list, feed, section, layout, width, viewer, text, language, cells, operators } = { ...this, ...changed };
     const query = new URLSearchParams();
     if (list !== "feed") query.set("list", list);
     if (feed) query.set("feed", feed);
@@ -56,6 +58,7 @@ export class ViewOptions {
     if (layout === "table") query.set("layout", layout);
     if (width) query.set("width", String(width));
     if (viewer) query.set("viewer", viewer);
+    if (text) query.set("text", String(text));
     if (language) query.set("language", language);
     if (cells) query.set("cells", cells);
     if (operators) query.set("operators", operators);

@@ -2,6 +2,8 @@
 
 /** A size in points. A point is a CSS pixel. */
 export interface Size { width: number; height: number }
+/** The size of a cell in points. The part `textHeight` of the height follows the text scale of the client. */
+export interface CellSize extends Size { textHeight?: number }
 /** An action that sends a request to the service. */
 export interface RequestAction {
   type: "request";
@@ -59,8 +61,8 @@ export interface Cell {
   id: string;
   /** The name under which an app registers a view. */
   identifier: string;
-  /** In points. */
-  size: Size;
+  /** In points, at text scale 1. */
+  size: CellSize;
   /** The actions by slot, such as `selection`. */
   actions: Record<string, Action>;
   /** The viewer's state of the cell, such as `{ saved: true }`. */
@@ -258,8 +260,11 @@ export class Page {
   /** Decodes a page. Throws `ProblemError` if the value is not a page. */
   static parse(value: unknown, language?: string | null): Page;
 }
-/** Returns the size of a cell in points. Invalid lengths are 300 by 200. */
-export function displaySize(size: unknown): Size;
+/**
+ * Returns the display size of a cell in points. Invalid lengths are 300 by 200. `textScale` is the size of text, divided by its default
+ * size, from 0.5 to 4; 1 by default.
+ */
+export function displaySize(size: unknown, textScale?: number): Size;
 export function isSectionHeader(cell: { id: string }): boolean;
 
 /** The consecutive pages of a list, and requests for their changes. */

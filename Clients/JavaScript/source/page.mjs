@@ -4,10 +4,17 @@ import { ProblemError } from "./responses.mjs";
 const defaultSize = { width: 300, height: 200 };
 const maxLength = 4096;
 
-/** Returns the display size of a cell in points. The default of an invalid width is 300, of an invalid height 200. */
-export function displaySize(size) {
+/**
+ * Returns the display size of a cell in points. The default of an invalid width is 300, of an invalid height 200.
+ *
+ * - textScale: the size of text, divided by its default size, from 0.5 to 4. The part `textHeight` of the height follows it.
+ */
+export function displaySize(size, textScale = 1) {
   const points = (value, fallback) => (Number.isFinite(value) && value > 0 ? Math.min(value, maxLength) : fallback);
-  return { width: points(size?.width, defaultSize.width), height: points(size?.height, defaultSize.height) };
+  const height = points(size?.height, defaultSize.height);
+  const scale = Math.min(Math.max(textScale, 0.5), 4) || 1;
+  const growth = Math.ceil(Math.min(points(size?.textHeight, 0), height) * (scale - 1));
+  return { width: points(size?.width, defaultSize.width), height: height + growth };
 }
 
 /** Returns true if a cell is a section header. A header begins its section and is not one of its items. */

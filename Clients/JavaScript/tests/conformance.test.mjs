@@ -22,6 +22,7 @@ const made = {
     });
     return { cells: shown, next, isFollowed: syncToken !== undefined };
   },
+  sizes: ({ size, textScale }) => displaySize(size, textScale),
   actions: ({ cell, slot, values }) => resolveAction(cell, slot, values),
   bindings: ({ binding }) => bindingValue(binding),
   changes({ list, response }) {

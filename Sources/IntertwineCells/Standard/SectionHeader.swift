@@ -40,10 +40,10 @@ package struct SectionHeaderCellFactory: CellViewModelFactory {
         switch layout {
         case .collection:
             identifier = "SectionHeaderCollectionReusableView"
-            size = .row(height: 50)
+            size = .row(height: 50, textHeight: 24)
         case .table:
             identifier = "SectionHeaderTableViewHeaderFooterView"
-            size = .row(height: 28)
+            size = .row(height: 28, textHeight: 20)
         }
     }
 

@@ -131,7 +131,7 @@ package struct UserSnapshotCellFactory: CellViewModelFactory {
         avatar = layout == .collection ? .square(0.25) : .square(0.6)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.snapshot.rawValue,
-            SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
+            SizeRule(CellSize(width: 300, height: 200, textHeight: 24), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
             table: "UserTableViewCell", height: 100)
         background = layout == .collection ? ImageSizing(width: .ofWidth(1), height: .ofHeight(0.72)) : .cell
     }
@@ -152,7 +152,8 @@ package struct CircularUserCellFactory: CellViewModelFactory {
         avatar = layout == .collection ? .square(0.63) : .square(0.7)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.circular.rawValue,
-            SizeRule(CellSize(width: 300, height: 190), fraction: 0.8, aspectRatio: 300.0 / 190, minimum: 150, maximum: 600),
+            SizeRule(
+                CellSize(width: 300, height: 190, textHeight: 24), fraction: 0.8, aspectRatio: 300.0 / 190, minimum: 150, maximum: 600),
             table: "CircularUserTableViewCell", height: 80)
     }
 

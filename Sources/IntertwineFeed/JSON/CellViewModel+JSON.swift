@@ -46,6 +46,10 @@ extension JSONWriter {
 
     /// Writes all slots except the configuration, and the closing brace after them.
     ///
+        if viewModel.size.textHeight > 0 {
+            raw(#","textHeight":"#)
+            write(viewModel.size.textHeight)
+        }
     /// - Parameter isFirst: true if no slot was written before.
     mutating func writeSlots(of viewModel: CellViewModel, isFirst: Bool) {
         var isFirst = isFirst

@@ -144,8 +144,14 @@ extension Schema {
     ).named("Identifier")
     private static let size = Schema.object([
         .required("width", .number(above: 0)),
-        .required("height", .number(above: 0)),
-    ]).described("The size of a cell, in points.").examples(#"{"width": 300, "height": 200}"#).named("Size")
+        .required("height", .number(above: 0), "The height at text scale 1."),
+        .optional(
+            "textHeight", .number(above: 0),
+            """
+            The part of `height` that lines of text take; 0 if absent. At text scale `s`, the client shows the cell \
+            `height + textHeight × (s − 1)` points high. The service does not receive the scale.
+            """),
+    ]).described("The size of a cell, in points.").examples(#"{"width": 300, "height": 200, "textHeight": 24}"#).named("Size")
     private static let playback = CommandKey.playback.map { slot in
         Schema.Property.optional(
             slot.rawValue, .action, "A playback event of a media cell: its progress, or that the viewer muted or skipped it.")

@@ -25,7 +25,7 @@ struct FeedPageTests {
         let click = fixture.tokens.click(cell: "ad:0", slot: 0, page: token.page, showing: token.showing, now: Fixture.now)
         let cancellation = #""cancellation":{"type":"request","method":"DELETE","href":"/images/requests/{request}","templated":true}"#
         let expected =
-            #"{"cells":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#
+            #"{"cells":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190,"textHeight":24},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"Tongue Twister"},"#
             + #""avatar":{"type":"image","href":"https://img.example/tt.png","width":120,"height":120,"alt":"Tongue Twister"}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
@@ -35,7 +35,7 @@ struct FeedPageTests {
             + #""selection":{"type":"link","href":"/click/\#(click)"},"#
             + #""impression":{"type":"request","method":"POST","href":"/events","#
             + #""body":{"events":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}]},"viewable":{"share":0.5,"seconds":1}}}},"#
-            + #"{"id":"user:gl","identifier":"UserSnapshotCollectionViewCell","size":{"width":300,"height":200},"actions":{"#
+            + #"{"id":"user:gl","identifier":"UserSnapshotCollectionViewCell","size":{"width":300,"height":200,"textHeight":24},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"Glasses"},"avatar":{"type":"image","href":"https://img.example/gl.png","#
             + #""width":50,"height":50,"alt":"Glasses"},"#
             + #""background":{"type":"image","href":"https://img.example/bg.png","width":300,"height":144,"alt":""}}},\#(cancellation),"#

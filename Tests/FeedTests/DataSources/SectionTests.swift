@@ -36,14 +36,14 @@ struct SectionTests {
         let text = String(decoding: try await fixture.page().json(), as: UTF8.self)
         #expect(
             text.hasPrefix(
-                #"{"cells":[{"id":"section:stars","identifier":"SectionHeaderCollectionReusableView","size":{"width":320,"height":50},"#
+                #"{"cells":[{"id":"section:stars","identifier":"SectionHeaderCollectionReusableView","size":{"width":320,"height":50,"textHeight":24},"#
                     + #""actions":{"configuration":{"type":"bind","bindings":{"title":{"type":"text","text":"Stars & \"more\""}}}}},{"id":"user:s0","#
             ))
         #expect(text.hasSuffix(#""page":{"protocol":1,"limit":20,"next":null,"previous":null,"sections":["stars","others"]}}"#))
         let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table, width: 414))
         #expect(table.ids == ["section:stars", "user:s0", "section:others", "user:o0"])
         #expect(table.entries[0].cell.identifier == "SectionHeaderTableViewHeaderFooterView")
-        #expect(String(decoding: table.entries[0].json, as: UTF8.self).contains(#""size":{"width":414,"height":28}"#))
+        #expect(String(decoding: table.entries[0].json, as: UTF8.self).contains(#""size":{"width":414,"height":28,"textHeight":20}"#))
     }
 
     @Test(

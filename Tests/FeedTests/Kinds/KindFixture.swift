@@ -18,7 +18,8 @@ enum KindFixture {
             .collection: [
                 CellDeclaration(
                     "UserSnapshotCollectionViewCell",
-                    size: SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
+                    size: SizeRule(
+                        CellSize(width: 300, height: 200, textHeight: 24), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
                     conditions: [FieldCondition("type", .anyOf(["regular"]))],
                     bindings: [
                         BindingDeclaration("username", .text, "username"),
@@ -29,7 +30,9 @@ enum KindFixture {
                     ]),
                 CellDeclaration(
                     "CircularUserCollectionViewCell",
-                    size: SizeRule(CellSize(width: 300, height: 190), fraction: 0.8, aspectRatio: 300 / 190, minimum: 150, maximum: 600),
+                    size: SizeRule(
+                        CellSize(width: 300, height: 190, textHeight: 24), fraction: 0.8, aspectRatio: 300 / 190, minimum: 150, maximum: 600
+                    ),
                     bindings: [
                         BindingDeclaration("username", .text, "username"),
                         BindingDeclaration("avatar", .image, "avatarUrl", image: square(0.63)),

@@ -25,7 +25,11 @@ struct LayoutTests {
         let fixture = try Fixture(users: 1, advertisements: 1)
         fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
         let sizes = try await fixture.page().entries.map { try fixture.viewModel(of: $0).size }
-        #expect(sizes == [CellSize(width: 300, height: 200), CellSize(width: 220, height: 220), CellSize(width: 300, height: 190)])
+        #expect(
+            sizes == [
+                CellSize(width: 300, height: 200, textHeight: 24), CellSize(width: 220, height: 220),
+                CellSize(width: 300, height: 190, textHeight: 24),
+            ])
     }
 
     @Test("Next and previous links preserve layout and width", arguments: CellLayout.allCases, [nil, 1, 390])
@@ -74,6 +78,12 @@ struct LayoutTests {
             Case(rule: SizeRule(base, fraction: 0.5, minimum: 250), width: 200, expected: CellSize(width: 200, height: 200)),
             Case(
                 rule: SizeRule(base, fraction: 1, aspectRatio: 2, maximum: 400), width: 10_000, expected: CellSize(width: 400, height: 200)),
+            Case(
+                rule: SizeRule(CellSize(width: 300, height: 200, textHeight: 44), fraction: 0.5, aspectRatio: 1), width: 400,
+                expected: CellSize(width: 200, height: 200, textHeight: 44)),
+            Case(
+                rule: SizeRule(CellSize(width: 300, height: 200, textHeight: 44), fraction: 0.1, aspectRatio: 1), width: 100,
+                expected: CellSize(width: 10, height: 10, textHeight: 10)),
             Case(rule: SizeRule(base, fraction: 0.01, aspectRatio: 100), width: 1, expected: CellSize(width: 1, height: 1)),
         ])
     func rules(table: Case) {

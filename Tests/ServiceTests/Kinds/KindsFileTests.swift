@@ -151,6 +151,8 @@ struct KindsFileTests {
             Fault("300x160", "{width: 3, height: 3, min: 2}", 15, "without fraction"),
             Fault("300x160", "{fraction: 1}", 15, "aspect is missing"), Fault("300x160", "0x160", 15, "points"),
             Fault("300x160", "{fraction: 7, height: 3}", 15, "fraction must be"),
+            Fault("300x160", "{width: 3, height: 30, text-height: 31}", 15, "text-height must be 0 to the height, which is 30 points"),
+            Fault("300x160", "{width: 3, height: 30, text-height: many}", 15, "a number"),
             Fault("type: party", "type: partly", 16, "allowed: party, talk"),
             Fault("type: party", "kind: party", 16, "unknown field 'kind'"),
             Fault("{max: 10}", "{most: 10}", 16, "allowed: present, min, max"),

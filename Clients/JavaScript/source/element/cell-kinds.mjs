@@ -1,5 +1,6 @@
 // The registry of views for cells: the templates of the page, the standard cells, and a generic view for all others.
 import { CellRegistry } from "../cell-registry.mjs";
+import { displaySize } from "../page.mjs";
 import { CellView } from "./cell-view.mjs";
 import { genericCell } from "./generic-cell.mjs";
 import { standardCells } from "./standard-cells.mjs";
@@ -8,11 +9,13 @@ import { templateCell } from "./template-cell.mjs";
 /**
  * Returns the registry of all cells. Its views are instances of `CellView`.
  *
- * - parts: the parts of the page for each view. templates: the `template` elements with the attribute `data-cell`.
+ * - parts: the parts of the page for each view. templates: the `template` elements with the attribute `data-cell`. textScale(): returns the
+ *   text scale.
  */
-export function makeRegistry({ parts, templates }) {
+export function makeRegistry({ parts, templates, textScale }) {
   const registration = (renderer, version = 1) => ({
     version,
+    size: ({ size }) => displaySize(size, textScale()),
     make: (identifier) => new CellView({ identifier, renderer, ...parts }),
     bind: (view, _, entry, frame) => view.show(entry, frame),
     prepareForReuse: (view) => view.prepareForReuse(),

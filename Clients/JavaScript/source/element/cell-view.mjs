@@ -2,6 +2,7 @@
 // action its texts and images. Below the content, a band has the label of an ad, the mark of a saved cell, and the tools.
 import { customSlots } from "../actions.mjs";
 import { bindingValue, disclosureOf } from "../bindings.mjs";
+import { displaySize } from "../page.mjs";
 import { fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
 import { clearPlaceholder, showPlaceholder } from "./placeholder-image.mjs";
@@ -23,6 +24,8 @@ export class CellView {
   #isNear = false;
   #isRemoved = false;
   #label;
+  /** The height of the displayed cell at text scale 1. */
+  #height = 0;
 
   /**
    * - base: the URL of the service. images: loads images. actions: performs slots.
@@ -62,6 +65,10 @@ export class CellView {
     this.cell = cell;
     this.element.dataset.id = cell.id;
     this.element.style.setProperty("--hue", hue(String(cell.id)));
+    // The part of the height that does not grow with the text.
+    const { height } = displaySize(cell.size);
+    if (height !== this.#height) this.content.style.setProperty("--height", `${height}px`);
+    this.#height = height;
     const isSaved = cell.state?.saved === true;
     // The page itself is in English.
     const language = this.language();

@@ -7,6 +7,9 @@ const defaultWidth = 300;
 const columnGap = 20;
 const rowGap = 52;
 const headerGap = 12;
+/** The height of a line of the band, and the height of the band without larger text. */
+const bandLine = 20;
+const band = 44;
 
 /** Returns the width of the columns: the most frequent width of the cells. */
 export function columnWidth(sizes) {
@@ -21,10 +24,14 @@ export class CollectionLayout {
   #rows = [];
   #filled = 0;
 
-  /** - width: the available width in points. column: the width of a column. isTable: true for one cell per row, without gaps. */
-  constructor({ width, column = defaultWidth, isTable = false }) {
+  /**
+   * - width: the available width in points. column: the width of a column. isTable: true for one cell per row, without gaps. textScale: the
+   *   text scale of the band between the rows.
+   */
+  constructor({ width, column = defaultWidth, isTable = false, textScale = 1 }) {
     this.width = width;
     this.isTable = isTable;
+    this.rowGap = rowGap - band + Math.ceil(Math.max(band, bandLine * textScale));
     this.gap = isTable ? 0 : columnGap;
     this.track = isTable ? width : Math.min(column, width);
     this.columns = isTable ? 1 : Math.max(1, Math.floor((width + this.gap) / (column + this.gap)));
@@ -48,7 +55,7 @@ export class CollectionLayout {
     const span = isSectionHeader ? this.columns : Math.min(this.columns, Math.ceil((width + this.gap) / (this.track + this.gap)));
     let row = this.#rows.at(-1);
     if (row === undefined || this.#filled + span > this.columns) {
-      const below = this.isTable ? 0 : isSectionHeader ? headerGap : rowGap;
+      const below = this.isTable ? 0 : isSectionHeader ? headerGap : this.rowGap;
       row = { top: this.height, bottom: 0, below, first: this.frames.length };
       this.#rows.push(row);
       this.#filled = 0;

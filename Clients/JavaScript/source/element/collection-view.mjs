@@ -11,8 +11,12 @@ const beyond = 2600;
 const near = 150;
 /** The distance from the end of the list at which the next page is loaded. */
 const ahead = 1200;
-/** The maximum milliseconds of a frame for cells that are not visible yet. */
+/**
+ * The limits of a frame for cells that are not visible yet: milliseconds of scripts, and cells. The browser needs several times as long for
+ * style, layout and paint of a new cell.
+ */
 const budget = 5;
+const cellsPerFrame = 8;
 const glide = { duration: 240, easing: "cubic-bezier(.2, .7, .2, 1)" };
 
 /** Dispatches `entered` and `left` with a view, `laid-out`, `rendered`, and `wanting` near the end of the list. */
@@ -142,12 +146,20 @@ export class CollectionView extends EventTarget {
     if (this.#layout.width !== this.element.clientWidth) this.holding(this.view(this.#focused)?.entry)();
   }
 
-  /** Is called before the available width changes. The returned function creates a new layout and keeps an entry in place. */
-  holding(entry) {
+  /** Creates a new layout for other sizes of the cells, and keeps the visible cells in place. */
+  relayout() {
+    this.holding(this.view(this.#focused)?.entry, { always: true })();
+  }
+
+  /**
+   * Is called before the available width changes. The returned function creates a new layout and keeps an entry in place; with `always`,
+   * also for the same width.
+   */
+  holding(entry, { always = false } = {}) {
     const isSeen = entry !== undefined && entry.index >= 0 && this.#isInSight(entry);
     const anchor = isSeen ? { entry, offset: this.#layout.frames[entry.index].top - this.#top } : this.#top > 0 ? this.anchor() : null;
     return () => {
-      if (this.#layout.width === this.element.clientWidth) return;
+      if (!always && this.#layout.width === this.element.clientWidth) return;
       this.#updateLayout();
       for (const view of this.#views.values()) view.place(this.#layout.frames[view.entry.index]);
       if (anchor !== null) this.hold(anchor);
@@ -288,11 +300,12 @@ export class CollectionView extends EventTarget {
     }
   }
 
-  /** Shows cells around the visible ones, nearest first, within the time limit of a frame. Returns false if it expires. */
+  /** Shows cells around the visible ones, nearest first, within the limits of a frame. Returns false if one is reached. */
   #prepare(seen, { first, end }) {
     const until = performance.now() + budget;
+    const most = this.#views.size + cellsPerFrame;
     for (let step = 0; seen.end + step < end || seen.first - 1 - step >= first; step += 1) {
-      if (performance.now() > until) return false;
+      if (performance.now() > until || this.#views.size >= most) return false;
       if (seen.end + step < end) this.#show(seen.end + step);
       if (seen.first - 1 - step >= first) this.#show(seen.first - 1 - step);
     }

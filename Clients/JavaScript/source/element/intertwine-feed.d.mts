@@ -49,6 +49,8 @@ export class IntertwineFeed extends HTMLElement {
   /** The parts of the running element, or null. */
   readonly parts: FeedParts | null;
   readonly hasDialog: boolean;
+  /** The size of text, divided by its default size: the attribute `text-scale`, or the font size of the root element by 16 pixels. */
+  readonly textScale: number;
   /** Loads the feed again from its first page. */
   reload(): void;
   /** Performs the first action of the newest notice, such as an undo. */

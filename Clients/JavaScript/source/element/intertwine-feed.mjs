@@ -42,14 +42,15 @@ const outlines = 40;
  * A custom element that shows a feed.
  *
  * Attributes: `src` (the URL of a feed, section or viewer's list), `viewer` (the viewer's name; by default a random name that is stored in
- * the browser), `viewer-header`, `language` (`Accept-Language`), `cells` (`Accept-Cells`, or `own` for the cells with a view). Children:
+ * the browser), `viewer-header`, `language` (`Accept-Language`), `cells` (`Accept-Cells`, or `own` for the cells with a view), and
+ * `text-scale` (from 0.5 to 4; by default the font size of the root element, divided by 16 pixels). Children:
  * `<template data-cell="IDENTIFIER">` defines a view, and `slot="empty"` the text for an empty feed.
  *
  * Events: `feedstart` (the parts exist), and `feedchange` with `{ count, isAtEnd }`. Cancelable ones: `feedopen` with `{ href }`,
  * `feedpresent` with `{ presentation, entry }`, and `feedreload` (the person asks to load the feed again).
  */
 export class IntertwineFeed extends HTMLElement {
-  static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells"];
+  static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells", "text-scale"];
 
   /** The client. If it is not set, the element makes one for the origin of `src`. */
   client = null;
@@ -63,6 +64,7 @@ export class IntertwineFeed extends HTMLElement {
   screens = {};
   #session = null;
   #insets = { top: 0, bottom: 0 };
+  #textScale = 1;
 
   constructor() {
     super();
@@ -84,6 +86,11 @@ export class IntertwineFeed extends HTMLElement {
     return this.#session;
   }
 
+  /** The size of text, divided by its default size. */
+  get textScale() {
+    return this.#textScale;
+  }
+
   connectedCallback() {
     // The templates follow the start tag.
     if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => this.#start(), { once: true });
@@ -94,8 +101,9 @@ export class IntertwineFeed extends HTMLElement {
     this.#end();
   }
 
-  attributeChangedCallback(_, before, after) {
-    if (this.isConnected && before !== after && document.readyState !== "loading") this.reload();
+  attributeChangedCallback(name, before, after) {
+    if (name === "text-scale") this.#updateTextScale();
+    else if (this.isConnected && before !== after && document.readyState !== "loading") this.reload();
   }
 
   /** Loads the feed again from its first page. */
@@ -122,11 +130,23 @@ export class IntertwineFeed extends HTMLElement {
     this.#session?.updateVisibility();
   }
 
+  /** Reads the text scale again. The cells get their new heights. */
+  #updateTextScale() {
+    const declared = Number(this.getAttribute("text-scale"));
+    const scale = declared > 0 ? declared : parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    const limited = Math.min(Math.max(scale, 0.5), 4) || 1;
+    if (limited === this.#textScale) return;
+    this.#textScale = limited;
+    this.style.setProperty("--intertwine-text-scale", limited);
+    this.#session?.collection.relayout();
+  }
+
   #start() {
     if (this.#session !== null || !this.isConnected || this.src === null) return;
     const screen = document.documentElement.clientWidth;
     // The margins of a page beside the element are not a narrow column.
     const width = this.clientWidth > 0 && this.clientWidth < screen - 64 ? this.clientWidth : screen;
+    this.#updateTextScale();
     const first = firstPage({ src: this.src, width, available: this.clientWidth || screen, scale: devicePixelRatio });
     this.#session = this.#makeSession(first);
     this.updateInsets();
@@ -157,14 +177,14 @@ export class IntertwineFeed extends HTMLElement {
     const list = new FeedList({ client, href });
     const { title, text, removal, done } = lists[listName];
     const registry = makeRegistry({
-      templates: this.querySelectorAll(":scope > template[data-cell]"),
+      templates: this.querySelectorAll(":scope > template[data-cell]"), textScale: () => this.#textScale,
       parts: {
         base: client.base, images, actions, removal, commands: this.commands,
         distance: (entry) => collection.distance(entry), language: () => list.pages.language,
       },
     });
     this.#setHeaders(client, registry);
-    const collection = new CollectionView({ element: surface.feed, list, makeLayout: layouts(isTable), registry, insets: () => this.#insets });
+    const collection = new CollectionView({ element: surface.feed, list, makeLayout: layouts(isTable, () => this.#textScale), registry, insets: () => this.#insets });
     const alignContent = () => this.style.setProperty("--content-width", `${collection.layout.contentWidth}px`);
     collection.addEventListener("laid-out", alignContent);
     alignContent();
@@ -200,7 +220,11 @@ export class IntertwineFeed extends HTMLElement {
 
     const resized = () => this.updateInsets();
     addEventListener("resize", resized);
+    // The element `.ruler` has the font size of the root element as its width.
+    const fontSizes = new ResizeObserver(() => this.#updateTextScale());
+    fontSizes.observe(surface.ruler);
     const end = () => {
+      fontSizes.disconnect();
       removeEventListener("resize", resized);
       connection.removeEventListener("restored", retryImages);
       updates?.close();
@@ -223,6 +247,7 @@ export class IntertwineFeed extends HTMLElement {
       pill: element("button.button.pill", { type: "button", hidden: true, part: "pill" }),
       banner: element("section.banner", { id: "banner", "aria-label": "Connection", hidden: true, part: "banner" }),
       toasts: element("div.toasts", { id: "toasts", role: "region", "aria-label": "Notices", part: "notices" }),
+      ruler: element("i.ruler", { "aria-hidden": "true" }),
       live: element("p.visually-hidden", { id: "live", role: "status", "aria-live": "polite" }),
     };
     // The texts of the element are in English; those of the cells have the language of the feed.
@@ -301,11 +326,11 @@ export class IntertwineFeed extends HTMLElement {
 }
 
 /** Returns a function that makes layouts. The first page defines the width of the columns for all pages. */
-function layouts(isTable) {
+function layouts(isTable, textScale) {
   let column;
   return (width, entries) => {
     if (column === undefined && entries.length > 0) column = columnWidth(entries.map(({ cell }) => cell.size));
-    return new CollectionLayout({ width, column, isTable });
+    return new CollectionLayout({ width, column, isTable, textScale: textScale() });
   };
 }
 

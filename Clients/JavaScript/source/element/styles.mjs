@@ -14,15 +14,17 @@ const text = `
   --mark: var(--intertwine-mark, light-dark(#9c4d00, #ffb86b));
   --bad: var(--intertwine-bad, light-dark(#b3261e, #ff8f86));
   --radius: var(--intertwine-radius, 16px);
+  --text: var(--intertwine-text-scale, 1);
   --lifted: 0 2px 4px rgb(0 0 0 / 10%), 0 12px 32px rgb(0 0 0 / 22%);
   /* The collection view keeps the position of cells itself. */
   display: block; position: relative; overflow-anchor: none; color: var(--ink);
-  font: var(--intertwine-font, 400 16px/1.5 Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif);
+  font: var(--intertwine-font, 400 calc(16px * var(--text))/1.5 Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif);
 }
 *, *::before, *::after { box-sizing: border-box; }
 [hidden] { display: none !important; }
 h2, p { margin: 0; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
+.ruler { position: absolute; width: 1rem; height: 0; visibility: hidden; }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 .feed { position: relative; margin: 0 auto; }
@@ -44,19 +46,19 @@ h2, p { margin: 0; }
 }
 .is-removed .cell-content, .is-removed .cell-face { visibility: hidden; }
 .is-removed::before {
-  content: "No longer available"; position: absolute; inset: 0; display: grid; place-items: center; color: var(--quiet); font-size: 14px;
+  content: "No longer available"; position: absolute; inset: 0; display: grid; place-items: center; color: var(--quiet); font-size: calc(14px * var(--text));
 }
 
-.cell-band { position: absolute; top: 100%; left: 0; right: 0; height: 44px; display: flex; align-items: center; gap: 8px; }
+.cell-band { position: absolute; top: 100%; left: 0; right: 0; height: max(44px, 20px * var(--text)); display: flex; align-items: center; gap: 8px; }
 .cell-disclosure {
-  min-width: 0; padding-left: 2px; overflow: hidden; color: var(--quiet); font-size: 13px; font-weight: 550; line-height: 20px; text-overflow: ellipsis;
+  min-width: 0; padding-left: 2px; overflow: hidden; color: var(--quiet); font-size: calc(13px * var(--text)); font-weight: 550; line-height: calc(20px * var(--text)); text-overflow: ellipsis;
   white-space: nowrap;
 }
 .cell-disclosure:empty { display: none; }
 .cell-saved { color: var(--mark); font-size: 16px; line-height: 24px; }
 .cell-band .cell-face {
   position: static; flex: none; width: auto; min-width: 44px; min-height: 44px; padding: 0 8px; display: grid; place-items: center; border-radius: 10px;
-  color: var(--accent); font: inherit; font-size: 14px; font-weight: 600; text-underline-offset: 3px;
+  color: var(--accent); font: inherit; font-size: calc(14px * var(--text)); font-weight: 600; text-underline-offset: 3px;
 }
 .cell-tools { display: flex; margin-left: auto; opacity: 0; }
 .cell:hover .cell-tools, .cell:focus-within .cell-tools { opacity: 1; }
@@ -82,7 +84,7 @@ h2, p { margin: 0; }
 .image img, .image canvas { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }
 .image-unavailable {
   position: absolute; inset: 0; display: flex; flex-wrap: wrap; align-items: center; align-content: center; justify-content: center; gap: 2px 8px; padding: 8px; overflow: hidden;
-  background: var(--sunken); color: var(--quiet); font-size: 13px; line-height: 18px; text-align: center;
+  background: var(--sunken); color: var(--quiet); font-size: calc(13px * var(--text)); line-height: calc(18px * var(--text)); text-align: center;
 }
 .image-unavailable .icon { flex: none; stroke-width: 1.6; }
 .row-image .image-unavailable span { display: none; }
@@ -91,17 +93,17 @@ h2, p { margin: 0; }
 .avatar[data-state="failed"] { outline: 2px dashed var(--edge); outline-offset: -2px; }
 .username {
   position: absolute; left: 20px; right: 20px; overflow: hidden; text-align: center; text-overflow: ellipsis; white-space: nowrap;
-  font-size: 15px; font-weight: 600; line-height: 20px; letter-spacing: -.01em;
+  font-size: calc(15px * var(--text)); font-weight: 600; line-height: calc(20px * var(--text)); letter-spacing: -.01em;
 }
-.snapshot-background { position: absolute; inset: 0 0 auto; height: 72%; }
+.snapshot-background { position: absolute; inset: 0 0 auto; height: calc(var(--height) * .72); }
 .snapshot-background:empty {
   background: radial-gradient(120% 140% at 15% 0, light-dark(hsl(calc(var(--hue) + 40) 45% 88%), hsl(calc(var(--hue) + 40) 45% 26%)), var(--image-light) 70%);
 }
 .snapshot-background .image-unavailable { align-content: start; padding-top: 16px; }
-.snapshot-avatar { position: absolute; top: 58.5%; left: 50%; height: 25%; aspect-ratio: 1; translate: -50% 0; box-shadow: 0 0 0 3px var(--surface); font-size: 15px; }
-.snapshot-username { bottom: 4%; }
-.circular-avatar { position: absolute; top: 10.5%; left: 50%; height: 63%; aspect-ratio: 1; translate: -50% 0; font-size: 36px; }
-.circular-username { bottom: 7.4%; }
+.snapshot-avatar { position: absolute; top: calc(var(--height) * .585); left: 50%; height: calc(var(--height) * .25); aspect-ratio: 1; translate: -50% 0; box-shadow: 0 0 0 3px var(--surface); font-size: 15px; }
+.snapshot-username { bottom: calc(var(--height) * .04); }
+.circular-avatar { position: absolute; top: calc(var(--height) * .105); left: 50%; height: calc(var(--height) * .63); aspect-ratio: 1; translate: -50% 0; font-size: 36px; }
+.circular-username { bottom: calc(var(--height) * .074); }
 .advertisement-content { position: absolute; inset: 0; }
 .advertisement-content img { object-fit: contain; }
 @media (prefers-color-scheme: dark) { .is-advertisement .image img { filter: brightness(.78); } }
@@ -111,23 +113,23 @@ h2, p { margin: 0; }
 .is-header { display: flex; align-items: end; }
 .is-header .cell-content { position: static; flex: none; min-width: 100%; max-width: calc(var(--content-width) - 52px); height: auto !important; contain: none; overflow: visible; }
 .is-header .cell-band { position: static; flex: none; height: 44px; }
-.section-title { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 20px; font-weight: 650; line-height: 44px; letter-spacing: -.015em; }
+.section-title { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: calc(20px * var(--text)); font-weight: 650; line-height: calc(20px + 24px * var(--text)); letter-spacing: -.015em; }
 
 .placeholder {
   display: grid; align-content: center; justify-items: center; gap: 4px; padding: 12px;
   border: 2px dashed var(--line); color: var(--quiet); text-align: center;
 }
-.placeholder-title { font-size: 14px; font-weight: 600; }
-.placeholder-identifier { max-width: 100%; overflow: hidden; text-overflow: ellipsis; font: 12px/1.4 ui-monospace, "SF Mono", "DejaVu Sans Mono", monospace; }
+.placeholder-title { font-size: calc(14px * var(--text)); font-weight: 600; }
+.placeholder-identifier { max-width: 100%; overflow: hidden; text-overflow: ellipsis; font: calc(12px * var(--text))/1.4 ui-monospace, "SF Mono", "DejaVu Sans Mono", monospace; }
 
 /* Cells of any kind: texts beside or below an image. Content that does not fit is cut. */
 .generic { display: flex; }
 .generic.is-stack { flex-direction: column; }
 .generic-image { flex: 1 1 0; min-height: 0; }
-.generic.is-row .generic-image { flex: none; align-self: center; height: calc(100% - 24px); margin-left: 16px; aspect-ratio: 1; border-radius: 10px; }
-.generic-words { display: grid; align-content: center; gap: 2px; min-width: 0; padding: 10px 16px; overflow: hidden; font-size: 14px; line-height: 20px; }
+.generic.is-row .generic-image { flex: none; align-self: center; height: calc(var(--height) - 24px); margin-left: 16px; aspect-ratio: 1; border-radius: 10px; }
+.generic-words { display: grid; align-content: center; gap: 2px; min-width: 0; padding: 10px 16px; overflow: hidden; font-size: calc(14px * var(--text)); line-height: calc(20px * var(--text)); }
 .generic-words > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.generic-title { font-size: 15px; font-weight: 600; letter-spacing: -.01em; }
+.generic-title { font-size: calc(15px * var(--text)); font-weight: 600; letter-spacing: -.01em; }
 .generic-text, .generic-date, .generic-number { color: var(--quiet); }
 .cell-link { color: var(--accent); font-weight: 550; text-underline-offset: 3px; }
 
@@ -139,7 +141,7 @@ h2, p { margin: 0; }
 .media-outlet > * { position: absolute; inset: auto 0 0; width: 100%; height: 100%; }
 .media-outlet > video.is-started { background: #000; }
 .media-outlet > audio { height: 44px; }
-.media-outlet > .media-failed { height: auto; padding: 8px 12px; background: var(--surface); color: var(--quiet); font-size: 13px; }
+.media-outlet > .media-failed { height: auto; padding: 8px 12px; background: var(--surface); color: var(--quiet); font-size: calc(13px * var(--text)); }
 
 /* The rows of a table share a surface, separated by lines. A column at the end has the tools. */
 .is-table { border-radius: var(--radius); background: var(--surface); box-shadow: 0 0 0 1px var(--line); }
@@ -151,12 +153,12 @@ h2, p { margin: 0; }
 .is-table .tool { display: none; }
 .is-table .cell .tool[data-tool="more"], .is-table .cell:not(.has-slots) .tool[data-tool="more"] { display: grid; }
 .is-table .is-header { align-items: center; }
-.is-table .section-title { padding-left: 16px; color: var(--quiet); font-size: 13px; line-height: 20px; letter-spacing: 0; }
+.is-table .section-title { padding-left: 16px; color: var(--quiet); font-size: calc(13px * var(--text)); line-height: calc(20px * var(--text)); letter-spacing: 0; }
 .row { display: flex; align-items: center; gap: 16px; padding: 0 16px; }
 .row-image { flex: none; width: 56px; height: 56px; }
 .row-advertisement { width: auto; height: calc(100% - 24px); aspect-ratio: 1; border-radius: 10px; }
 .row-media { position: relative; flex: none; height: calc(100% - 24px); width: min(320px, 60%); border-radius: 10px; overflow: hidden; }
-.row-title { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 15px; font-weight: 600; letter-spacing: -.01em; }
+.row-title { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: calc(15px * var(--text)); font-weight: 600; letter-spacing: -.01em; }
 
 /* The outlines are displayed until the first cells arrive. They overlay the area of the cells, so that the layout does not shift. */
 .skeletons {
@@ -170,15 +172,15 @@ h2, p { margin: 0; }
     linear-gradient(var(--sunken), var(--sunken)) 50% 180px / 120px 12px no-repeat,
     linear-gradient(var(--sunken), var(--sunken)) 0 0 / 100% 110px no-repeat, var(--surface);
 }
-.state { display: grid; justify-items: center; gap: 12px; max-width: 440px; margin: 15vh auto 0; text-align: center; font-size: 15px; }
+.state { display: grid; justify-items: center; gap: 12px; max-width: 440px; margin: 15vh auto 0; text-align: center; font-size: calc(15px * var(--text)); }
 .state > p { color: var(--quiet); }
 .feed:not(:empty) ~ .state { margin-top: 48px; }
-.state-title { font-size: 18px; font-weight: 650; letter-spacing: -.015em; }
-.end { padding: 28px 0 0; color: var(--quiet); font-size: 14px; text-align: center; }
+.state-title { font-size: calc(18px * var(--text)); font-weight: 650; letter-spacing: -.015em; }
+.end { padding: 28px 0 0; color: var(--quiet); font-size: calc(14px * var(--text)); text-align: center; }
 
 .button {
   min-height: 44px; padding: 0 18px; border: 0; border-radius: 22px;
-  background: var(--accent); color: var(--on-accent); font: inherit; font-size: 14px; font-weight: 600; cursor: pointer;
+  background: var(--accent); color: var(--on-accent); font: inherit; font-size: calc(14px * var(--text)); font-weight: 600; cursor: pointer;
 }
 .button.is-quiet { background: var(--sunken); color: var(--ink); }
 .button:disabled { opacity: .55; cursor: default; }
@@ -188,7 +190,7 @@ h2, p { margin: 0; }
 .banner {
   position: fixed; z-index: 8; bottom: 24px; left: 16px; right: 16px; width: fit-content; margin: 0 auto;
   display: flex; align-items: center; gap: 14px; padding: 10px 10px 10px 18px; border-radius: 32px;
-  background: var(--surface); box-shadow: var(--lifted), 0 0 0 1px var(--line); font-size: 14px; font-variant-numeric: tabular-nums;
+  background: var(--surface); box-shadow: var(--lifted), 0 0 0 1px var(--line); font-size: calc(14px * var(--text)); font-variant-numeric: tabular-nums;
 }
 .banner-light { flex: none; width: 10px; height: 10px; border-radius: 50%; background: var(--bad); }
 .banner-text { line-height: 1.35; }
@@ -202,7 +204,7 @@ h2, p { margin: 0; }
 .banner:not([hidden]) ~ .toasts { bottom: 112px; }
 .toast {
   display: flex; align-items: center; gap: 8px; min-height: 48px; padding: 2px 20px; border-radius: 24px;
-  background: light-dark(#26282e, #ececea); color: light-dark(#f4f4f2, #1c1b19); box-shadow: var(--lifted); font-size: 14px; pointer-events: auto;
+  background: light-dark(#26282e, #ececea); color: light-dark(#f4f4f2, #1c1b19); box-shadow: var(--lifted); font-size: calc(14px * var(--text)); pointer-events: auto;
   animation: rise 200ms ease-out;
 }
 .toast:has(button) { padding-right: 6px; }
@@ -215,23 +217,23 @@ h2, p { margin: 0; }
 .toast-button:focus-visible { outline-color: currentcolor; outline-offset: -3px; }
 
 .menu { position: fixed; inset: auto; min-width: 160px; margin: 0; padding: 6px; border: 0; border-radius: 14px; background: var(--surface); color: var(--ink); box-shadow: var(--lifted), 0 0 0 1px var(--line); }
-.menu-item { display: block; width: 100%; min-height: 44px; padding: 0 14px; border: 0; border-radius: 9px; background: none; color: inherit; font: inherit; font-size: 15px; text-align: start; cursor: pointer; }
+.menu-item { display: block; width: 100%; min-height: 44px; padding: 0 14px; border: 0; border-radius: 9px; background: none; color: inherit; font: inherit; font-size: calc(15px * var(--text)); text-align: start; cursor: pointer; }
 .menu-item:hover, .menu-item:focus-visible { background: var(--sunken); }
 .menu-item:focus-visible { outline-offset: -3px; }
 
 dialog { border: 0; color: var(--ink); }
 dialog::backdrop { background: rgb(10 10 14 / 60%); }
 .dialog { width: min(440px, calc(100vw - 32px)); padding: 26px 28px; border-radius: 20px; background: var(--surface); box-shadow: var(--lifted); }
-.dialog h2 { font-size: 18px; font-weight: 650; letter-spacing: -.015em; }
+.dialog h2 { font-size: calc(18px * var(--text)); font-weight: 650; letter-spacing: -.015em; }
 .dialog-buttons { display: flex; justify-content: end; gap: 8px; margin-top: 20px; }
-.field { min-width: 0; margin: 16px 0 0; padding: 0; border: 0; font-size: 14px; }
+.field { min-width: 0; margin: 16px 0 0; padding: 0; border: 0; font-size: calc(14px * var(--text)); }
 .field > label, .field > legend { display: block; padding: 0; font-weight: 600; }
 .field-required, .field-hint { color: var(--quiet); font-weight: 400; }
 .field :is(input:not([type="radio"], [type="checkbox"]), select, textarea) {
   width: 100%; min-height: 44px; margin-top: 4px; padding: 8px 12px; border: 1px solid var(--edge); border-radius: 10px; background: var(--ground); color: var(--ink); font: inherit;
 }
 .field [aria-invalid="true"]:not([type="radio"]) { border-color: var(--bad); }
-.field-error { margin-top: 4px; color: var(--bad); font-size: 13px; font-weight: 550; }
+.field-error { margin-top: 4px; color: var(--bad); font-size: calc(13px * var(--text)); font-weight: 550; }
 .field-error:empty { display: none; }
 .choice, .is-switch { display: flex; flex-wrap: wrap; align-items: center; gap: 10px; }
 .choice { min-height: 44px; }
@@ -242,8 +244,8 @@ dialog::backdrop { background: rgb(10 10 14 / 60%); }
 .zoom[open] { display: grid; grid-template-rows: 60px 1fr; animation: appear 160ms ease-out; }
 @keyframes appear { from { opacity: 0; } }
 .zoom-bar { display: flex; align-items: center; gap: 4px; padding: 0 12px 0 24px; }
-.zoom-bar h2 { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 17px; font-weight: 600; }
-.zoom-scale { min-width: 58px; color: #b6b7bd; font-size: 14px; text-align: center; font-variant-numeric: tabular-nums; }
+.zoom-bar h2 { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: calc(17px * var(--text)); font-weight: 600; }
+.zoom-scale { min-width: 58px; color: #b6b7bd; font-size: calc(14px * var(--text)); text-align: center; font-variant-numeric: tabular-nums; }
 .zoom-button { width: 44px; height: 44px; border: 0; border-radius: 50%; background: rgb(255 255 255 / 10%); color: inherit; font: inherit; font-size: 20px; line-height: 1; cursor: pointer; }
 .zoom-button:hover { background: rgb(255 255 255 / 20%); }
 .zoom :focus-visible { outline-color: #a9b4ff; }
@@ -254,7 +256,7 @@ dialog::backdrop { background: rgb(10 10 14 / 60%); }
 .zoom-stage > :is(.zoom-initials, .zoom-image) { flex: none; width: var(--side); height: var(--side); margin: auto; object-fit: contain; }
 .zoom-initials { display: grid; place-items: center; color: rgb(255 255 255 / 40%); font-size: calc(var(--side) / 4); font-weight: 600; }
 .zoom-image { border-radius: 12px; }
-.zoom-failure { position: absolute; left: 24px; right: 24px; bottom: 24px; color: #d6d7dc; font-size: 15px; text-align: center; }
+.zoom-failure { position: absolute; left: 24px; right: 24px; bottom: 24px; color: #d6d7dc; font-size: calc(15px * var(--text)); text-align: center; }
 
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { transition: none !important; animation: none !important; scroll-behavior: auto !important; }

@@ -23,10 +23,12 @@
     /// }
     /// ```
     ///
-    /// A cell without a registered view is a placeholder of its size. Sizes are minimum heights, so that a row grows with Dynamic Type.
+    /// A cell without a registered view is a placeholder of its size. Heights follow Dynamic Type as the server declares it, and are minimum heights.
     public struct FeedView: View {
         @StateObject private var feed: ObservedFeed
         @Environment(\.openURL) private var openURL
+        /// One hundred points of text at the viewer's text size.
+        @ScaledMetric(relativeTo: .body) private var scaledPoints: CGFloat = 100
         private let views: FeedCellViews
 
         /// Creates a view of a feed.
@@ -89,17 +91,18 @@
         }
 
         private func row(_ cell: FeedCell) -> some View {
-            VStack(alignment: .leading) {
+            let height = cell.size.height(textScale: scaledPoints / 100)
+            return VStack(alignment: .leading) {
                 if let disclosure = model.texts.disclosure(of: cell) {
                     Text(disclosure).font(.caption).foregroundColor(.secondary)
                 }
                 if views.isRegistered(cell) {
                     views.view(of: cell)
                 } else {
-                    Color.gray.opacity(0.2).frame(height: cell.size.height).accessibilityLabel(Text(model.texts.placeholder))
+                    Color.gray.opacity(0.2).frame(height: height).accessibilityLabel(Text(model.texts.placeholder))
                 }
             }
-            .frame(maxWidth: .infinity, minHeight: cell.size.height, alignment: .leading)
+            .frame(maxWidth: .infinity, minHeight: height, alignment: .leading)
             .contentShape(Rectangle())
             .onTapGesture { perform(.selection, cell) }
             .swipeActions(edge: .trailing) {

@@ -111,6 +111,12 @@
             model.setVisible([:])
         }
 
+        open override func traitCollectionDidChange(_ previousTraitCollection: UITraitCollection?) {
+            super.traitCollectionDidChange(previousTraitCollection)
+            guard traitCollection.preferredContentSizeCategory != previousTraitCollection?.preferredContentSizeCategory else { return }
+            collectionViewLayout.invalidateLayout()
+        }
+
         private func refresh() {
             Task {
                 if case .failed = model.phase { run() } else { await model.refresh() }
@@ -194,9 +200,8 @@
             _ collectionView: UICollectionView, layout collectionViewLayout: UICollectionViewLayout, sizeForItemAt indexPath: IndexPath
         ) -> CGSize {
             guard let key = dataSource?.itemIdentifier(for: indexPath), let cell = entries[key] else { return .zero }
-            // Larger text needs higher cells.
-            let height = UIFontMetrics.default.scaledValue(for: cell.size.height, compatibleWith: traitCollection)
-            return CGSize(width: min(cell.size.width, collectionView.bounds.width), height: max(height, cell.size.height))
+            let textScale = UIFontMetrics.default.scaledValue(for: 100, compatibleWith: traitCollection) / 100
+            return CGSize(width: min(cell.size.width, collectionView.bounds.width), height: cell.size.height(textScale: textScale))
         }
 
         open func collectionView(

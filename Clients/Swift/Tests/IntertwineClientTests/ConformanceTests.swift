@@ -6,7 +6,7 @@ import Testing
 /// Tests the conformance fixtures in `Documentation/fixtures/conformance`.
 @Suite struct ConformanceTests {
     @Test func everyFileHasCases() {
-        for file in ["cells", "actions", "bindings", "invocations", "changes", "problems", "event-stream"] {
+        for file in ["cells", "sizes", "actions", "bindings", "invocations", "changes", "problems", "event-stream"] {
             #expect(!Conformance.cases(file).isEmpty, "\(file)")
         }
     }
@@ -30,6 +30,13 @@ import Testing
         #expect(JSONValue.array(cells) == entry.expect["cells"])
         #expect(page.next?.absoluteString == entry.expect["next"]?.text)
         #expect(.boolean(page.syncToken != nil) == entry.expect["isFollowed"])
+    }
+
+    @Test(arguments: Conformance.cases("sizes")) func sizes(_ entry: Conformance) throws {
+        let cell = try #require(FeedCell(.object(["id": .text("x"), "size": entry.given["size"] ?? .null])))
+        let scale = try #require(entry.given["textScale"]?.number)
+        let shown = ["width": JSONValue.number(cell.size.width), "height": .number(cell.size.height(textScale: scale))]
+        #expect(.object(shown) == entry.expect)
     }
 
     @Test(arguments: Conformance.cases("actions")) func actions(_ entry: Conformance) throws {

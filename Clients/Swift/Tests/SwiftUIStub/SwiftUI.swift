@@ -47,6 +47,7 @@ public struct Text: PrimitiveView, Sendable {
 }
 
 public struct Font: Sendable {
+    public enum TextStyle: Sendable { case body }
     public static let caption = Font()
     public static let headline = Font()
 }
@@ -258,6 +259,11 @@ public struct EnvironmentValues: Sendable {
 
 @propertyWrapper public struct Environment<Value> {
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) {}
+    public var wrappedValue: Value { fatalError("a stub") }
+}
+
+@propertyWrapper public struct ScaledMetric<Value: BinaryFloatingPoint> {
+    public init(wrappedValue: Value, relativeTo textStyle: Font.TextStyle) {}
     public var wrappedValue: Value { fatalError("a stub") }
 }
 

@@ -115,6 +115,7 @@ open class UIFont: NSObject, @unchecked Sendable {
 
 open class UIFontMetrics: NSObject, @unchecked Sendable {
     public class var `default`: UIFontMetrics { UIFontMetrics() }
+    open func scaledValue(for value: CGFloat) -> CGFloat { value }
     open func scaledValue(for value: CGFloat, compatibleWith traitCollection: UITraitCollection?) -> CGFloat { value }
 }
 
@@ -132,7 +133,10 @@ open class UIColor: NSObject, @unchecked Sendable {
 
 @MainActor open class UITraitCollection: NSObject {
     public var displayScale: CGFloat { 1 }
+    public var preferredContentSizeCategory: UIContentSizeCategory { UIContentSizeCategory() }
 }
+
+public struct UIContentSizeCategory: Hashable, Sendable {}
 
 @MainActor open class UIMenuElement: NSObject {}
 
@@ -193,13 +197,16 @@ open class UIColor: NSObject, @unchecked Sendable {
     open func viewDidLoad() {}
     open func viewDidAppear(_ animated: Bool) {}
     open func viewDidDisappear(_ animated: Bool) {}
+    open func traitCollectionDidChange(_ previousTraitCollection: UITraitCollection?) {}
 }
 
 @MainActor open class UINavigationController: UIViewController {
     open func pushViewController(_ viewController: UIViewController, animated: Bool) {}
 }
 
-@MainActor open class UICollectionViewLayout: NSObject {}
+@MainActor open class UICollectionViewLayout: NSObject {
+    open func invalidateLayout() {}
+}
 @MainActor open class UICollectionViewFlowLayout: UICollectionViewLayout {}
 
 @MainActor public final class UICollectionViewLayoutAttributes: NSObject {
@@ -258,6 +265,7 @@ open class UIColor: NSObject, @unchecked Sendable {
 @MainActor open class UICollectionViewController: UIViewController, UICollectionViewDelegate {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     open var collectionView: UICollectionView! { nil }
+    open var collectionViewLayout: UICollectionViewLayout { UICollectionViewLayout() }
 
     public init(collectionViewLayout layout: UICollectionViewLayout) { super.init(nibName: nil, bundle: nil) }
     public required init?(coder: NSCoder) { nil }

@@ -52,16 +52,26 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
 }
 
 /// A size in points.
+///
+/// ```swift
+/// let height = cell.size.height(textScale: UIFontMetrics.default.scaledValue(for: 100) / 100)
+/// ```
 public struct CellSize: Hashable, Sendable {
+    /// The text scales that clients support. Others are limited to these.
+    public static let textScales = 0.5...4
+
     /// The width in points.
     public var width: Double
-    /// The height in points.
+    /// The height in points at text scale 1.
     public var height: Double
+    /// The part of the height that lines of text take, in points; 0 if the height is constant.
+    public var textHeight: Double
 
     /// Creates a size in points.
-    public init(width: Double, height: Double) {
+    public init(width: Double, height: Double, textHeight: Double = 0) {
         self.width = width
         self.height = height
+        self.textHeight = textHeight
     }
 
     init(_ value: JSONValue?) {
@@ -69,6 +79,15 @@ public struct CellSize: Hashable, Sendable {
             guard let number = value?[name]?.number, number.isFinite, number > 0 else { return usual }
             return min(number, 4096)
         }
-        self.init(width: points("width", or: 300), height: points("height", or: 200))
+        let height = points("height", or: 200)
+        self.init(width: points("width", or: 300), height: height, textHeight: min(points("textHeight", or: 0), height))
+    }
+
+    /// Returns the height in points at a text scale. The growth is a whole number of points.
+    ///
+    /// - Parameter textScale: The size of text, divided by its default size. It is limited to `textScales`.
+    public func height(textScale: Double) -> Double {
+        let scale = textScale.isFinite ? min(max(textScale, Self.textScales.lowerBound), Self.textScales.upperBound) : 1
+        return height + (textHeight * (scale - 1)).rounded(.up)
     }
 }
