@@ -5,8 +5,8 @@ import PackageDescription
 // The files of the web client at `GET /`.
 let webClient = [
     "background-fetch-worker.mjs", "background-fetch.mjs", "icon.svg", "index.html", "inspector.mjs", "main.mjs",
-    "overlays.css", "page.css", "reference.css", "reference.html", "reference.mjs", "request-log.mjs", "scroll-position.mjs",
-    "tabs.mjs", "view-options.mjs", "view-panel.mjs",
+    "overlays.css", "page.css", "playground-sample.mjs", "playground.css", "playground.html", "playground.mjs", "reference.css",
+    "reference.html", "reference.mjs", "request-log.mjs", "scroll-position.mjs", "tabs.mjs", "view-options.mjs", "view-panel.mjs",
 ]
 
 // The operators' pages: reports, and explanations of a cell's position.

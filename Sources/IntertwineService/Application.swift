@@ -82,6 +82,8 @@ extension FeedService {
         let pageMetrics = PageMetrics(registry: telemetry.registry)
         let limits = configuration.server.limits
         let writes = WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer)
+        let playgroundRequests = WriteLimiter(
+            address: PlaygroundRoutes.requestsPerMinute, viewer: PlaygroundRoutes.requestsPerMinute)
         // A separate limiter, because many viewers of one address receive pages.
         let decisions = WriteLimiter(address: limits.decisionsPerAddress, viewer: limits.writesPerViewer)
         let delivery = AdServer(
@@ -178,6 +180,10 @@ extension FeedService {
                 performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
                 viewerDidChange: { listeners.viewerDidChange($0) })
             let challenging = { (routes: [Route]) in identities.viewers == nil ? routes : routes.map { $0.challenging() } }
+            let playground = LimitedRoutes(limiter: playgroundRequests, clients: clients, refusals: refusals).limiting(
+                PlaygroundRoutes(
+                    registry: registry, policy: configuration.actions.onFailure, hasViewers: configuration.cells.hasViewers
+                ).routes, as: .playground)
             let api =
                 feed.routes + challenging(lists.routes) + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
                 + challenging(limited.limiting(actions.routes, as: .actions)).map { $0.describing(registry) } + clicks.routes
@@ -186,7 +192,8 @@ extension FeedService {
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
             let description = APIDescription(
                 of: api, kinds: kinds, viewerHeader: configuration.viewers.header, publicURL: configuration.server.publicURL)
-            let viewer = configuration.webClient.isEnabled ? WebClient.routes(viewerHeader: configuration.viewers.header) : []
+            let viewer =
+                configuration.webClient.isEnabled ? WebClient.routes(viewerHeader: configuration.viewers.header) + playground : []
             let routes = api + description.routes + viewer + SampleMediaRoutes().routes
             let parts = RouteContext.Parts(
                 store: store, ledger: ledger, links: links, clock: clock, logger: logger, clients: clients)

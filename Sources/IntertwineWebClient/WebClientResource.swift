@@ -17,18 +17,21 @@ struct WebClientResource: Sendable {
     ///
     /// - Parameter viewerHeader: The request field that names the viewer, which the web client sends with each request.
     static func all(viewerHeader: String) -> [WebClientResource] {
-        [page(viewerHeader: viewerHeader)] + files
+        [
+            page("/", PackageResources.index_html, viewerHeader),
+            page("/web-client/playground.html", PackageResources.playground_html, viewerHeader),
+        ] + files
     }
 
-    private static func page(viewerHeader: String) -> WebClientResource {
+    private static func page(_ path: String, _ bytes: [UInt8], _ viewerHeader: String) -> WebClientResource {
         // The page contains the default name, which is replaced by the configured one. A field name is a token (RFC 9110 section 5.6.2), and only
         // these two of its characters have a meaning in an attribute.
         let name = viewerHeader.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
             .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "&quot;")
-        let markup = String(decoding: PackageResources.index_html, as: UTF8.self)
+        let markup = String(decoding: bytes, as: UTF8.self)
             .split(separator: #"name="viewer-header" content="X-Viewer-ID""#, omittingEmptySubsequences: false)
             .joined(separator: #"name="viewer-header" content="\#(name)""#)
-        return WebClientResource(path: "/", contentType: "text/html; charset=utf-8", bytes: Array(markup.utf8))
+        return WebClientResource(path: path, contentType: "text/html; charset=utf-8", bytes: Array(markup.utf8))
     }
 
     /// The files that the page requests by name.
@@ -40,6 +43,9 @@ struct WebClientResource: Sendable {
         module("main.mjs", PackageResources.main_mjs),
         style("overlays.css", PackageResources.overlays_css),
         style("page.css", PackageResources.page_css),
+        style("playground.css", PackageResources.playground_css),
+        module("playground.mjs", PackageResources.playground_mjs),
+        module("playground-sample.mjs", PackageResources.playground_sample_mjs),
         style("reference.css", PackageResources.reference_css),
         document("reference.html", PackageResources.reference_html),
         module("reference.mjs", PackageResources.reference_mjs),

@@ -46,6 +46,7 @@ export class Inspector {
       "div.inspector-scroll", { tabindex: "0", role: "group", "aria-label": "Descriptor and requests" },
       ...(why === null ? [] : [explanation(why, entry.name)]), element("h3", {}, "Requests"), this.none, this.requests,
       element("h3", {}, "Descriptor"), element("pre.json", {}, ...highlighted(entry.cell)),
+      element("p", {}, element("a", { href: "web-client/playground.html" }, "Edit a kind in the playground")),
     );
     this.panel.replaceChildren(
       element("header", {}, element("div", {}, element("h2", {}, entry.cell.id ?? entry.name),

@@ -25,3 +25,6 @@ def take(service, folder):
                 browser.script("$$('button.cell-face')[2].click()")
                 time.sleep(0.8)
                 browser.screenshot(folder / f"{name}-zoom.png")
+                browser.driver.get(f"{service.base_url}/web-client/playground.html")
+                time.sleep(1.5)
+                browser.screenshot(folder / f"{name}-playground.png")

@@ -2,6 +2,15 @@ internal import IntertwineCells
 internal import IntertwineJSON
 internal import IntertwinePrimitives
 
+extension CellViewModel {
+    /// Returns the cell as JSON, as pages contain it.
+    package func json() -> [UInt8] {
+        var writer = JSONWriter(capacity: 1_024)
+        writer.write(self)
+        return writer.bytes
+    }
+}
+
 extension JSONWriter {
     /// Writes a cell with its slots in the order of ``CellCommands``. Slots without an action are omitted.
     mutating func write(_ viewModel: CellViewModel) {
@@ -37,6 +46,10 @@ extension JSONWriter {
         write(viewModel.size.width)
         raw(#","height":"#)
         write(viewModel.size.height)
+        if viewModel.size.textHeight > 0 {
+            raw(#","textHeight":"#)
+            write(viewModel.size.textHeight)
+        }
         raw(#"},"actions":{"#)
     }
 
@@ -46,10 +59,6 @@ extension JSONWriter {
 
     /// Writes all slots except the configuration, and the closing brace after them.
     ///
-        if viewModel.size.textHeight > 0 {
-            raw(#","textHeight":"#)
-            write(viewModel.size.textHeight)
-        }
     /// - Parameter isFirst: true if no slot was written before.
     mutating func writeSlots(of viewModel: CellViewModel, isFirst: Bool) {
         var isFirst = isFirst

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Why: each write stores a bounded number of bytes, so a bounded rate limits the growth of the database.
 final class WriteLimiter: Sendable {
     /// A group of routes that share their buckets.
-    enum Group: Hashable { case actions, events, clients, decisions, tokens }
+    enum Group: Hashable { case actions, events, clients, decisions, tokens, playground }
 
     private struct State {
         var addresses: Buckets

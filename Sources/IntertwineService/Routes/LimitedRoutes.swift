@@ -46,7 +46,7 @@ struct LimitedRoutes: Sendable {
         case "/cells/{id}/dismissal": .dismissal
         case "/cells/{id}/{slot}": LedgerEvent.Kind(rawValue: "own-slot")
         case "/events": .impression
-        case "/clients/{name}": nil
+        case "/clients/{name}", PlaygroundRoutes.path: nil
         default: .undo
         }
     }

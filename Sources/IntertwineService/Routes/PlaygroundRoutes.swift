@@ -1,0 +1,159 @@
+internal import HTTPTypes
+internal import IntertwineCells
+internal import IntertwineDeclarations
+internal import IntertwineEventLoop
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineJSON
+internal import IntertwineKinds
+internal import IntertwineLedger
+internal import IntertwineRouting
+internal import Synchronization
+
+/// The route `POST /web-client/playground`: the cells of a sample item, by a declaration of kinds that a person edits in the web client.
+///
+/// The declaration is validated, and the cells are made, by the code that `kinds.file` and pages use. Nothing is stored. Why no part of a
+/// response is valid elsewhere: tokens are signed with a random key, and images are replaced by one of the web client, so that nobody gets
+/// signed URLs for images of other hosts.
+struct PlaygroundRoutes: Sendable {
+    /// The requests per minute of one address.
+    static let requestsPerMinute = 120
+    static let path = "/web-client/playground"
+    private static let itemLimit = 4 << 10
+    private static let responseLimit = 256 << 10
+    /// The stack of the thread that parses the declaration.
+    private static let stackBytes = 2 << 20
+    private static let image = "/web-client/icon.svg"
+
+    private let registry: CommandRegistry
+    private let policy: FailurePolicy
+    private let hasViewers: Bool
+    private let work = Worker()
+
+    init(registry: CommandRegistry, policy: FailurePolicy, hasViewers: Bool) {
+        (self.registry, self.policy, self.hasViewers) = (registry, policy, hasViewers)
+    }
+
+    private struct Sample: Decodable {
+        var declaration: String
+        var item: String
+    }
+
+    var routes: [Route] {
+        [
+            Route(.post, Self.path, bodyLimit: 32 << 10) { request in
+                let shape = #"The body must be {"declaration": "…", "item": "…"}: YAML as in kinds.file, and JSON as in imports."#
+                let sample = try request.body(as: Sample.self, shape)
+                let now = request.now
+                let body = try await work.perform(stackBytes: Self.stackBytes) { try pages(of: sample, now: now) }
+                return ServerResponse(
+                    status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+            }
+        ]
+    }
+
+    /// Returns `{"pages": [{"layout", "language", "cells"}]}` as JSON: the cells of the item in each layout and language.
+    private func pages(of sample: Sample, now: Int64) throws -> [UInt8] {
+        let (file, factories) = try declared(by: sample.declaration)
+        let item = try item(of: sample.item, among: ItemKinds(file.kinds))
+        let links = Links(image: { _, _, _ in Links.ImageLink(Self.image) })
+        let tokens = CellTokens(keys: SigningKeys(current: .random()))
+        let languages: [FeedLanguage?] = file.languages.isEmpty ? [nil] : file.languages.all
+        var json = JSONWriter(capacity: 4_096)
+        json.raw(#"{"pages":["#)
+        var isFirst = true
+        for language in languages {
+            for layout in CellLayout.allCases {
+                let context = CellContext(
+                    links: links, tokens: tokens, now: now, hasViewer: hasViewers, layout: layout, language: language)
+                if !isFirst { json.raw(",") }
+                isFirst = false
+                json.raw(#"{"layout":"#)
+                json.write(layout.rawValue)
+                if let language {
+                    json.raw(#","language":"#)
+                    json.write(language.tag)
+                }
+                json.raw(#","cells":["#)
+                for (index, cell) in try cells(of: item, by: factories, in: context).enumerated() {
+                    if index > 0 { json.raw(",") }
+                    json.append(cell.json())
+                    guard json.bytes.count <= Self.responseLimit else {
+                        throw Problem.invalidBody(at: "/item", .tooLong, "The cells have more than \(Self.responseLimit) bytes.")
+                    }
+                }
+                json.raw("]}")
+            }
+        }
+        json.raw("]}")
+        return json.bytes
+    }
+
+    private func declared(by text: String) throws(Problem) -> (KindsFile, CellFactories) {
+        var faults = ErrorCollector()
+        var factories = CellFactories()
+        let root = faults.collect { () throws(ConfigurationError) in try ClientYAML.root(of: text, from: "line") }
+        let file = root.map { KindsFile($0, policy: policy, besides: .standard, errors: &faults) } ?? .none
+        faults.collect { () throws(ConfigurationError) in
+            try file.register(in: &factories, commands: registry, hasViewers: hasViewers)
+        }
+        if faults.reasons.isEmpty, file.kinds.isEmpty {
+            faults.collect { () throws(ConfigurationError) in throw ConfigurationError("line:1: kinds is missing") }
+        }
+        guard let error = ConfigurationError(faults.reasons) else { return (file, factories) }
+        // `line:27: unknown field` is `line 27: unknown field` for people.
+        let details = error.reasons.map { $0.replacing("line:", with: "line ", maxReplacements: 1) }
+        throw .invalidBody(
+            "The declaration is not valid: \(details[0])", details.map { InvalidValue(.pointer("/declaration"), .invalid, $0) })
+    }
+
+    private func item(of text: String, among kinds: ItemKinds) throws(Problem) -> FeedItem {
+        guard text.utf8.count <= Self.itemLimit else {
+            throw .invalidBody(at: "/item", .tooLong, "The item is longer than \(Self.itemLimit) bytes.")
+        }
+        do {
+            let valid = try kinds.validate(ItemFields(JSONObject(Array(text.utf8))))
+            return FeedItem(kind: valid.kind, id: valid.id, variant: valid.variant, position: 0, body: valid.body)
+        } catch let error as ItemError {
+            throw .invalidBody(at: "/item", InvalidValue.Code(rawValue: error.code.rawValue) ?? .invalid, "\(error)")
+        } catch {
+            throw .invalidBody(at: "/item", .invalid, "The item is no JSON object: \(error).")
+        }
+    }
+
+    /// Returns the cell of an item and its companions; none if the layout has no cell for it.
+    private func cells(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws(Problem) -> [CellViewModel] {
+        do {
+            return try [factories.makeViewModel(for: item, in: context)] + factories.makeCompanions(for: item, in: context)
+        } catch CellFactoryError.noFactory {
+            return []
+        } catch {
+            throw .invalidBody(at: "/item", .invalid, "\(error)")
+        }
+    }
+}
+
+extension PlaygroundRoutes {
+    /// Performs functions on threads of their own, at most two at a time. Why: parsing and compiling must not block the threads of tasks.
+    private final class Worker: Sendable {
+        private static let limit = 2
+        private let running = Mutex(0)
+
+        /// - Throws: ``Problem`` (503) if two functions are running or no thread starts; or the error of the function.
+        func perform<Value: Sendable>(stackBytes: Int, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+            let isFree = running.withLock { count in
+                guard count < Self.limit else { return false }
+                count += 1
+                return true
+            }
+            let busy = Problem(.serviceUnavailable, nil, "The playground is busy. Try again.", fields: [.retryAfter: "1"])
+            guard isFree else { throw busy }
+            defer { running.withLock { $0 -= 1 } }
+            return try await withCheckedThrowingContinuation { continuation in
+                let isStarted = DetachedThread.start(stackBytes: stackBytes) { continuation.resume(with: Result { try body() }) }
+                if !isStarted { continuation.resume(throwing: busy) }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+"""The playground: a declaration and a sample item, with the service's validation, in all layouts, languages and text sizes."""
+from axe_cases import SCHEMES, axe, findings
+from browser import Browser
+
+URL = "web-client/playground.html"
+SHOWN = """
+    return Array.from(document.querySelectorAll('intertwine-feed'), (one) => {
+      const cell = one.shadowRoot.querySelector('.cell');
+      return cell && [cell.dataset.identifier, cell.querySelector('.generic-title')?.textContent, one.textScale, cell.querySelector('.cell-content').offsetHeight];
+    });"""
+
+
+def opened(browser, relay):
+    # The element has views only near the window, so the window is as high as the page.
+    width = browser.size[0]
+    browser.tool("Emulation.setDeviceMetricsOverride", width=width, height=4600 if width > 900 else 9000, deviceScaleFactor=1, mobile=width < 500)
+    browser.driver.get(relay.url + URL)
+    return browser.wait(lambda: shown_cells(browser), "the cells of the sample")
+
+
+def shown_cells(browser):
+    """Returns the first cell of each element; None until each of the twenty has one."""
+    cells = browser.script(SHOWN)
+    return cells if len(cells) == 20 and all(cells) else None
+
+
+def typed(browser, selector, text, replaces=None):
+    """Types text at the end of the field, or in place of a part of its text."""
+    field = browser.find(selector)
+    browser.click(selector)
+    start, end = browser.script(
+        "const [field, part] = arguments; const at = part === null ? field.value.length : field.value.indexOf(part);"
+        "field.setSelectionRange(at, at + (part ?? '').length); return [at, at + (part ?? '').length]", field, replaces)
+    assert start >= 0, f"{replaces} is not in the text"
+    browser.press(*text)
+
+
+def problems(browser):
+    return browser.script("return Array.from($$('#problems:not([hidden]) li'), (one) => one.textContent)")
+
+
+def it_shows_a_kind_in_all_languages_and_text_sizes(browser, relay, service):
+    shown = opened(browser, relay)
+    # Two languages, two layouts, five text sizes.
+    assert len(shown) == 20, shown
+    assert [title for _, title, _, _ in shown[:10]] == ["Swing night in Berlin"] * 5 + ["Swing night"] * 5, shown
+    assert [title for _, title, _, _ in shown[10:]] == ["Swing-Abend in Berlin"] * 5 + ["Swing-Abend"] * 5, shown
+    assert {name for name, *_ in shown} == {"EventCollectionViewCell", "EventTableViewCell"}
+    heights = {(name, scale): height for name, _, scale, height in shown}
+    assert heights["EventCollectionViewCell", 1] == 200 and heights["EventCollectionViewCell", 3] == 288, heights
+    assert heights["EventTableViewCell", 2] == 132, heights
+    # Real typing in the item.
+    typed(browser, "#item", "Lindy hop", replaces="Swing night")
+    browser.wait(lambda: "Lindy hop in Berlin" in str(shown_cells(browser)), "the new title")
+    assert problems(browser) == []
+    # Real typing in the declaration, up to an invalid text and back.
+    typed(browser, "#declaration", "tilte", replaces="title")
+    found = browser.wait(lambda: problems(browser), "the errors")
+    assert all(text.startswith("line ") and "unknown field 'title'" in text for text in found), found
+    assert browser.find("#declaration").get_attribute("aria-invalid") == "true" and browser.find("#item").get_attribute("aria-invalid") == "false"
+    assert browser.text("#state") == "Not valid" and browser.find(".preview.is-outdated")
+    typed(browser, "#declaration", "title", replaces="tilte")
+    browser.wait(lambda: browser.text("#state") == "Valid" and problems(browser) == [], "the valid text")
+    # Real typing of an invalid item.
+    typed(browser, "#item", "x")
+    assert browser.wait(lambda: problems(browser), "the error of the item"), "no error"
+    assert browser.find("#item").get_attribute("aria-invalid") == "true"
+    # Nothing is stored, and nothing else is sent.
+    written = {exchange.path for exchange in relay.exchanges if exchange.method not in ("GET", "HEAD")}
+    assert written == {"/web-client/playground"}, written
+    assert browser.script("return localStorage.length") == 0
+    assert [text for text in browser.console() if "400" not in text] == [], browser.console()
+
+
+def it_is_reached_from_the_page_and_the_inspector(browser, relay, service):
+    browser.open(relay.url, cells=12)
+    browser.script("$$('.cell')[1].focus()")
+    browser.press("i")
+    browser.click("#inspector a[href$='playground.html']")
+    browser.wait(lambda: browser.find("#declaration"), "the playground")
+    browser.open(relay.url, cells=12)
+    browser.click("#about a")
+    browser.wait(lambda: browser.find("#declaration"), "the playground")
+
+
+def it_refuses_dangerous_declarations(browser, relay, service):
+    opened(browser, relay)
+    bomb = "a: &a [x]\\n" + "b: &b [*a, *a]\\n"
+    for text, reason in ((bomb, "aliases are not supported"), ("[" * 5000, "more than 400 brackets"), ("- " * 5000, "deeper than 80"),
+                         ("x" * 20000, "longer than 16384 bytes"), ("", "the file is empty"), ("kinds: {}", "kinds is missing")):
+        browser.script("const field = $('#declaration'); field.value = arguments[0].replaceAll('\\\\n', '\\n'); field.dispatchEvent(new Event('input'))", text)
+        browser.wait(lambda: any(reason in one for one in problems(browser)), reason)
+
+
+def it_passes_axe_in_the_playground(browser, relay, service):
+    source = axe()
+    found = []
+    for width, height in ((1280, 860), (390, 844)):
+        with Browser(width, height) as window:
+            for name, features in SCHEMES.items():
+                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()])
+                opened(window, relay)
+                window.script(source)
+                found += findings(window, f"{name} at {width}, the playground")
+                window.script("const field = $('#item'); field.value = '{}'; field.dispatchEvent(new Event('input'))")
+                window.wait(lambda: problems(window), "the errors")
+                found += findings(window, f"{name} at {width}, errors")
+                assert window.script("return document.documentElement.scrollWidth <= innerWidth"), f"the page scrolls sideways at {width}"
+    assert found == [], found
