@@ -15,7 +15,7 @@ const folderOfPackages = "/usr/share/nodejs";
 process.env.NODE_PATH = folderOfPackages;
 Module._initPaths();
 const debian = createRequire(import.meta.url);
-const maxLines = 34;
+const maxLines = 30;
 
 /** Returns the module in a how-to, with packages in `modules`: a folder or a text for each. */
 async function moduleOf(name, modules, run) {
