@@ -1,9 +1,10 @@
 import Foundation
 import IntertwineItems
 import IntertwineLedger
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineStorage
 
 @Suite("Checks of database files for damage")
 struct FileCheckTests {
@@ -127,14 +128,16 @@ struct FileCheckTests {
             CREATE INDEX section_order_0_text_username ON item (ifnull(substr(json_extract(body, '$."username"'), 1, 256), ''), position)
             WHERE lane = 0
             """)
-        for name in ["items.sqlite", "ledger.sqlite"] { try fill(name) }
+        for name in ["items.sqlite", "ledger.sqlite"] {
+            try DatabasePages(scratch.path(name)).fill(except: ["item", "event", "event_digest"])
+        }
         // The first check writes the digests.
         #expect(await !check(store).isDamaged)
         #expect(await !check(ledger).isDamaged)
         try await store.completeFile()
         try await ledger.completeFile()
         for name in ["items.sqlite", "ledger.sqlite"] {
-            let pages = try pages(of: name)
+            let pages = try DatabasePages(scratch.path(name)).pages()
             for number in 0..<8 {
                 let page = pages[Int.random(in: pages.indices, using: &random)]
                 let copy = "\(number)-\(name)"
@@ -156,87 +159,25 @@ struct FileCheckTests {
         }
     }
 
-    /// A page whose cells are rows or entries of an index.
-    private struct Page: CustomStringConvertible {
-        let object: String
-        let offset: Int
-        let size: Int
-
-        var description: String { "a page of \(object) at \(offset)" }
-
-        /// A byte of a row: not the pointer to another page, which is no part of it, and not the length of the row's header. With another length,
-        /// the digest can seem to be missing.
-        func randomByte(of file: [UInt8], using random: inout SeededRandom) throws -> Int {
-            func number(_ place: Int) -> Int { Int(file[offset + place]) << 8 | Int(file[offset + place + 1]) }
-            let (kind, count) = (file[offset], number(3))
-            let isInternal = kind == 2
-            try #require(count > 0 && [2, 10, 13].contains(kind))
-            let cell = number((isInternal ? 12 : 8) + 2 * Int.random(in: 0..<count, using: &random)) + (isInternal ? 4 : 0)
-            var (length, place) = (0, cell)
-            func readNumber() -> Int {
-                var number = 0
-                while true {
-                    let byte = file[offset + place]
-                    place += 1
-                    number = number << 7 | Int(byte & 0x7F)
-                    if byte < 0x80 { return number }
-                }
-            }
-            length = readNumber()
-            if kind == 13 { _ = readNumber() }
-            return offset + place + Int.random(in: 1..<min(length, size - place), using: &random)
-        }
-    }
-
-    /// Tables that the check excludes: short-lived state, and what belongs to the file itself.
-    private static let excluded: Set<String> = [
-        "allowance", "recent_allowance", "reservation", "seen_place", "claim", "given_page", "store_identity", "grdb_migrations",
-        "event_digest", "sqlite_schema", "sqlite_sequence", "sqlite_autoindex_grdb_migrations_1",
-    ]
-
-    private func pages(of name: String) throws -> [Page] {
-        let sql = """
-            SELECT name || ' ' || pgoffset || ' ' || pgsize FROM dbstat
-            WHERE ncell > 0 AND (pagetype = 'leaf' OR pagetype = 'internal' AND name IN (SELECT name FROM sqlite_schema WHERE sql IS NULL
-                OR type = 'index' OR sql LIKE '%WITHOUT ROWID%')) ORDER BY name, pgoffset
-            """
-        return try scratch.sqlite(name, sql).split(separator: "\n").compactMap { line in
-            let words = line.split(separator: " ").map(String.init)
-            guard !Self.excluded.contains(words[0]) else { return nil }
-            return Page(object: words[0], offset: try #require(Int(words[1])), size: try #require(Int(words[2])))
-        }
-    }
-
-    /// Adds rows to each empty table, as another program would.
-    private func fill(_ name: String) throws {
-        let columns = try scratch.sqlite(
-            name,
-            """
-            SELECT t.name || ' ' || c.name || ' ' || c.type FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
-            WHERE t.type = 'table' AND t.sql NOT LIKE '%CHECK (only = 1)%' AND c.name <> 'row_digest'
-            """)
-        var tables: [String: [(name: String, value: String)]] = [:]
-        for line in columns.split(separator: "\n") {
-            let words = line.split(separator: " ").map(String.init)
-            guard !Self.excluded.contains(words[0]), !["item", "event"].contains(words[0]) else { continue }
-            let value =
-                switch (words[1], words[2]) {
-                case ("leads", _): "i % 2"
-                case ("removes", _): "i / 2 % 2"
-                case (_, "INTEGER"): "i * 1000003"
-                case (_, "BLOB"): "randomblob(40)"
-                default: "'\(words[1]) ' || i"
-                }
-            tables[words[0], default: []].append((words[1], value))
-        }
-        for (table, columns) in tables {
-            try scratch.sqlite(
-                name,
-                """
-                WITH RECURSIVE number(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < 300)
-                INSERT OR IGNORE INTO \(table) (\(columns.map(\.name).joined(separator: ", ")))
-                SELECT \(columns.map(\.value).joined(separator: ", ")) FROM number
-                """)
+    @Test("The page that SQLite locks can have any content; all other pages are checked", arguments: [512, 4_096, 65_536])
+    func lockPage(size: Int) throws {
+        var bytes = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 84)
+        (bytes[16], bytes[17], bytes[28]) = (UInt8(size >> 8 & 0xFF), UInt8(size >> 16), 0x7F)
+        let header = try #require(DatabaseHeader(bytes))
+        #expect(header.pageSize == size)
+        let check = PageCheck(header)
+        let garbage = [UInt8](repeating: 0xA5, count: size)
+        let zeros = [UInt8](repeating: 0, count: size)
+        // A leaf page of a table without rows.
+        var leaf = zeros
+        (leaf[0], leaf[5], leaf[6]) = (13, UInt8(size >> 8 & 0xFF), 0)
+        let locked = (1 << 30) / Int64(size) + 1
+        for (content, number, isSuspect, count) in [
+            (garbage, locked, false, Int64(0)), (zeros, locked, false, 0), (garbage, locked - 1, true, 0), (garbage, locked + 1, true, 0),
+            (zeros, locked + 1, false, 1),
+        ] {
+            let checked = check.check(locked - 3..<locked + 3) { $0 == number ? content : leaf }
+            #expect(checked.isSuspect == isSuspect && checked.zeros == count, "\(content[0]) on page \(number - locked)")
         }
     }
 

@@ -87,7 +87,7 @@ struct LedgerVersionTests {
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n19")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n20")
         #expect(
             try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") == "2|1")
     }
@@ -110,6 +110,6 @@ struct LedgerVersionTests {
             """)
         let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n19")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n20")
     }
 }

@@ -30,7 +30,7 @@ struct OpeningTests {
     func new() async throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         #expect(
-            try scratch.sqlite("items.sqlite", "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode") == "1229870167\n10\nwal")
+            try scratch.sqlite("items.sqlite", "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode") == "1229870167\n11\nwal")
         #expect(try await SQLiteStore(path: scratch.path("items.sqlite")).ids().isEmpty)
     }
 

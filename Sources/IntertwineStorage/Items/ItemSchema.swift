@@ -11,7 +11,7 @@ import GRDB
 enum ItemSchema {
     /// The application id, "INTW" in ASCII.
     private static let applicationID: Int32 = 0x494E_5457
-    private static let version: Int32 = 10
+    private static let version: Int32 = 11
 
     /// The page size of new files in bytes.
     ///
@@ -40,6 +40,9 @@ enum ItemSchema {
         migrator.registerMigration("10: digests of other rows") { database in
             let tables = ["section", "section_kind", "source", "source_item", "takedown", "campaign_creative", "ad_listing"]
             try database.execute(sql: TableCheck.addition(of: tables, in: database))
+        }
+        migrator.registerMigration("11: digest of the identity") { database in
+            try database.execute(sql: TableCheck.addition(of: ["store_identity"], in: database))
         }
         return migrator
     }

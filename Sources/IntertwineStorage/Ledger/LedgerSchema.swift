@@ -11,7 +11,7 @@ import IntertwineLedger
 enum LedgerSchema {
     /// The application id, "INTL" in ASCII.
     private static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 19
+    static let version: Int32 = 20
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -42,14 +42,22 @@ enum LedgerSchema {
             // Digests of events include the types of values from now on.
             try database.execute(sql: "DELETE FROM event_digest;\n" + TableCheck.addition(of: tablesWithDigests, in: database))
         }
+        migrator.registerMigration("20: digests of short-lived rows") { database in
+            try database.execute(sql: TableCheck.addition(of: shortLivedTables, in: database))
+        }
         return migrator
     }
 
-    /// The tables whose rows have digests. Rate counters and the state of running processes are short-lived and have none.
+    /// The tables whose rows have digests, with ``shortLivedTables``.
     private static let tablesWithDigests = [
         "rollup_cell", "rollup_day", "rollup_choice", "idempotency", "selection", "selection_step", "listing", "client", "delivery",
         "exposure", "known_creative", "report_marker", "report_ad", "report_place", "report_total", "report_viewers", "tracker_call",
         "event_marker", "passed_time", "withdrawal",
+    ]
+
+    /// Rate counters, the state of running processes, and the identity of the store.
+    private static let shortLivedTables = [
+        "allowance", "recent_allowance", "reservation", "seen_place", "claim", "given_page", "store_identity",
     ]
 
     private static let events = """

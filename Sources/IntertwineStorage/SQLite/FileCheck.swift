@@ -162,14 +162,12 @@ final class FileCheck: Sendable {
         }
         let pages = try file.size() / Int64(header.pageSize)
         let end = min(first + Self.pagesPerStep, pages + 1)
-        var zeros = zeros
-        for number in first..<max(first, end) {
-            guard let page = try file.bytes(header.pageSize, at: (number - 1) * Int64(header.pageSize)) else { break }
-            if page.allSatisfy({ $0 == 0 }) { zeros += 1 }
-            if !Self.isSound(page, headerAt: number == 1 ? DatabaseHeader.length : 0, pages: header.pages) {
-                if let damage = try Self.structuralDamage(connection) { return (damage, 0) }
-            }
+        let checked = try PageCheck(header).check(first..<max(first, end)) { number in
+            try file.bytes(header.pageSize, at: (number - 1) * Int64(header.pageSize))
         }
+        // SQLite decides about a suspect page, because its part in the file is unknown here.
+        if checked.isSuspect, let damage = try Self.structuralDamage(connection) { return (damage, 0) }
+        let zeros = zeros + checked.zeros
         if end > pages {
             // Free pages can be zero; other pages cannot.
             if zeros > header.freePages, let damage = try Self.structuralDamage(connection) { return (damage, 0) }
@@ -178,20 +176,6 @@ final class FileCheck: Sendable {
             advance(to: .pages(end, zeros: zeros), Self.mainTableStart * Double(end - 1) / Double(max(pages, 1)))
         }
         return (nil, Int(max(0, end - first)) * header.pageSize)
-    }
-
-    /// Returns true if a page can be a b-tree page, an overflow page or a free page. The digests detect damage that this check misses.
-    private static func isSound(_ page: [UInt8], headerAt start: Int, pages: Int64) -> Bool {
-        func number(_ offset: Int) -> Int { Int(page[offset]) << 8 | Int(page[offset + 1]) }
-        let headerLength: Int
-        switch page[start] {
-        case 2, 5: headerLength = 12
-        case 10, 13: headerLength = 8
-        // The first four bytes are the number of the next page.
-        default: return page[0..<4].reduce(0) { $0 << 8 | Int64($1) } <= pages
-        }
-        let content = number(start + 5) == 0 ? 65_536 : number(start + 5)
-        return start + headerLength + 2 * number(start + 3) <= content && content <= page.count
     }
 
     /// Returns SQLite's report on the whole file, which is read at once; nil if the file is sound.

@@ -20,6 +20,8 @@ struct TableCheck: Sendable {
 
     private static let digestColumn = "row_digest"
     private static let rowsPerStep: Int64 = 256
+    /// The bytes of rows after which a step ends, so that a transaction with digests of long rows delays no commit.
+    private static let bytesPerStep = 512 << 10
 
     /// Tables with digests of their own.
     private static let others = "'item', 'event', 'event_digest'"
@@ -140,6 +142,8 @@ struct TableCheck: Sendable {
 
     private func key(of row: SQLStatement) -> [SQLValue] { key.indices.map { row.value($0 + 1) } }
 
+    private func size(of row: SQLStatement) -> Int { (0..<row.columns).reduce(0) { $0 + row.size($1) } }
+
     private func digest(of row: SQLStatement) -> Int64 {
         var digest = RowDigest()
         digest.add(row: row, from: key.count + 1)
@@ -155,10 +159,10 @@ struct TableCheck: Sendable {
         let statement = try rows(after: start, connection)
         defer { statement.reset() }
         var count: Int64 = 0
-        while try statement.step() {
+        while checked.bytes < Self.bytesPerStep, try statement.step() {
             count += 1
             checked.next = key(of: statement)
-            for column in 0..<statement.columns { checked.bytes += statement.size(column) }
+            checked.bytes += size(of: statement)
             guard hasDigests else { continue }
             if statement.isNull(0) {
                 checked.unsealed = start
@@ -169,7 +173,7 @@ struct TableCheck: Sendable {
         }
         guard let last = checked.next else { return checked }
         checked.damage = try damagedIndex(from: start, through: last, connection)
-        if count < Self.rowsPerStep { checked.next = nil }
+        if count < Self.rowsPerStep, checked.bytes < Self.bytesPerStep { checked.next = nil }
         return checked
     }
 
@@ -178,7 +182,9 @@ struct TableCheck: Sendable {
         guard hasDigests else { return }
         let statement = try rows(after: start, database)
         var digests: [(key: [SQLValue], digest: Int64)] = []
-        while try statement.step() {
+        var bytes = 0
+        while bytes < Self.bytesPerStep, try statement.step() {
+            bytes += size(of: statement)
             if statement.isNull(0) { digests.append((key(of: statement), digest(of: statement))) }
         }
         statement.reset()
