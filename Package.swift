@@ -436,7 +436,7 @@ let package = Package(
             name: "StorageTests",
             dependencies: [
                 "IntertwineAds", "IntertwineCells", "IntertwineConformance", "IntertwineFeed", "IntertwineItems", "IntertwineLedger",
-                "IntertwinePostgreSQL", "IntertwineStorage", "StorageVictim", "TestSupport",
+                "IntertwinePostgreSQL", "IntertwineStorage", "IntertwineStorageCore", "StorageVictim", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -60,13 +60,17 @@ package protocol LedgerGroupWriter: AnyObject, SendableMetatype {
 
 /// A group commit: one transaction for all units that arrived while the previous group was written.
 ///
-/// A unit never waits for later units. `@unchecked Sendable`: all state outside of the lock is accessed on the serial queue alone.
+/// A unit waits for later units only while the clients of the previous group probably send their next ones, see ``gather(after:)``.
+///
+/// `@unchecked Sendable`: all state outside of the lock is accessed on the serial queue alone, and the semaphore synchronizes itself.
 package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable {
     package typealias Completion = @Sendable (Result<LedgerReceipt, any Error>) -> Void
 
     private struct State {
         var waiting: [LedgerUnit] = []
         var isRunning = false
+        /// The number of waiting units that ends the wait for further ones; 0 if the writer does not wait for units.
+        var awaited = 0
         /// The time at which the current group was taken.
         var groupBegan: ContinuousClock.Instant?
         var isWatched = false
@@ -81,11 +85,21 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     private let state = Mutex(State())
     /// Reused memory for the next group, which is swapped with the array of waiting units.
     private var spareGroup: [LedgerUnit] = []
+    /// Signalled once for each wait that ends because enough units wait.
+    private let gathered = DispatchSemaphore(value: 0)
+    /// The number of groups without a wait for further units: the remaining one, and that after the next wait without success.
+    private var pause: (left: Int, next: Int) = (0, 1)
     /// The time of the last write of counts without rows, and a Boolean value indicating whether the next write is scheduled.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
     /// The time at which the disk was last proved to be writable; nil after a failure.
     private var lastProof: ContinuousClock.Instant?
 
+    /// The duration of a group below which a wait would cost more than a transaction.
+    private static var shortestGroup: Duration { .microseconds(200) }
+    /// The limit of the wait for further units.
+    private static var longestWait: Duration { .milliseconds(2) }
+    /// The limit of groups without such a wait, while clients do not return in time.
+    private static var longestPause: Int { 64 }
     /// The time for which the disk counts as writable.
     private static var freshness: Duration { .seconds(1) }
     /// The delay limit for counts without rows. It bounds the writes that a continuous series of repeated impressions causes.
@@ -100,18 +114,21 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     /// - Parameter completion: called on the ledger's queue, or at once if too many units wait.
     package func commit(_ entry: LedgerEntry, completion: @escaping Completion) {
         let unit = LedgerUnit(entry, completion)
-        let (isAccepted, starts, watches) = state.withLock { state in
+        let (isAccepted, starts, completes, watches) = state.withLock { state in
             guard state.waiting.count < limits.waiting else {
                 state.statistics.refused += 1
-                return (false, false, false)
+                return (false, false, false, false)
             }
             state.waiting.append(unit)
+            let completes = state.awaited > 0 && state.waiting.count >= state.awaited
+            if completes { state.awaited = 0 }
             defer { (state.isRunning, state.isWatched) = (true, limits.isWatched) }
-            return (true, !state.isRunning, limits.isWatched && !state.isWatched)
+            return (true, !state.isRunning, completes, limits.isWatched && !state.isWatched)
         }
         if !isAccepted { return completion(.failure(StoreError.overloaded)) }
         // The call is outside the lock, because it wakes a thread and all event loops take this lock.
         if starts { queue.async { [self] in drain() } }
+        if completes { gathered.signal() }
         if watches { planWatch() }
     }
 
@@ -156,13 +173,47 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
         var (group, late) = next()
         fail(late, StoreError.late)
         commit(group)
+        let count = group.count
         group.removeAll(keepingCapacity: group.capacity <= 4_096)
         spareGroup = group
+        gather(after: count)
         let isWaitedFor = state.withLock { state in
             state.isRunning = !state.waiting.isEmpty
             return state.isRunning
         }
         if isWaitedFor { queue.async { [self] in drain() } } else { purge() }
+    }
+
+    /// Waits for the next units of the clients of the last group, so that they share a transaction with the units that wait already.
+    ///
+    /// The wait takes at most half as long as the last group did, and at most ``longestWait``. If fewer than half of the clients return in time, the next
+    /// groups are written without a wait: one, then two, and up to ``longestPause``. A single client never waits.
+    ///
+    /// Why: otherwise clients that each wait for their unit form two halves, which alternate in transactions of half the size.
+    private func gather(after count: Int) {
+        guard pause.left == 0 else { return pause.left -= 1 }
+        let now = ContinuousClock.now
+        let wait: (before: Int, limit: Duration)? = state.withLock { state in
+            let before = state.waiting.count
+            let awaited = min(before + count, limits.group)
+            let duration = state.groupBegan?.duration(to: now) ?? .zero
+            guard awaited > max(1, before), duration >= Self.shortestGroup else { return nil }
+            state.awaited = awaited
+            return (before, min(duration / 2, Self.longestWait))
+        }
+        guard let wait else { return }
+        let result = gathered.wait(timeout: .now() + .microseconds(Int(wait.limit / .microseconds(1))))
+        let (arrived, isSignalled) = state.withLock { state in
+            defer { state.awaited = 0 }
+            return (state.waiting.count - wait.before, state.awaited == 0)
+        }
+        // The signal can follow the end of the time.
+        if isSignalled, result == .timedOut { gathered.wait() }
+        if arrived * 2 >= count {
+            pause.next = 1
+        } else {
+            pause = (pause.next, min(pause.next * 2, Self.longestPause))
+        }
     }
 
     /// Removes the next group. Expired units, for example after the process was suspended, are returned separately.
