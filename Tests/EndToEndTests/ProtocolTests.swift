@@ -40,6 +40,9 @@ struct ProtocolTests {
             #expect(try state(ann, "/saved") == ["saved selected"])
             #expect(try service.get("/feed", fields: ann)["etag"] != tag)
             #expect(try state(bob) == [nil, nil, nil] && state([]) == [nil, nil, nil])
+            // A deselection without a selection is recorded, and the state stays.
+            #expect(try service.ask("DELETE", "/cells/user:u1/selection", fields: bob).status == 200)
+            #expect(try state(bob) == [nil, nil, nil])
             #expect(try service.ask("DELETE", "/cells/user:u1/selection", fields: ann).status == 200)
             #expect(try state(ann) == [nil, "saved", nil])
             let undo = try #require(selection["undo"]?["href"]?.text)
