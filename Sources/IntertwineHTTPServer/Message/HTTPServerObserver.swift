@@ -31,12 +31,14 @@ public struct RequestRecord: Sendable {
     public let method: RequestMethod?
     /// The route's name from the handler. It is never the path, which the client chooses.
     public let route: String?
+    /// The status of the response.
     public let status: Int
     /// The bytes of the response, including the head.
     public let bytes: Int
     /// The time from the end of the request's head to the end of the response.
     /// Why not `Duration`: its 128-bit arithmetic is too slow for a value that is computed for every request.
     public let nanoseconds: Int64
+    /// The address of the client, or of the last proxy.
     public let peer: PeerAddress
     /// The request id; nil if the observer does not want it.
     public let requestID: RequestID?
@@ -51,7 +53,9 @@ public struct RefusedRequest: Sendable {
     public let method: RequestMethod?
     /// The path with its query; nil if the head was not read completely. The handler has accepted a request with a path.
     public let path: String?
+    /// The address of the client, or of the last proxy.
     public let peer: PeerAddress
+    /// The status of the response.
     public let status: Int
     /// The authenticated sender, as ``RequestTask/sender`` states.
     public let sender: String?

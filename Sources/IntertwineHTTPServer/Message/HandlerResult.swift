@@ -20,11 +20,13 @@ public struct HandlerResult: Sendable {
     /// still be completed afterwards.
     public typealias PendingStart = @Sendable (ResponsePromise) -> CancellationHandler?
 
+    /// Cancels the work for a promise.
     public typealias CancellationHandler = @Sendable () -> Void
 
     /// Returns the response to a request whose promise or task has failed.
     public typealias ErrorHandler = @Sendable (any Error, RequestID) -> ServerResponse
 
+    /// The way in which the request is answered.
     public internal(set) var kind: Kind
     /// The name of the route, for logs and metrics, which never contain the path.
     public let route: String?
@@ -108,8 +110,10 @@ public struct RequestTask: Sendable {
     public var timeLimit: Duration?
     /// The authenticated sender of the request; nil if it is not known. ``RefusedRequest`` names it.
     public var sender: String?
+    /// Produces the response.
     public var respond: Responder
 
+    /// Creates a task with its limits.
     public init(
         bodyLimit: Int? = nil, streamsBody: Bool = false, cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil,
         respond: @escaping Responder
@@ -121,7 +125,9 @@ public struct RequestTask: Sendable {
 
 /// A response of a task or a promise: one that the server encodes, or an encoded one, which is sent as it is.
 public enum HandlerResponse: Sendable {
+    /// A response that the server encodes.
     case response(ServerResponse)
+    /// An encoded response.
     case encoded(EncodedResponse)
 
     /// The response in a form that can be read and changed. An encoded response is decoded.

@@ -5,6 +5,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The first eight of the sixteen bytes of the IPv6 address; an IPv4 address is mapped (`::ffff:a.b.c.d`).
     private let high: UInt64
     private let low: UInt64
+    /// The port of the TCP connection.
     public let port: UInt16
 
     private init(high: UInt64, low: UInt64) {

@@ -117,10 +117,14 @@ public struct InvalidValue: Hashable, Sendable {
         case conflict
     }
 
+    /// The location of the value.
     public var location: Location
+    /// The kind of the fault.
     public var code: Code
+    /// One sentence for the developer of the client.
     public var detail: String
 
+    /// Creates the description of an invalid value.
     public init(_ location: Location, _ code: Code, _ detail: String) {
         self.location = location
         self.code = code

@@ -196,7 +196,26 @@ extension RequestHead {
 
 /// The methods that the server distinguishes before it creates an `HTTPRequest`.
 public enum RequestMethod: Sendable {
-    case get, head, post, put, patch, delete, options, connect, trace, other
+    /// `GET` (RFC 9110 section 9.3.1).
+    case get
+    /// `HEAD`: the fields of `GET` without its content.
+    case head
+    /// `POST`.
+    case post
+    /// `PUT`.
+    case put
+    /// `PATCH` (RFC 5789).
+    case patch
+    /// `DELETE`.
+    case delete
+    /// `OPTIONS`, which CORS uses for preflight requests.
+    case options
+    /// `CONNECT`, for tunnels.
+    case connect
+    /// `TRACE`, which returns the received request.
+    case trace
+    /// Any other method.
+    case other
 
     /// Creates a method; ``other`` if the server does not distinguish it.
     package init(_ method: HTTPRequest.Method) {

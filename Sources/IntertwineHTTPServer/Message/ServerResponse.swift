@@ -13,7 +13,9 @@ public struct ServerResponse: Sendable {
         case events(@Sendable (EventStream) -> Void)
     }
 
+    /// The status.
     public var status: HTTPResponse.Status
+    /// The header fields. The server adds `Date`, `Content-Length` and those of the connection.
     public var fields: HTTPFields
     /// The entity tag with its quotes, for conditional requests.
     public var entityTag: String?
@@ -27,6 +29,7 @@ public struct ServerResponse: Sendable {
     public var closesConnection = false
     var body: Body
 
+    /// Creates a response with bytes.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
         (self.status, self.fields, self.body) = (status, fields, .content(.bytes(body)))
     }

@@ -28,7 +28,8 @@ public final class HTTPServer: Sendable {
     ///
     /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
     public init(
-        configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler, observer: (any HTTPServerObserver)? = nil
+        configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler,
+        observer: (any HTTPServerObserver)? = nil
     ) throws(HTTPServerError) {
         try configuration.validate()
         self.configuration = configuration

@@ -78,6 +78,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// The granularity of all deadlines.
     public var timerTick = Duration.milliseconds(250)
 
+    /// Creates the defaults, with a port that the kernel chooses.
     public init() {}
 
     /// Returns true if the text is valid for ``host``: a numeric address or `localhost`.
@@ -119,6 +120,7 @@ public struct HTTPServerConfiguration: Sendable {
 
 /// The reason why a server does not start. The description is one line for the operator.
 public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A value of the configuration is invalid.
     case invalidConfiguration(String)
     /// The host is not a numeric address of this machine.
     case unknownAddress(String)
