@@ -99,9 +99,7 @@ struct ImportRoutes: Sendable {
                     Answer.Bad(
                         line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.error.field, reason: bad.error.reason)
                 })
-            return ServerResponse(
-                status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-                body: Array(try JSONEncoder().encode(answer)))
+            return try .noStore(json: answer)
         } catch {
             await importing.rollback()
             switch error {

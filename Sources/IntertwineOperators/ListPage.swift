@@ -65,11 +65,9 @@ package struct ListPage: Encodable, Sendable {
     ///
     /// - Parameter answer: The body: the entries under the name of the list, and this page as `page`.
     package func response(_ answer: some Encodable) throws -> ServerResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        var fields: HTTPFields = [:]
         if let next, let link = HTTPField.Name("Link") { fields[link] = "<\(next)>; rel=\"next\"" }
-        return ServerResponse(status: .ok, fields: fields, body: Array(try encoder.encode(answer)))
+        return try .noStore(json: answer, fields: fields)
     }
 
     /// Encodes the page. On the last page, `next` is null.

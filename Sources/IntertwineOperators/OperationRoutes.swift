@@ -72,11 +72,8 @@ struct OperationRoutes: Sendable {
                 ["inserted": summary.inserted, "moved": summary.moved, "updated": summary.updated, "removed": summary.removed].filter {
                     $0.value > 0
                 }, items: keys.lazy.map(\.description))
-            let answer = Answer(inserted: summary.inserted, moved: summary.moved, updated: summary.updated, removed: summary.removed)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys]
-            return ServerResponse(
-                status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
+            return try .noStore(
+                json: Answer(inserted: summary.inserted, moved: summary.moved, updated: summary.updated, removed: summary.removed))
         } catch let fault as StoreOperationError {
             throw OperationReader.problem(fault.index, ItemError(reason: "\(fault.reason)", code: .conflict))
         }

@@ -128,14 +128,11 @@ struct ReportRoutes: Sendable {
         let rows = report.rows.map { ReportRow(groupings: question.groupings, row: $0) }
         let blocked = figures.compactMap { campaign, figures in figures.blockage.map { Blocked(campaign: campaign, reason: $0) } }
             .sorted { $0.campaign < $1.campaign }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let body = try encoder.encode(
-            Answer(
+        return try .noStore(
+            json: Answer(
                 from: Self.text(first), to: Self.text(last), by: question.by.rawValue, thenBy: question.and?.rawValue,
                 distinctViewersError: question.countsViewers ? UniqueViewersSketch.error : nil,
                 rows: rows, blocked: blocked.isEmpty ? nil : blocked))
-        return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }
 
     private static func text(_ day: Int) -> String {

@@ -124,7 +124,7 @@ struct TakedownRoutes: Sendable {
         let isNew = try await store.takedown(of: key) == nil
         _ = try await store.takeDown(key, reason: reason, at: request.now)
         AuditContext.current?.record(["takenDown": 1], items: [key.description])
-        return try Self.response(isNew ? .created : .ok, Entry(Takedown(item: key, at: request.now, reason: reason)))
+        return try .noStore(json: Entry(Takedown(item: key, at: request.now, reason: reason)), status: isNew ? .created : .ok)
     }
 
     /// Checks that the operator may add items. Why: a write of an item that is taken down releases it.
@@ -172,12 +172,5 @@ struct TakedownRoutes: Sendable {
                 status: .unprocessableContent)
         }
         return reason
-    }
-
-    private static func response(_ status: HTTPResponse.Status, _ answer: some Encodable) throws -> ServerResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ServerResponse(
-            status: status, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
     }
 }

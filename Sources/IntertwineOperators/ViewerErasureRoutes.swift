@@ -51,11 +51,7 @@ struct ViewerErasureRoutes: Sendable {
                 guard viewer.unicodeScalars.count <= 256 else { throw Self.tooLong }
                 let gone = try await archive.erase(viewer: viewer, owners: owners(viewer))
                 erased(viewer)
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.sortedKeys]
-                return ServerResponse(
-                    status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-                    body: Array(try encoder.encode(gone)))
+                return try .noStore(json: gone)
             }
         ]
     }

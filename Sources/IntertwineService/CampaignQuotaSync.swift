@@ -1,14 +1,15 @@
 internal import Dispatch
 internal import IntertwineAds
 internal import Logging
-internal import ServiceLifecycle
 
 /// Exchanges the delivery counts of campaigns with other processes on the ledger, twice a second.
 ///
 /// If the exchange fails, campaigns can use the leases of this process until these expire for the others. After that, campaigns get nothing
 /// until an exchange succeeds.
-struct CampaignQuotaSync: ServiceLifecycle.Service {
-    private static let interval = Duration.milliseconds(500)
+struct CampaignQuotaSync: PeriodicService {
+    let interval = Duration.milliseconds(500)
+    let startsAtOnce = true
+    private var hasFailed = false
 
     private let delivery: AdServer
     private let now: @Sendable () -> Int64
@@ -20,24 +21,22 @@ struct CampaignQuotaSync: ServiceLifecycle.Service {
         (self.delivery, self.now, self.logger) = (delivery, now, logger)
     }
 
-    func run() async {
-        await cancelWhenGracefulShutdown {
-            var hasFailed = false
-            while !Task.isCancelled {
-                do {
-                    try await waiting { try $0.exchange(now: $1) }
-                    hasFailed = false
-                } catch {
-                    if !hasFailed { logger.warning("the delivery of campaigns is unknown", metadata: ["error": "\(error)"]) }
-                    hasFailed = true
-                }
-                try? await Task.sleep(for: Self.interval)
-            }
-            do {
-                try await waiting { try $0.shutdown(now: $1) }
-            } catch {
-                logger.warning("the delivery leases of campaigns cannot be returned", metadata: ["error": "\(error)"])
-            }
+    mutating func perform() async {
+        do {
+            try await waiting { try $0.exchange(now: $1) }
+            hasFailed = false
+        } catch {
+            if !hasFailed { logger.warning("the delivery of campaigns is unknown", metadata: ["error": "\(error)"]) }
+            hasFailed = true
+        }
+    }
+
+    func run() async throws {
+        await repeatUntilShutdown()
+        do {
+            try await waiting { try $0.shutdown(now: $1) }
+        } catch {
+            logger.warning("the delivery leases of campaigns cannot be returned", metadata: ["error": "\(error)"])
         }
     }
 

@@ -1,36 +1,21 @@
 internal import IntertwineStorage
-internal import ServiceLifecycle
 
-/// Checks the database files for corruption in the background, slowly and repeatedly.
-struct DatabaseCheck: ServiceLifecycle.Service {
-    let files: [any CheckedFile]
-    /// The read rate of a check in bytes per second and file.
-    private let rate = 4.0 * 1_048_576
-    /// The pause between two checks of a file.
-    private let pause = Duration.seconds(10)
+/// Checks a database file for corruption in the background, slowly and repeatedly.
+struct DatabaseCheck: PeriodicService {
+    /// The read rate of a check in bytes per second.
+    private static let rate = 4.0 * 1_048_576
+    /// The pause between two checks.
+    private static let pause = Duration.seconds(10)
 
-    init(files: [any CheckedFile]) {
-        self.files = files
+    private let file: any CheckedFile
+    private(set) var interval = Duration.zero
+
+    init(file: any CheckedFile) {
+        self.file = file
     }
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                for file in files { group.addTask { await check(file) } }
-            }
-            // Without files, the service idles until its end.
-            while files.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
-        }
-    }
-
-    private func check(_ file: any CheckedFile) async {
-        while !Task.isCancelled {
-            let step = await file.checkSome()
-            do {
-                try await Task.sleep(for: step.isLast ? pause : .seconds(max(0.005, Double(step.bytes) / rate)))
-            } catch {
-                return
-            }
-        }
+    mutating func perform() async {
+        let step = await file.checkSome()
+        interval = step.isLast ? Self.pause : .seconds(max(0.005, Double(step.bytes) / Self.rate))
     }
 }

@@ -2,16 +2,15 @@ internal import Dispatch
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Logging
-internal import ServiceLifecycle
 
 /// Checks twice a second for deleted or replaced database files. Why: writes to such a file are lost.
-struct DatabaseWatch: ServiceLifecycle.Service {
+struct DatabaseWatch: PeriodicService {
     /// Returns the change of a file since the last check; the functions block.
     private let monitors: [@Sendable () -> FileChange?]
     /// Called after a database file is back.
     private let prepare: @Sendable () throws -> Void
     private let logger: Logger
-    private var interval = Duration.milliseconds(500)
+    let interval = Duration.milliseconds(500)
 
     private let queue = DispatchQueue(label: "intertwine.files")
 
@@ -21,16 +20,7 @@ struct DatabaseWatch: ServiceLifecycle.Service {
         self.logger = logger
     }
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do { try await Task.sleep(for: interval) } catch { return }
-                await poll()
-            }
-        }
-    }
-
-    private func poll() async {
+    func perform() async {
         await withCheckedContinuation { continuation in
             queue.async {
                 for check in monitors { report(check()) }

@@ -13,29 +13,36 @@ public struct FeedService: Sendable {
     public static let version = "0.1.0"
 
     let live: ReloadableApplication
-    let servers: [(name: String, server: HTTPServer)]
-    let state: ServiceState
-    let drain: Duration
-    let grace: Duration
-    /// Loads the keys of tokens. It throws if a file has no usable keys.
-    let loadKeys: @Sendable () async throws(ConfigurationError) -> Void
-    /// Arranges the sections of the store for the feeds. It is the first write of a start, when no check can fail any more.
-    ///
-    /// It throws `StoreError`, also if another process has just arranged the store for other sections.
-    package let prepare: @Sendable () throws -> Void
+    let stores: OpenStores
+    let parts: ProcessParts
+    let listeners: ServiceListeners
     /// The background services.
     let background: [any ServiceLifecycle.Service]
-    /// Closes the databases and other open resources after the last response.
-    package let close: @Sendable () async -> Void
+    let telemetry: Telemetry
     let logger: Logger
-    /// The routes of the admin listener.
-    let operatorRoutes: [Route]
-    /// The handler of the public listener, which tests can call without a socket.
-    package let publicHandler: any HTTPHandler
-    /// The handler of the admin listener; nil if it is not started.
-    package let operatorHandler: (any HTTPHandler)?
+
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
+    /// The routes of the admin listener.
+    var operatorRoutes: [Route] { listeners.operatorRoutes }
+    /// The handler of the public listener, which tests can call without a socket.
+    package var publicHandler: any HTTPHandler { listeners.publicHandler }
+    /// The handler of the admin listener; nil if it is not started.
+    package var operatorHandler: (any HTTPHandler)? { listeners.operatorHandler }
+
+    /// Arranges the sections of the store for the feeds. It is the first write of a start, when no check can fail any more.
+    ///
+    /// - Throws: `StoreError`, also if another process has just arranged the store for other sections.
+    package func prepare() throws { try stores.prepare() }
+
+    /// Closes the databases and other open resources after the last response.
+    package func close() async {
+        for service in parts.tokenServices { await service.close() }
+        await parts.images.shutDown()
+        await listeners.audit?.close()
+        await stores.close()
+        telemetry.sink.flush()
+    }
 
     /// Builds the service and serves, like ``build(configuration:extensions:telemetry:logger:)`` followed by ``run(reloading:started:)``.
     ///
@@ -77,7 +84,7 @@ public struct FeedService: Sendable {
         do {
             try FileDescriptors.require(FileDescriptors.ofServing)
             try await live.checkCurrent()
-            try await loadKeys()
+            for service in parts.tokenServices { try await service.load() }
         } catch {
             await sockets.close()
             throw error
@@ -85,11 +92,13 @@ public struct FeedService: Sendable {
         // Signals are handled before the first response, because a client that got a response may send one.
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (servers, settings) = (self.listeners.servers, live.configuration.server)
+        let (drain, grace) = (settings.shutdownDelay, settings.shutdownTimeout)
         let watchdog = Watchdog(
-            servers.map(\.server), state: state, stopTime: drain + grace,
+            servers.map(\.server), state: parts.state, stopTime: drain + grace,
             notifier: SystemdNotifier(environment: ProcessInfo.processInfo.environment), logger: logger)
         let listeners = try await Listeners(
-            servers: servers, on: sockets, state: state, drain: drain, grace: grace, prepare: prepare
+            servers: servers, on: sockets, state: parts.state, drain: drain, grace: grace, prepare: prepare
         ) { addresses in
             watchdog.ready()
             started(addresses)

@@ -1,31 +1,34 @@
 internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import Logging
-internal import ServiceLifecycle
 
 /// Removes the ledger's events after their retention time, at the start and every hour.
 ///
 /// The age of events is measured by ``RetentionClock``, which counts elapsed time. Why: a single run under a clock that is a year ahead would
 /// remove all events.
-struct LedgerRetention: ServiceLifecycle.Service {
+struct LedgerRetention: PeriodicService {
     let archive: any LedgerArchive
     /// Returns the current retention time, which can change.
     let retention: @Sendable () -> Duration
     /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
-    var interval = Duration.seconds(3_600)
+    let interval: Duration
+    let startsAtOnce = true
+    /// The time of the last run that the ledger recorded.
+    private var last: ContinuousClock.Instant?
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var last: ContinuousClock.Instant?
-            while !Task.isCancelled {
-                let moment = ContinuousClock.now
-                // If the ledger could not record the elapsed time, the next run includes it.
-                if await sweep(elapsed: last?.duration(to: moment) ?? .zero) { last = moment }
-                do { try await Task.sleep(for: interval) } catch { return }
-            }
-        }
+    init(
+        archive: any LedgerArchive, retention: @escaping @Sendable () -> Duration, now: @escaping @Sendable () -> Int64, logger: Logger,
+        interval: Duration = .seconds(3_600)
+    ) {
+        (self.archive, self.retention, self.now, self.logger, self.interval) = (archive, retention, now, logger, interval)
+    }
+
+    mutating func perform() async {
+        let moment = ContinuousClock.now
+        // If the ledger could not record the elapsed time, the next run includes it.
+        if await sweep(elapsed: last?.duration(to: moment) ?? .zero) { last = moment }
     }
 
     /// Removes old events. Returns true if the ledger recorded the elapsed time.

@@ -3,7 +3,6 @@ internal import Glibc
 internal import IntertwineEventLoop
 internal import IntertwineHTTPServer
 internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// Checks on a thread of its own that the event loops and the pool of tasks make progress, and that a stop ends in time.
@@ -101,14 +100,10 @@ final class Watchdog: Sendable {
     }
 }
 
-extension Watchdog: ServiceLifecycle.Service {
-    /// Counts a beat of the pool of tasks every second.
-    func run() async throws {
-        await cancelWhenGracefulShutdown { [self] in
-            while !Task.isCancelled {
-                pool.add(1, ordering: .relaxed)
-                do { try await Task.sleep(for: Self.tick) } catch { break }
-            }
-        }
-    }
+extension Watchdog: PeriodicService {
+    var interval: Duration { Self.tick }
+    var startsAtOnce: Bool { true }
+
+    /// Counts a beat of the pool of tasks.
+    func perform() { pool.add(1, ordering: .relaxed) }
 }

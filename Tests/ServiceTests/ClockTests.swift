@@ -118,8 +118,8 @@ final class ClockTests {
             let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
             let (version, finished) = (StoreVersion(high: 1, low: 1), EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
             pages.store(
-                finished, as: key, target: "/feed", version: version, current: version, renderedAt: made,
-                validUntil: CellTokens.endOfBucket(of: made))
+                PageCache.Page(response: finished, version: version, renderedAt: made, validUntil: CellTokens.endOfBucket(of: made)),
+                as: key, target: "/feed", current: version)
             return { pages.response(key, target: "/feed", version: version, now: $0) { _ in } != nil }
         case .freshPicture, .stalePictureWhileRevalidated, .stalePictureOnError:
             let age: Int64 = kind == .freshPicture ? 0 : 10

@@ -6,7 +6,7 @@ internal import IntertwineLedger
 /// ledger hold leases on the rest of a goal. Delivered units, the reservations of all processes and the leases of all processes together
 /// never exceed the goal. A process serves slots from its lease, and stops before the other processes may treat the lease as expired.
 struct DeliveryState {
-    private struct Row {
+    struct Row {
         /// The lease on the goal. It is kept when the campaigns change.
         var account = BudgetLease()
         /// The number of slots that pacing allows this process.
@@ -34,26 +34,24 @@ struct DeliveryState {
     private static let scale: Int64 = 1_000
     /// The interval between two evaluations, in milliseconds.
     static let tick: Int64 = 100
-    /// The maximum number of campaign and slot pairs that wait to be reported to other processes.
-    private static let elsewhereCapacity = 65_536
     /// The time in milliseconds after which an indivisible remainder moves to another process.
     private static let indivisibleTurn: Int64 = 2_000
 
     let campaignIndex: CampaignIndex
-    private(set) var current = AdDecision.DeliverySnapshot()
-    private var rows: [Row]
+    var current = AdDecision.DeliverySnapshot()
+    var rows: [Row]
     /// The moment for each campaign until which its evaluation is valid if no event occurs; the smallest number if one occurred. Why: Of a
     /// thousand campaigns, only a few need an evaluation at each tick.
-    private var leases: ContiguousArray<Int64>
+    var leases: ContiguousArray<Int64>
     /// The slots that this process reserved and that have neither an impression nor expired.
-    private var reservations: GoalReservations
+    var reservations: GoalReservations
     private let lifetime: Int64
     /// Impressions that this process received for slots of other processes, not yet reported.
-    private var seenElsewhere: [RemoteImpressions: Int] = [:]
+    var seenElsewhere: [RemoteImpressions: Int] = [:]
     /// Impressions that other processes received for slots of this process, as reported by the current exchange.
     private var seenByOthers: [RemoteImpressions] = []
-    private let process: UInt16
-    private let isShared: Bool
+    let process: UInt16
+    let isShared: Bool
     private let tick: Int64
     private var last: Int64 = .min
     private var zones = LocalTimeCache()
@@ -68,7 +66,7 @@ struct DeliveryState {
     private var exchanged: Int64 = 0
     private var ends: Int64 = .min
     /// True if a complete exchange is useful for a process without others, because it could get larger leases.
-    private var needsBudget = false
+    var needsBudget = false
     /// True if a lease belongs to a goal that has changed since.
     private var hasOtherGoals = false
     /// True if any campaign has a goal or a cap, so that processes must exchange data.
@@ -332,102 +330,11 @@ struct DeliveryState {
     }
 
     /// Returns the reason why no slot of a campaign may be served.
-    private func exhaustion(_ index: Int) -> IneligibilityReason {
+    func exhaustion(_ index: Int) -> IneligibilityReason {
         let (account, goal) = (rows[index].account, rows[index].goal)
         if let reached = account.obstacle(goal) { return reached }
         guard goal?.unit == .impressions else { return hasOthers && account.remaining <= 0 ? .reserved : .pacing }
         let isExhausted = account.obstacle(goal, reserved: reservations[index].all + account.others) != nil
         return isExhausted || isShared && account.remaining <= 0 ? .reserved : .pacing
-    }
-
-    private mutating func expire(_ now: Int64) {
-        // Expired reservations without an impression free their slots.
-        for campaign in reservations.expire(now) {
-            leases[Int(campaign)] = .min
-            needsBudget = true
-        }
-    }
-
-    // MARK: Reservations
-
-    /// Returns the reservations of anonymous viewers with an address, by campaign.
-    func reserved(by address: UInt16) -> [Int32: Int64] { reservations.reserved(by: address) }
-
-    /// Reserves a slot of a campaign; nil if no goal counts slots.
-    ///
-    /// - Parameter address: The hashed address of an anonymous viewer; 0 for an identified viewer.
-    mutating func reserve(_ index: Int, for address: UInt16, at now: Int64) -> ReservationID? {
-        guard let goal = rows[index].goal else { return nil }
-        if goal.unit == .clicks, !hasOthers { return nil }
-        consume(1, of: index)
-        defer { recordUse(of: index) }
-        guard goal.unit == .impressions else { return nil }
-        let slot = reservations.add(index, address: address, at: now)
-        current.reserved[index] = reservations[index]
-        return ReservationID(process: process, slot: slot, address: address)
-    }
-
-    /// Renews the reservation of a slot without an impression; nil if this process does not hold it.
-    mutating func renew(_ index: Int, _ reservation: ReservationID, at now: Int64) -> ReservationID? {
-        guard reservation.process == process, reservations.release(index, reservation) > 0 else { return nil }
-        return ReservationID(
-            process: process, slot: reservations.add(index, address: reservation.address, at: now), address: reservation.address)
-    }
-
-    /// True if the counts reach the campaign's total goal, or its daily goal for today.
-    func isReached(_ index: Int) -> Bool { rows[index].account.obstacle(rows[index].goal) != nil }
-
-    private mutating func recordUse(of index: Int) {
-        if rows[index].account.isRunningLow { needsBudget = true }
-        if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
-    }
-
-    /// Frees a slot that was just allocated.
-    mutating func undoReservation(_ index: Int, _ reservation: ReservationID?) {
-        guard let reservation, release(index, reservation) else { return }
-        consume(-1, of: index)
-        if current.room[index] > 0, rows[index].account.isKnown { current.obstacles[index] = 0 }
-    }
-
-    private mutating func consume(_ count: Int64, of index: Int) {
-        leases[index] = .min
-        rows[index].part -= count
-        rows[index].account.consume(count)
-        if current.room[index] < .max { current.room[index] -= Int32(count) }
-    }
-
-    /// Ends the reservation of a slot.
-    ///
-    /// - Returns: True if the reservation existed.
-    private mutating func release(_ index: Int, _ reservation: ReservationID) -> Bool {
-        guard reservations.release(index, reservation) > 0 else { return false }
-        leases[index] = .min
-        current.reserved[index] = reservations[index]
-        return true
-    }
-
-    /// Queues an impression for the process that reserved the slot, if other processes may exist.
-    private mutating func queueRemote(_ index: Int, _ reservation: ReservationID) {
-        guard isShared, processes != 1 else { return }
-        let seen = RemoteImpressions(campaign: campaignIndex.campaigns[index].id, reservation: reservation, count: 0)
-        if seenElsewhere.count < Self.elsewhereCapacity || seenElsewhere[seen] != nil { seenElsewhere[seen, default: 0] += 1 }
-    }
-
-    /// Counts an event that the ledger has committed.
-    ///
-    /// - Parameter reservation: The reservation in the token of the event.
-    mutating func didCommit(_ index: Int, _ kind: LedgerEvent.Kind, _ reservation: ReservationID?) {
-        guard let goal = rows[index].goal else { return }
-        if kind == .impression, let reservation {
-            if reservation.process == process { _ = release(index, reservation) } else { queueRemote(index, reservation) }
-        }
-        guard kind == goal.kind else { return }
-        leases[index] = .min
-        rows[index].account.countOne()
-        // A campaign that has reached its goal is no longer served, without waiting for the next evaluation.
-        if let reached = rows[index].account.obstacle(goal) {
-            current.room[index] = 0
-            current.obstacles[index] = reached.rawValue
-        }
     }
 }

@@ -1,5 +1,6 @@
 internal import IntertwineItems
 internal import IntertwineLedger
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// A cache of long ranges of items that viewers dismissed, so that a page skips a range that an earlier page had to read.
@@ -24,13 +25,11 @@ final class DismissedRangeCache: Sendable {
 
     /// The minimum length of a stored range. Shorter ranges are read each time, so that most viewers need no cache entry.
     static let shortest = 256
-    /// The maximum number of ranges. The older half is evicted when the limit is reached. A range uses at most about 400 bytes.
-    private static let capacity = 4_096
-
-    private let runs = Mutex<(recent: [Start: Run], older: [Start: Run])>(([:], [:]))
+    /// The ranges. One uses at most about 400 bytes.
+    private let runs = Mutex(BoundedCache<Start, Run>(limit: 4_096))
 
     /// Returns true if a range is stored, so that the ledger is queried only if necessary.
-    fileprivate func knows(_ start: Start) -> Bool { runs.withLock { $0.recent[start] != nil || $0.older[start] != nil } }
+    fileprivate func knows(_ start: Start) -> Bool { runs.withLock { $0.peek(start) != nil } }
 
     /// Returns the position of the range's last item.
     ///
@@ -41,24 +40,18 @@ final class DismissedRangeCache: Sendable {
         of start: Start, withdrawals: Int64, version: StoreVersion, isUntouched: (StoreVersion, StoreVersion) -> Bool
     ) -> SortPosition? {
         runs.withLock { runs in
-            guard let run = runs.recent[start] ?? runs.older[start] else { return nil }
+            guard let run = runs.peek(start) else { return nil }
             guard run.withdrawals == withdrawals, isUntouched(run.version, version) else {
-                runs.recent[start] = nil
-                runs.older[start] = nil
+                runs[start] = nil
                 return nil
             }
-            Self.store(Run(end: run.end, version: version, withdrawals: withdrawals), from: start, in: &runs)
+            runs[start] = Run(end: run.end, version: version, withdrawals: withdrawals)
             return run.end
         }
     }
 
     fileprivate func store(from start: Start, to end: SortPosition, removalGeneration: Int64, version: StoreVersion) {
-        runs.withLock { Self.store(Run(end: end, version: version, withdrawals: removalGeneration), from: start, in: &$0) }
-    }
-
-    private static func store(_ run: Run, from start: Start, in runs: inout (recent: [Start: Run], older: [Start: Run])) {
-        if runs.recent.count >= capacity / 2 { runs = ([:], runs.recent) }
-        runs.recent[start] = run
+        runs.withLock { $0[start] = Run(end: end, version: version, withdrawals: removalGeneration) }
     }
 }
 

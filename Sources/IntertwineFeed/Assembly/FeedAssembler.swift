@@ -123,27 +123,25 @@ package final class FeedAssembler: Sendable {
         _ request: FeedRequest, for client: PageClient, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
         guard !readsSources else { return perform(completion) { [self] in try await page(request, for: client) } }
-        return read(request, completion) { [self] in try page(request, for: client, $0, $1, $2, SourceRows()) }
+        return read(request, for: .page, completion) { [self] in try page(request, for: client, $0, $1, $2, SourceRows()) }
     }
 
-    /// Returns one page that is equal for all clients without a viewer; nil if campaigns choose its ads for each client.
-    ///
-    /// - Throws: The errors of ``page(_:for:)``.
-    package func sharedPage(_ request: FeedRequest, for purpose: ReadPurpose = .page) async throws -> FeedPage? {
-        let (cursor, version) = (try checkedCursor(of: request), store.version)
-        return try await withRows { rows in
-            try await store.read(for: purpose) { [self] in try sharedPage(request, cursor, version, $0, rows) }
-        }
-    }
-
-    /// Assembles a shared page and passes it to a completion handler, for callers without a Swift `Task`.
+    /// Assembles one page that is equal for all clients without a viewer, and passes it to a completion handler. The page is nil if campaigns
+    /// choose its ads for each client.
     ///
     /// - Parameter completion: Called as for ``page(_:for:completion:)``.
     package func sharedPage(
-        _ request: FeedRequest, completion: @escaping @Sendable (Result<FeedPage?, any Error>) -> Void
+        _ request: FeedRequest, for purpose: ReadPurpose = .page, completion: @escaping @Sendable (Result<FeedPage?, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
-        guard !readsSources else { return perform(completion) { [self] in try await sharedPage(request) } }
-        return read(request, completion) { [self] in try sharedPage(request, $0, $1, $2, SourceRows()) }
+        guard readsSources else {
+            return read(request, for: purpose, completion) { [self] in try sharedPage(request, $0, $1, $2, SourceRows()) }
+        }
+        return perform(completion) { [self] in
+            let (cursor, version) = (try checkedCursor(of: request), store.version)
+            return try await withRows { rows in
+                try await store.read(for: purpose) { [self] in try sharedPage(request, cursor, version, $0, rows) }
+            }
+        }
     }
 
     private func perform<Page: Sendable>(
@@ -158,12 +156,12 @@ package final class FeedAssembler: Sendable {
     }
 
     private func read<Page: Sendable>(
-        _ request: FeedRequest, _ completion: @escaping @Sendable (Result<Page, any Error>) -> Void,
+        _ request: FeedRequest, for purpose: ReadPurpose, _ completion: @escaping @Sendable (Result<Page, any Error>) -> Void,
         _ assemble: @escaping @Sendable (PageCursor?, StoreVersion, any FeedSnapshot) throws -> Page
     ) -> (@Sendable () -> Void)? {
         do {
             let (cursor, version) = (try checkedCursor(of: request), store.version)
-            return store.read(for: .page, { try assemble(cursor, version, $0) }, completion: completion)
+            return store.read(for: purpose, { try assemble(cursor, version, $0) }, completion: completion)
         } catch {
             completion(.failure(error))
             return nil

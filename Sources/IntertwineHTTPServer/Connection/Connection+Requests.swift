@@ -2,6 +2,9 @@ internal import IntertwineEventLoop
 
 /// Request handling of a connection, from a complete head to a staged response.
 extension Connection {
+    /// Returns true if the exchange is the current request.
+    func serves(_ exchange: Exchange) -> Bool { self.exchange === exchange }
+
     /// Handles a complete head: answers it at once or creates an exchange. Returns true if the parser is retained.
     func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, remaining rest: UnsafeBufferPointer<UInt8>) -> Bool {
         let head: RequestHead

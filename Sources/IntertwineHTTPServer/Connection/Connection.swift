@@ -61,9 +61,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     /// True if a handler may write more.
     var hasRoom: Bool { (socket.waiting ?? 0) < worker.limits.output }
 
-    /// Returns true if the exchange is the current request.
-    func serves(_ exchange: Exchange) -> Bool { self.exchange === exchange }
-
     /// Returns true if the response to the current request is the last one of the connection.
     func mustClose(after framing: MessageFraming) -> Bool {
         state.mustClose(

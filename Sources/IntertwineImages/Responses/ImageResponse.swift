@@ -68,7 +68,7 @@ public struct ImageResponse: Sendable {
     /// - Parameters:
     ///   - image: The fallback for an image that is unavailable.
     ///   - failure: The reason why it is unavailable.
-    init(_ image: CachedImage, for failure: ImageError, _ status: CacheStatus, now: Int64) {
+    init(_ image: CachedImage, for failure: ImageError, _ status: CacheStatus) {
         body = .complete(image)
         var status = status
         status.detail = "fallback"

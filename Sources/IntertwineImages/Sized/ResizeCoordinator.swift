@@ -319,7 +319,7 @@ actor ResizeCoordinator: EventLoopActor {
                 status.isCollapsed = entry.isCollapsed
                 if status.outcome == .miss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
                 count(status.outcome)
-                entry.reply?(fallback.map { ImageResponse($0, for: failure, status, now: now) } ?? ImageResponse(failure, status))
+                entry.reply?(fallback.map { ImageResponse($0, for: failure, status) } ?? ImageResponse(failure, status))
             }
         }
         job.waiters = [:]

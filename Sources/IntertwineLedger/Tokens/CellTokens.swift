@@ -100,18 +100,12 @@ public final class CellTokens: Sendable {
 ///
 /// A lookup reveals nothing about other cached tokens, because dictionary hashes are seeded randomly.
 private final class VerifiedTokenCache: Sendable {
-    /// The maximum number of entries. All are evicted when the limit is reached.
-    private static let capacity = 1_024
-
-    private let known = Mutex<[ByteString: ImpressionToken]>([:])
+    private let known = Mutex(BoundedCache<ByteString, ImpressionToken>(limit: 2_048))
 
     func token(_ text: String) -> ImpressionToken? { known.withLock { $0[ByteString(text)] } }
 
     func store(_ token: ImpressionToken, of text: String) {
-        known.withLock { known in
-            if known.count >= Self.capacity { known = [:] }
-            known[ByteString(text)] = token
-        }
+        known.withLock { $0[ByteString(text)] = token }
     }
 }
 

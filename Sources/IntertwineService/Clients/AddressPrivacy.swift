@@ -23,13 +23,13 @@ final class AddressPrivacy: Sendable {
 
     /// The milliseconds of a day.
     private static let day: Int64 = 86_400_000
-    /// The maximum number of cached addresses. If it is reached, the cache is cleared.
-    private static let capacity = 4_096
+    /// The maximum number of cached addresses.
+    private static let capacity = 8_192
 
     private let mode: EventSettings.Address
     /// The current key, then the previous and the next one.
     private let keys: [SymmetricKey]
-    private let known = Mutex<(day: Int64, traces: [String: AnonymizedAddress])>((0, [:]))
+    private let known = Mutex((day: Int64(0), traces: BoundedCache<String, AnonymizedAddress>(limit: capacity)))
 
     init(mode: EventSettings.Address, keys: SigningKeys) {
         self.mode = mode
@@ -59,7 +59,7 @@ final class AddressPrivacy: Sendable {
             stored: storedForm(of: address, now: now), hash: hash, otherHashes: Array(hashes.dropFirst()),
             yesterdaysHashes: self.hashes(of: address, now: now - Self.day))
         known.withLock { known in
-            if known.day != day || known.traces.count >= Self.capacity { known = (day, [:]) }
+            if known.day != day { known = (day, BoundedCache(limit: Self.capacity)) }
             known.traces[address] = trace
         }
         return trace

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwineAds
 internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
@@ -8,8 +9,10 @@ internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineSettings
+internal import Synchronization
 
-/// Reads the client of a request: its viewer, its fingerprint for the ledger, its verdict, its capabilities and its language.
+/// Reads the client of a request: its viewer, its fingerprint for the ledger, its verdict, its targeting context, its capabilities and its
+/// language.
 struct ClientReader: Sendable {
     let viewers: ViewerReader
     private let addresses: AddressPrivacy
@@ -21,13 +24,30 @@ struct ClientReader: Sendable {
     private let registry: ClientRegistry
     /// All cells that the service can render.
     private let cells: Set<CellIdentifier>
+    /// The name of the request field with the viewer's attributes, in lower case; nil without such a field.
+    private let attributesField: String?
+    /// The number of milliseconds in which a viewer's repeated request gets an identical page.
+    private let window: Int64
+    private let counter = Counter()
 
+    /// A counter that distinguishes requests without a viewer within one millisecond.
+    private final class Counter: Sendable {
+        private let count = Atomic<UInt16>(0)
+
+        func next() -> UInt16 { count.wrappingAdd(1, ordering: .relaxed).newValue }
+    }
+
+    /// - Parameters:
+    ///   - attributesField: The request field with the viewer's attributes; empty for none.
+    ///   - window: The number of milliseconds in which a viewer's repeated request gets an identical page.
     init(
         settings: EventSettings, viewers: ViewerReader, proxies: TrustedNetworks = .loopback, forwardingWarning: ForwardingWarning? = nil,
         keys: SigningKeys, languages: LanguageReader = LanguageReader(.none), registry: ClientRegistry = ClientRegistry(nil),
-        cells: Set<CellIdentifier> = []
+        cells: Set<CellIdentifier> = [], attributesField: String = "", window: Int64 = 1
     ) {
         (self.languages, self.registry, self.cells) = (languages, registry, cells)
+        self.attributesField = attributesField.isEmpty ? nil : attributesField.lowercased()
+        self.window = max(1, window)
         self.viewers = viewers
         addresses = AddressPrivacy(mode: settings.address, keys: keys)
         (self.proxies, self.forwardingWarning) = (proxies, forwardingWarning)
@@ -61,9 +81,6 @@ struct ClientReader: Sendable {
         return Hexadecimal.text(Array(bytes.prefix(8)))
     }
 
-    /// Returns true if a user agent identifies itself as a program.
-    func isRobot(_ userAgent: String?) -> Bool { userAgent.map(rules.isRobot) ?? false }
-
     /// Returns the fingerprint of a request's client.
     ///
     /// - Parameters:
@@ -72,7 +89,7 @@ struct ClientReader: Sendable {
     /// - Throws: ``Problem``, as `ViewerReader` does.
     func fingerprint(of request: HTTPRequest, from peer: String, now: Int64) async throws(Problem) -> ClientFingerprint {
         let viewer = try await identity(of: request, from: peer, now: now).viewer
-        var trace = fingerprint(of: ClientFields(request, viewerField: nil), viewer: viewer, from: peer, now: now)
+        var trace = fingerprint(of: ClientInfo(request, from: peer, .init()), viewer: viewer, now: now)
         trace.language = languages.language(of: request)
         return trace
     }
@@ -81,33 +98,72 @@ struct ClientReader: Sendable {
     ///
     /// A link that a page of another site loads as an image, a script, a frame or by `fetch` does not count (Fetch Metadata).
     func fingerprintIgnoringErrors(of request: HTTPRequest, from peer: String, now: Int64) -> ClientFingerprint {
-        let fields = ClientFields(request, viewerField: nil)
+        let info = ClientInfo(request, from: peer, .init())
         return fingerprint(
-            of: fields, viewer: viewers.viewerIgnoringErrors(of: request, from: peer, now: now), from: peer, now: now,
-            isForeignSubresource: fields.isForeignSubresource)
+            of: info, viewer: viewers.viewerIgnoringErrors(of: request, from: peer, now: now), now: now,
+            isForeignSubresource: info.isForeignSubresource)
     }
 
     /// Returns the fingerprint of the client that follows a link, for the head of an unparsed request.
     func fingerprintIgnoringErrors(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientFingerprint {
-        let fields = ClientFields(head, viewerField: viewers.field?.canonicalName)
-        let stated = try? viewers.viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated, from: peer)
+        let info = ClientInfo(head, from: peer, .init(viewer: viewers.field?.canonicalName))
+        let stated = try? viewers.viewer(named: info.viewer, isRepeated: info.viewerIsRepeated, from: peer)
         return fingerprint(
-            of: fields, viewer: stated ?? viewers.knownSender(of: head, now: now)?.subject, from: peer, now: now,
-            isForeignSubresource: fields.isForeignSubresource)
+            of: info, viewer: stated ?? viewers.knownSender(of: head, now: now)?.subject, now: now,
+            isForeignSubresource: info.isForeignSubresource)
     }
 
     private func fingerprint(
-        of fields: ClientFields, viewer: String?, from peer: String, now: Int64, isForeignSubresource: Bool = false
+        of info: ClientInfo, viewer: String?, now: Int64, isForeignSubresource: Bool = false
     ) -> ClientFingerprint {
-        let userAgent = fields.userAgent
-        let address = addresses.anonymized(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
+        let userAgent = info.userAgent
+        let address = addresses.anonymized(of: address(forwardedFor: info.forwardedFor, from: info.peer), now: now)
         return ClientFingerprint(
             viewer: viewer, address: address?.stored, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
-            yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !fields.asksForNoTrace,
+            yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !info.optsOut,
             // The verdict depends on this request only; the ledger checks duplicates and limits.
             verdict: rules.verdict(
-                userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead, isForeignSubresource: isForeignSubresource),
+                userAgent: userAgent, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource),
             counting: counting)
+    }
+
+    /// Returns the targeting context of a request; nil for a robot without a viewer.
+    ///
+    /// Why: impressions of robots never count, so robots get no paid ads.
+    ///
+    /// - Parameters:
+    ///   - peer: The address of the connection's peer.
+    ///   - identity: The sender. `ViewerReader` has checked that a trusted proxy sent the field with attributes.
+    func targeting(of request: HTTPRequest, from peer: String, as identity: RequestIdentity, now: Int64) -> TargetingContext? {
+        targeting(of: ClientInfo(request, from: peer, targetingFields), as: identity, now: now)
+    }
+
+    func targeting(of head: borrowing RequestHead, from peer: String, as identity: RequestIdentity, now: Int64) -> TargetingContext? {
+        targeting(of: ClientInfo(head, from: peer, targetingFields), as: identity, now: now)
+    }
+
+    private var targetingFields: ClientInfo.FieldNames { .init(attributes: attributesField, languages: "accept-language") }
+
+    private func targeting(of info: ClientInfo, as identity: RequestIdentity, now: Int64) -> TargetingContext? {
+        guard identity.viewer != nil || info.userAgent.map(rules.isRobot) != true else { return nil }
+        // A viewer who opts out of tracking is not stored.
+        let viewer = info.optsOut ? nil : identity.viewer
+        let hasAttributes = info.attributes != nil || !identity.attributes.isEmpty
+        var context = TargetingContext(
+            viewer: viewer, attributes: hasAttributes ? ViewerAttributes(info.attributes ?? "", claims: identity.attributes) : nil,
+            languages: info.languages.map(LanguagePreferences.init),
+            moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
+        // A HEAD request delivers no page, so it allocates no ad.
+        context.allocates = !info.isHead
+        let address = address(forwardedFor: info.forwardedFor, from: info.peer)
+        let network = WriteLimiter.network(of: address)
+        if viewer != nil {
+            context.network = network
+        } else if AddressPrivacy.bytes(of: address) != nil {
+            // A short hash of the address or its network, which is never 0.
+            context.address = max(1, UInt16(truncatingIfNeeded: network))
+        }
+        return context
     }
 
     /// Adds the client's capabilities and language to a feed request. Capabilities come from `Accept-Cells` or from a registered client's digest.
@@ -138,91 +194,5 @@ struct ClientReader: Sendable {
             return peer
         }
         return proxies.client(peer: peer, forwardedFor: forwarded)
-    }
-}
-
-extension String {
-    /// Returns the longest prefix of whole characters that is at most `limit` bytes of UTF-8.
-    fileprivate func prefix(bytes limit: Int) -> String {
-        guard utf8.count > limit else { return self }
-        var end = utf8.index(utf8.startIndex, offsetBy: limit)
-        while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
-        return String(self[..<end])
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-    }
-}
-
-/// The fields of a request that identify its client, collected in one pass. Why: every click reads all of them.
-struct ClientFields {
-    /// The maximum length of a stored user agent. Longer values are truncated, so that clients cannot fill the ledger.
-    private static let longestUserAgent = 256
-
-    let isHead: Bool
-    private(set) var viewer: String?
-    /// True if the request has two names of a viewer, so that the viewer is ambiguous.
-    private(set) var viewerIsRepeated = false
-    private var userAgents: String?
-    private(set) var forwardedFor: String?
-    /// A Boolean value indicating whether `DNT` or `Sec-GPC` opts out of tracking.
-    private(set) var asksForNoTrace = false
-    /// The values of `Sec-Purpose` and of its predecessors.
-    private(set) var purposes: [String] = []
-    private var fetchSite: String?
-    private var fetchMode: String?
-    private var fetchDestination: String?
-
-    /// True if a page of another site caused the request and it is no navigation. Apps send no Fetch Metadata fields.
-    var isForeignSubresource: Bool {
-        guard fetchSite == "cross-site" || fetchSite == "same-site" else { return false }
-        return fetchMode != "navigate" || fetchDestination != "document"
-    }
-
-    /// - Parameter viewerField: The name of the viewer field, in lower case.
-    init(_ request: HTTPRequest, viewerField: String?) {
-        isHead = request.method == .head
-        for field in request.headerFields { add(field.name.canonicalName, viewerField) { field.value } }
-    }
-
-    /// Collects the fields of an unparsed request.
-    init(_ head: borrowing RequestHead, viewerField: String?) {
-        isHead = head.method == .head
-        head.forEachField { name, value in add(name, viewerField, value) }
-    }
-
-    init(isHead: Bool) {
-        self.isHead = isHead
-    }
-
-    var userAgent: String? { userAgents.map { $0.prefix(bytes: Self.longestUserAgent) } }
-
-    mutating func add(_ name: String, _ viewerField: String?, _ value: () -> String) {
-        // The viewer field may also be one of the other fields.
-        if name == viewerField {
-            viewerIsRepeated = viewer != nil
-            viewer = value()
-        }
-        switch name {
-        case "user-agent": Self.add(value(), to: &userAgents)
-        case "x-forwarded-for": Self.add(value(), to: &forwardedFor)
-        case "dnt", "sec-gpc": asksForNoTrace = asksForNoTrace || Self.isOptOut(value())
-        case "sec-purpose", "purpose", "x-purpose", "x-moz": purposes.append(value())
-        case "sec-fetch-site": fetchSite = value()
-        case "sec-fetch-mode": fetchMode = value()
-        case "sec-fetch-dest": fetchDestination = value()
-        default: break
-        }
-    }
-
-    /// Returns true if a member of the value is 1.
-    private static func isOptOut(_ value: String) -> Bool { value.split(separator: ",").contains { $0.trimmed == "1" } }
-
-    /// Appends a value of a field that occurs more than once, as one list (RFC 9110 section 5.3).
-    private static func add(_ value: String, to joined: inout String?) {
-        joined = joined.map { "\($0), \(value)" } ?? value
     }
 }

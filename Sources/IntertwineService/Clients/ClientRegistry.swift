@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 internal import Synchronization
@@ -8,12 +9,9 @@ internal import Synchronization
 ///
 /// Registrations are stored in the ledger's database, so they survive a restart and are shared by all processes with that database.
 final class ClientRegistry: Sendable {
-    /// The maximum number of digests in memory. If it is reached, the memory is cleared and digests are read from the ledger again.
-    private static let capacity = 1_000
-
     /// The ledger; nil if the program has a ledger of its own. In that case, registrations are in memory until the process ends.
     private let ledger: (any PersistentLedger)?
-    private let known = Mutex<[String: ClientCapabilities]>([:])
+    private let known = Mutex(BoundedCache<String, ClientCapabilities>(limit: 2_000))
 
     init(_ ledger: (any PersistentLedger)?) {
         self.ledger = ledger
@@ -27,7 +25,7 @@ final class ClientRegistry: Sendable {
         guard let text = try await ledger?.capabilities(of: digest), let found = try? ClientCapabilities(text) else {
             throw Problem.unknownClient
         }
-        remember(found, digest)
+        known.withLock { $0[digest] = found }
         return found
     }
 
@@ -38,14 +36,7 @@ final class ClientRegistry: Sendable {
     func register(_ name: String, _ capabilities: ClientCapabilities, now: Int64) async throws -> String {
         let digest = capabilities.digest
         try await ledger?.register(client: name, digest: digest, capabilities: capabilities.text, now: now)
-        remember(capabilities, digest)
+        known.withLock { $0[digest] = capabilities }
         return digest
-    }
-
-    private func remember(_ capabilities: ClientCapabilities, _ digest: String) {
-        known.withLock { known in
-            if known.count >= Self.capacity { known = [:] }
-            known[digest] = capabilities
-        }
     }
 }

@@ -1,6 +1,5 @@
 internal import IntertwineLedger
 internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// The current signing keys. They can change, because replicas store their keys in the database.
@@ -36,31 +35,29 @@ final class KeyRing: Sendable {
 }
 
 /// Checks periodically for rotated keys.
-struct KeyRefresher: ServiceLifecycle.Service {
+struct KeyRefresher: PeriodicService {
     /// Shorter than the time for which a new key is accepted before it signs.
-    private static let interval = Duration.seconds(2)
-
+    let interval = Duration.seconds(2)
     let ring: KeyRing
     /// Called with changed keys, repeatedly until it succeeds.
     let changed: @Sendable (SigningKeys) async throws -> Void
     let logger: Logger
+    private var isPending = false
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var isPending = false
-            while !Task.isCancelled {
-                do { try await Task.sleep(for: Self.interval) } catch { return }
-                // An unavailable database is reported by the parts that need it.
-                if (try? await ring.refresh()) == true { isPending = true }
-                guard isPending else { continue }
-                do {
-                    try await changed(ring.keys)
-                    isPending = false
-                    logger.notice("other signing keys are in force")
-                } catch {
-                    logger.error("other signing keys are not in force yet", metadata: ["error": "\(error)"])
-                }
-            }
+    init(ring: KeyRing, changed: @escaping @Sendable (SigningKeys) async throws -> Void, logger: Logger) {
+        (self.ring, self.changed, self.logger) = (ring, changed, logger)
+    }
+
+    mutating func perform() async {
+        // An unavailable database is reported by the parts that need it.
+        if (try? await ring.refresh()) == true { isPending = true }
+        guard isPending else { return }
+        do {
+            try await changed(ring.keys)
+            isPending = false
+            logger.notice("other signing keys are in force")
+        } catch {
+            logger.error("other signing keys are not in force yet", metadata: ["error": "\(error)"])
         }
     }
 }

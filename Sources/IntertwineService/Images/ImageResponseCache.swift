@@ -4,24 +4,13 @@ internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import Synchronization
 
-/// A cache of encoded image responses, which event loops look up by the bytes of the request's target.
+/// The images whose responses event loops find by the bytes of the request's target, and the rules by which they may be served.
 ///
 /// The response head contains the image's age, so a response is encoded again at most once a second. A response is stored with its image and
 /// evicted with it; this cache stores the targets only. Therefore no image stays in memory beyond the limit of the image cache.
 final class ImageResponseCache: Sendable {
-    /// The maximum size of all entries in bytes.
-    private static let capacity = 8 << 20
     /// The approximate size of an entry in bytes without its texts.
     private static let overhead = 1_536
-
-    private struct Entry {
-        let target: [UInt8]
-        let lookup: ImageLookup
-        /// The end of the path's validity, in seconds since 1970-01-01 UTC.
-        let expires: Int64
-
-        var size: Int { ImageResponseCache.overhead + target.count + lookup.source.utf8.count }
-    }
 
     /// The encoded response of an image within one second.
     private final class CachedImageResponse: Sendable {
@@ -37,8 +26,8 @@ final class ImageResponseCache: Sendable {
     private let manager: ImageNetworkManager
     private let signer: ImageURLSigner
     private let takedowns: TakedownImageFilter
-    /// The entries by the hash of their target.
-    private let entries = Mutex(BoundedCache<UInt64, Entry>(limit: capacity) { $1.size })
+    /// The images by target, with the end of the path's validity in seconds since 1970-01-01 UTC.
+    private let entries = ResponseCache<[UInt8], (lookup: ImageLookup, expires: Int64)>(capacity: 8 << 20)
 
     init(manager: ImageNetworkManager, signer: ImageURLSigner, takedowns: TakedownImageFilter) {
         self.manager = manager
@@ -50,9 +39,8 @@ final class ImageResponseCache: Sendable {
     ///
     /// - Parameter now: Seconds since 1970-01-01 UTC.
     func cachedResponse(for head: borrowing RequestHead, now: Int64) -> EncodedResponse? {
-        let hash = head.targetHash
-        guard let entry = entries.withLock({ $0[hash] }), head.hasTarget(entry.target),
-            signer.isValid(until: entry.expires, now: now), !takedowns.contains(entry.lookup.source)
+        guard let entry = entries.withContent(for: head, { $0 }), signer.isValid(until: entry.expires, now: now),
+            !takedowns.contains(entry.lookup.source)
         else { return nil }
         let kinds = head.withField("accept") { AcceptedFormats($0) } ?? .anything
         return manager.cached(entry.lookup, kinds).map { response($0, now: now) }
@@ -61,8 +49,8 @@ final class ImageResponseCache: Sendable {
     /// Stores a validated path if its image is in memory.
     func store(path: String, _ request: ImageRequest, expires: Int64, now: Int64) {
         guard let image = manager.peek(request.source, request.sizing, request.kinds) else { return }
-        let entry = Entry(target: Array(path.utf8), lookup: ImageLookup(request.source, request.sizing), expires: expires)
-        entries.withLock { $0[RequestHead.hash(ofTarget: entry.target)] = entry }
+        let (target, lookup) = (Array(path.utf8), ImageLookup(request.source, request.sizing))
+        entries.store((lookup, expires), for: target, target: target, size: Self.overhead + lookup.source.utf8.count)
         _ = response(image, now: now)
     }
 

@@ -122,9 +122,9 @@ final class PageFormat: Sendable {
 
     /// Returns the response with the changes of pages that must not be cached.
     func unkept(_ changes: FeedChanges, in language: FeedLanguage?) -> ServerResponse {
-        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        var fields: HTTPFields = [:]
         fields[.contentLanguage] = language?.tag
-        return ServerResponse(status: .ok, fields: fields, body: changes.json())
+        return .noStore(encoded: changes.json(), fields: fields)
     }
 
     /// Returns the response with the changes of pages. A conditional request with its tag gets 304 until the next change.

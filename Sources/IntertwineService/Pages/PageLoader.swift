@@ -8,49 +8,62 @@ internal import IntertwineObservability
 internal import IntertwineRouting
 internal import Synchronization
 
-/// Loads pages that are equal for all viewers.
+/// Loads pages: from the cache, from a load in progress, or by an assembly, after which the page is encoded, compressed and cached.
 ///
-/// A cached page is returned at once. After a cache miss, concurrent requests for a page are coalesced. If a client pages through a feed, its
-/// next page is prefetched while the store has no other reads.
-struct PageLoader: Sendable {
-    /// A request for one page.
-    struct PageRequest: Sendable {
-        var request: FeedRequest
-        var feed: FeedAssembler
+/// After a cache miss, concurrent requests for a page that is equal for all viewers are coalesced. If a client pages through a feed, its
+/// next page is prefetched while the store has no other reads. All loads work without a task, except those of asynchronous data sources.
+final class PageLoader: Sendable {
+    /// A request for one page that is equal for all viewers.
+    ///
+    /// A class, because lookups of cached pages copy the reference.
+    final class PageRequest: Sendable {
+        let request: FeedRequest
+        let feed: FeedAssembler
         /// The target of the request.
-        var target: String
+        let target: String
         /// A Boolean value indicating whether the client accepts the gzip coding.
-        var gzip: Bool
+        let gzip: Bool
         /// The name of the route in observations.
-        var route: String
+        let route: String
+        fileprivate let key: PageCache.Key
 
-        /// The target under which the event loop finds the cached page; empty if request fields beside the target select the page.
+        init(_ request: FeedRequest, of feed: FeedAssembler, target: String, gzip: Bool, route: String) {
+            (self.request, self.feed, self.target, self.gzip, self.route) = (request, feed, target, gzip, route)
+            key = PageCache.Key(request, of: feed.path)
+        }
+
+        /// The target under which the event loop finds the cached page; unlike any target if request fields beside it select the page.
         fileprivate var spelling: String {
             let ending = String(decoding: PageCache.ending(request.language), as: UTF8.self)
             guard request.client == nil, let lacking = request.lacking else { return target + ending }
             return "\(lacking.digest) \(target)\(ending)"
         }
 
-        fileprivate var key: PageCache.Key { PageCache.Key(request, of: feed.path) }
+        fileprivate var coalescingKey: PageRequestCoalescer<LoadedPage>.Key {
+            .init(page: key, validUntil: CellTokens.endOfBucket(of: request.now))
+        }
 
         /// Returns the request for the page after a page of this request.
         fileprivate func following(_ page: FeedPage) -> PageRequest? {
             guard let href = page.next, let cursor = try? Query(href.split(separator: "?", maxSplits: 1).last ?? "").text("cursor") else {
                 return nil
             }
-            var pageRequest = self
-            pageRequest.request.cursor = cursor
+            var next = request
+            next.cursor = cursor
             // Requests contain the path only, without the preceding part of the href.
-            pageRequest.target = href.firstRange(of: feed.path + "?").map { String(href[$0.lowerBound...]) } ?? href
-            return pageRequest
+            let target = href.firstRange(of: feed.path + "?").map { String(href[$0.lowerBound...]) } ?? href
+            return PageRequest(next, of: feed, target: target, gzip: gzip, route: route)
         }
     }
 
-    private struct LoadedPage: Sendable {
+    fileprivate struct LoadedPage: Sendable {
         /// The response; nil if campaigns choose the ads of the page for each client.
         var response: EncodedResponse?
         var following: PageRequest?
     }
+
+    /// Called once with the response, on an arbitrary thread; it must not block.
+    typealias Completion = @Sendable (Result<EncodedResponse, any Error>) -> Void
 
     private let store: any FeedStore
     private let pages: PageCache
@@ -59,112 +72,131 @@ struct PageLoader: Sendable {
     /// The prefetcher of images on prefetched pages.
     private let imagePrefetcher: ImagePrefetcher?
     private let coalescer = PageRequestCoalescer<LoadedPage>()
-    /// A flag that is raised during a prefetch, so that one runs at a time.
-    private let isPrefetching = Flag()
-
-    private final class Flag: Sendable {
-        private let isUp = Atomic(false)
-
-        /// Raises the flag. Returns true if it was not raised before.
-        func raise() -> Bool { !isUp.exchange(true, ordering: .acquiring) }
-
-        func lower() { isUp.store(false, ordering: .releasing) }
-    }
+    /// True during a prefetch, so that one runs at a time.
+    private let isPrefetching = Atomic(false)
 
     init(store: any FeedStore, pages: PageCache, format: PageFormat, metrics: PageMetrics, imagePrefetcher: ImagePrefetcher? = nil) {
         (self.store, self.pages, self.format, self.metrics, self.imagePrefetcher) = (store, pages, format, metrics, imagePrefetcher)
     }
 
-    /// Returns the encoded page of a request; nil if campaigns choose its ads for each client.
-    ///
-    /// - Throws: The errors of `FeedAssembler.sharedPage(_:for:)`.
-    func page(_ pageRequest: PageRequest) async throws -> EncodedResponse? {
-        if let ready = ready(pageRequest) { return ready }
-        let loaded = try await coalescer.page(
-            coalescingKey(pageRequest), version: { pageRequest.feed.version.combined },
-            ready: { ready(pageRequest).map { LoadedPage(response: $0) } },
-            joined: metrics.join
-        ) { _ in
-            metrics.miss()
-            return try await make(pageRequest, for: .page)
-        }
-        // A client that requests a page with a cursor is likely to request the next page.
-        if pageRequest.request.cursor != nil, let following = loaded.following { prefetch(following) }
-        return loaded.response
+    /// Returns the cached page for a request, on the event loop.
+    func cachedPage(for head: borrowing RequestHead, in language: FeedLanguage?, now: Int64) -> EncodedResponse? {
+        pages.response(for: head, in: language, version: store.version, now: now) { prefetch($0) }
     }
 
-    /// Loads the encoded page of a request without a task.
+    // MARK: Loading
+
+    /// Loads a page for one client.
     ///
-    /// - Parameters:
-    ///   - work: Cancels the current step. If the cancelled step is a load, a waiter for that page loads it instead.
-    ///   - completion: Called once on an arbitrary thread; it must not block.
+    /// - Returns: A function that cancels the load; nil if there is nothing to cancel.
     func page(
-        _ pageRequest: PageRequest, work: CancellableWork, completion: @escaping @Sendable (Result<EncodedResponse?, any Error>) -> Void
-    ) {
-        work.perform { page(pageRequest, since: coalescer.arrive(), work, completion) }
+        _ request: FeedRequest, of feed: FeedAssembler, for client: PageClient, gzip: Bool, completion: @escaping Completion
+    ) -> HandlerResult.CancellationHandler? {
+        feed.page(request, for: client) { [format, metrics] page in
+            completion(
+                page.map { page in
+                    metrics.count(page.omissions)
+                    return format.encoded(page, isShared: false, gzip: gzip)
+                })
+        }
     }
 
-    private func page(
-        _ pageRequest: PageRequest, since arrival: UInt64, _ work: CancellableWork,
-        _ completion: @escaping @Sendable (Result<EncodedResponse?, any Error>) -> Void
+    /// Loads a page that is equal for all viewers.
+    ///
+    /// If the request is cancelled during its load, one of the waiters for that page loads it instead.
+    ///
+    /// - Parameter client: The client, which gets a page of its own if a campaign has become active in the feed.
+    /// - Returns: A function that cancels the load.
+    func page(
+        _ request: PageRequest, for client: PageClient, completion: @escaping Completion
+    ) -> HandlerResult.CancellationHandler {
+        let work = CancellableWork()
+        let arrival = coalescer.arrive()
+        work.perform { sharedPage(request, for: client, since: arrival, work, completion) }
+        return work.cancel
+    }
+
+    /// Waits for a page in a task.
+    ///
+    /// - Parameter load: Begins the load and returns a function that cancels it.
+    func response(_ load: (@escaping Completion) -> HandlerResult.CancellationHandler?) async throws -> EncodedResponse {
+        let work = CancellableWork()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                work.perform { load { continuation.resume(with: $0) } }
+            }
+        } onCancel: {
+            work.cancel()
+        }
+    }
+
+    private func sharedPage(
+        _ request: PageRequest, for client: PageClient, since arrival: UInt64, _ work: CancellableWork, _ completion: @escaping Completion
     ) -> HandlerResult.CancellationHandler? {
-        if let ready = ready(pageRequest) {
+        if let ready = ready(request) {
             completion(.success(ready))
             return nil
         }
-        let key = coalescingKey(pageRequest)
-        var current = pageRequest.feed.version
-        while !coalescer.begin(key, current.combined) {
-            metrics.join()
-            let cancel = coalescer.join(key, current.combined, since: arrival) { [self] loaded in
-                guard let loaded else { return work.perform { page(pageRequest, since: arrival, work, completion) } }
-                completion(loaded.map(\.response))
+        // Completes the request with a loaded page.
+        let finish: @Sendable (Result<LoadedPage, any Error>) -> Void = { [self] loaded in
+            switch loaded {
+            case .failure(let error): completion(.failure(error))
+            case .success(let loaded):
+                // A client that requests a page with a cursor is likely to request the next page.
+                if request.request.cursor != nil, let following = loaded.following { prefetch(following) }
+                if let response = loaded.response { return completion(.success(response)) }
+                // A campaign became active after the first check.
+                work.perform { page(request.request, of: request.feed, for: client, gzip: request.gzip, completion: completion) }
             }
-            if let cancel { return cancel }
-            // The load completed in the meantime.
-            current = pageRequest.feed.version
         }
-        let version = current
-        if let ready = ready(pageRequest) {
+        let (key, version) = (request.coalescingKey, request.feed.version)
+        let cancel = coalescer.beginOrWait(key, version.combined, since: arrival) { [self] loaded in
+            if let loaded { return finish(loaded) }
+            work.perform { sharedPage(request, for: client, since: arrival, work, completion) }
+        }
+        if let cancel {
+            metrics.join()
+            return cancel
+        }
+        // A load that completed since the last check has cached its page.
+        if let ready = ready(request) {
             coalescer.complete(key, nil)
             completion(.success(ready))
             return nil
         }
         metrics.miss()
+        return load(request, for: .page, version, finish)
+    }
+
+    private func ready(_ request: PageRequest) -> EncodedResponse? {
+        guard pages.isEnabled else { return nil }
+        return pages.response(request.key, target: request.spelling, version: store.version, now: request.request.now) { prefetch($0) }
+    }
+
+    /// Performs a load that has begun in the coalescer.
+    ///
+    /// - Parameter version: The feed's version before the load began.
+    private func load(
+        _ request: PageRequest, for purpose: ReadPurpose, _ version: FeedVersion,
+        _ completion: @escaping @Sendable (Result<LoadedPage, any Error>) -> Void
+    ) -> HandlerResult.CancellationHandler? {
         let revision = pages.revision
-        return pageRequest.feed.sharedPage(pageRequest.request) { [self] page in
+        return request.feed.sharedPage(request.request, for: purpose) { [self] page in
             let loaded = page.map { page in
                 guard let page else { return LoadedPage() }
                 metrics.count(page.omissions)
-                return cache(page, pageRequest, for: .page, version, revision)
+                if purpose == .idle, let imagePrefetcher {
+                    let json = page.encoded().json
+                    Task(priority: .low) { imagePrefetcher.prefetch(json) }
+                }
+                return cache(page, request, for: purpose, version, revision)
             }
-            coalescer.complete(key, loaded)
-            if pageRequest.request.cursor != nil, case .success(let loaded) = loaded, let following = loaded.following {
-                prefetch(following)
-            }
-            completion(loaded.map(\.response))
+            coalescer.complete(request.coalescingKey, loaded)
+            completion(loaded)
         }
     }
 
-    private func ready(_ pageRequest: PageRequest) -> EncodedResponse? {
-        guard pages.isEnabled else { return nil }
-        return pages.response(pageRequest.key, target: pageRequest.spelling, version: store.version, now: pageRequest.request.now) {
-            prefetch($0)
-        }
-    }
-
-    private func coalescingKey(_ pageRequest: PageRequest) -> PageRequestCoalescer<LoadedPage>.Key {
-        .init(page: pageRequest.key, validUntil: CellTokens.endOfBucket(of: pageRequest.request.now))
-    }
-
-    private func make(_ pageRequest: PageRequest, for purpose: ReadPurpose) async throws -> LoadedPage {
-        let version = pageRequest.feed.version
-        let revision = pages.revision
-        guard let page = try await pageRequest.feed.sharedPage(pageRequest.request, for: purpose) else { return LoadedPage() }
-        metrics.count(page.omissions)
-        if purpose == .idle { imagePrefetcher?.prefetch(page.encoded().json) }
-        return cache(page, pageRequest, for: purpose, version, revision)
-    }
+    // MARK: Caching
 
     /// The time in milliseconds for which a page is cached if metadata of its images is still incomplete.
     private static let awaiting: Int64 = 2_000
@@ -175,38 +207,39 @@ struct PageLoader: Sendable {
     ///   - version: The feed's version before the page was made.
     ///   - revision: The revision of image metadata before the page was made.
     private func cache(
-        _ page: FeedPage, _ pageRequest: PageRequest, for purpose: ReadPurpose, _ version: FeedVersion, _ revision: UInt64
+        _ page: FeedPage, _ request: PageRequest, for purpose: ReadPurpose, _ version: FeedVersion, _ revision: UInt64
     ) -> LoadedPage {
         // A cached page is also compressed for later clients that accept gzip. A page that is not cached is compressed only if its client accepts it.
-        let encodedResponse = format.encoded(
-            page, isShared: true, isNamed: pageRequest.request.client != nil, gzip: pageRequest.gzip || pages.isEnabled,
-            isCached: pages.isEnabled,
-            route: pageRequest.route)
+        let response = format.encoded(
+            page, isShared: true, isNamed: request.request.client != nil, gzip: request.gzip || pages.isEnabled,
+            isCached: pages.isEnabled, route: request.route)
         // A page with an age is outdated as soon as the database is back.
-        guard pages.isEnabled, page.age == nil else { return LoadedPage(response: encodedResponse) }
-        let following = pageRequest.following(page)
+        guard pages.isEnabled, page.age == nil else { return LoadedPage(response: response) }
+        let (following, now) = (request.following(page), request.request.now)
         pages.store(
-            encodedResponse, as: pageRequest.key, target: pageRequest.spelling, version: version.store, current: store.version,
-            revision: revision, renderedAt: pageRequest.request.now,
-            validUntil: page.isAwaiting ? min(page.validUntil, pageRequest.request.now + Self.awaiting) : page.validUntil,
-            prefetchHint: purpose == .idle ? following.map(PageCache.PrefetchHint.init) : nil, dependencies: page.dependencies,
-            sources: pageRequest.feed.ordersItself ? .init(feed: pageRequest.feed, version: version.sources) : nil)
-        return LoadedPage(response: encodedResponse, following: following)
+            PageCache.Page(
+                response: response, version: version.store, revision: revision, renderedAt: now,
+                validUntil: page.isAwaiting ? min(page.validUntil, now + Self.awaiting) : page.validUntil,
+                following: purpose == .idle ? following : nil, dependencies: page.dependencies,
+                sources: request.feed.ordersItself ? .init(feed: request.feed, version: version.sources) : nil),
+            as: request.key, target: request.spelling, current: store.version)
+        return LoadedPage(response: response, following: following)
     }
 
     /// Makes a page in advance if the store has no other reads, so that a client that pages through the feed gets a cache hit.
-    func prefetch(_ pageRequest: PageRequest) {
+    func prefetch(_ request: PageRequest) {
         // A data source that may be slow or remote is read on request only.
-        guard pages.isEnabled, !pageRequest.feed.readsSources, isPrefetching.raise() else { return }
+        guard pages.isEnabled, !request.feed.readsSources, !isPrefetching.exchange(true, ordering: .acquiring) else { return }
         Task(priority: .low) {
-            defer { isPrefetching.lower() }
-            let version = pageRequest.feed.version
-            guard !pages.has(pageRequest.key, version: version.store) else { return }
-            // If the store has other reads, the page is made when a client requests it.
-            let loaded = try? await coalescer.runIfIdle(coalescingKey(pageRequest), version: version.combined) {
-                try await make(pageRequest, for: .idle)
+            let version = request.feed.version
+            guard !pages.has(request.key, version: version.store), coalescer.begin(request.coalescingKey, version.combined) else {
+                return isPrefetching.store(false, ordering: .releasing)
             }
-            if loaded?.response != nil { metrics.recordPrefetch() }
+            // If the store has other reads, the page is made when a client requests it.
+            _ = load(request, for: .idle, version) { [self] loaded in
+                if case .success(let page) = loaded, page.response != nil { metrics.recordPrefetch() }
+                isPrefetching.store(false, ordering: .releasing)
+            }
         }
     }
 }

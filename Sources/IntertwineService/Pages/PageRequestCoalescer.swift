@@ -13,26 +13,19 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
         var validUntil: Int64
     }
 
-    private typealias Waiter = @Sendable (Outcome) -> Void
+    /// Called once for a waiter. Nil means that it has to try again: the load was cancelled, or it is too old for this waiter.
+    typealias Completion = @Sendable (Result<Value, any Error>?) -> Void
 
-    private enum Outcome: Sendable {
-        case value(Value)
-        case failed(any Error)
-        /// The load was cancelled or too old for this waiter; the waiter has to try again.
-        case again
-    }
-
-    private struct PendingLoad {
+    private struct Load {
         let number: UInt64
         /// The store's version, read before the load began.
         let version: StoreVersion
-        var waiters: [UInt64: Waiter] = [:]
-        /// Waiters that arrived after the store had changed; they need the next load.
-        var nextWaiters: [UInt64: Waiter] = [:]
+        /// The waiters by number. A waiter that arrived after the store had changed needs the next load.
+        var waiters: [UInt64: (needsNext: Bool, completion: Completion)] = [:]
     }
 
     private struct State {
-        var loads: [Key: PendingLoad] = [:]
+        var loads: [Key: Load] = [:]
         /// The last number that a load or a waiter got.
         var last: UInt64 = 0
 
@@ -44,139 +37,51 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns the page of a key; loads it, or waits for a load in progress.
-    ///
-    /// - Parameters:
-    ///   - version: Returns the store's current version.
-    ///   - ready: Returns a page that was cached in the meantime.
-    ///   - joined: Called if the request waits for a load of another request.
-    ///   - make: Makes the page after the call began.
-    /// - Throws: The error of `make`, for all waiters. If the loading task was cancelled, a waiter loads the page instead.
-    func page(
-        _ key: Key, version: () -> StoreVersion, ready: () -> Value?, joined: () -> Void, make: (StoreVersion) async throws -> Value
-    ) async throws -> Value {
-        let arrival = state.withLock { $0.number() }
-        while true {
-            let version = version()
-            if begin(key, version) {
-                // A load that completed since the last check has cached its page.
-                if let value = ready() {
-                    complete(key, .again)
-                    return value
-                }
-                return try await load(key) { try await make(version) }
-            }
-            joined()
-            switch try await wait(key, version, since: arrival) {
-            case .value(let value): return value
-            case .failed(let error): throw error
-            case .again: continue
-            }
-        }
-    }
-
-    /// Loads a page unless a load is in progress. If the load fails, requests that joined it retry and do not get its error.
-    func runIfIdle(
-        _ key: Key, version: StoreVersion, make: () async throws -> Value
-    ) async throws -> Value? {
-        guard begin(key, version) else { return nil }
-        return try await load(key, reportsFailure: false, make)
-    }
-
-    private func load(_ key: Key, reportsFailure: Bool = true, _ make: () async throws -> Value) async throws -> Value {
-        do {
-            let value = try await make()
-            complete(key, .value(value))
-            return value
-        } catch {
-            complete(key, reportsFailure && !Task.isCancelled ? .failed(error) : .again)
-            throw error
-        }
-    }
-
-    private func complete(_ key: Key, _ outcome: Outcome) {
-        let flight = state.withLock { $0.loads.removeValue(forKey: key) }
-        flight?.waiters.values.forEach { $0(outcome) }
-        flight?.nextWaiters.values.forEach { $0(.again) }
-    }
-
-    private func wait(_ key: Key, _ version: StoreVersion, since arrival: UInt64) async throws -> Outcome {
-        let id = state.withLock { $0.number() }
-        return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                if join(key, as: id, version, since: arrival, { continuation.resume(returning: $0) }) { return }
-                if Task.isCancelled { continuation.resume(throwing: CancellationError()) } else { continuation.resume(returning: .again) }
-            }
-        } onCancel: {
-            cancel(key, as: id)
-        }
-    }
-
-    /// Adds a waiter to the load in progress.
-    ///
-    /// - Parameter arrival: The number of the request's arrival. Loads with greater numbers began after it.
-    /// - Returns: False if no load is in progress or the waiting task is cancelled. The waiter is not called in that case.
-    private func join(
-        _ key: Key, as id: UInt64, _ version: StoreVersion, since arrival: UInt64, _ waiter: @escaping Waiter
-    ) -> Bool {
-        state.withLock { state in
-            guard !Task.isCancelled, var flight = state.loads[key] else { return false }
-            let isNew = flight.number > arrival || flight.version == version
-            if isNew { flight.waiters[id] = waiter } else { flight.nextWaiters[id] = waiter }
-            state.loads[key] = flight
-            return true
-        }
-    }
-
-    private func cancel(_ key: Key, as id: UInt64) {
-        let waiter = state.withLock { state in
-            state.loads[key]?.waiters.removeValue(forKey: id) ?? state.loads[key]?.nextWaiters.removeValue(forKey: id)
-        }
-        waiter?(.failed(CancellationError()))
-    }
-
-    // MARK: Without a task
-
     /// Returns a number that distinguishes loads that begin later from earlier ones.
     func arrive() -> UInt64 { state.withLock { $0.number() } }
 
-    /// Begins a load. The caller must end it with ``complete(_:_:)``; nil there makes the waiters try again.
+    /// Begins a load. The caller ends it with ``complete(_:_:)``.
     ///
-    /// - Returns: False if a load is already in progress.
+    /// - Parameter version: The store's version, read before.
+    /// - Returns: False if a load is in progress.
     func begin(_ key: Key, _ version: StoreVersion) -> Bool {
         state.withLock { state in
             guard state.loads[key] == nil else { return false }
-            state.loads[key] = PendingLoad(number: state.number(), version: version)
+            state.loads[key] = Load(number: state.number(), version: version)
             return true
         }
     }
 
-    func complete(_ key: Key, _ value: Result<Value, any Error>?) {
-        switch value {
-        case .success(let value): complete(key, .value(value))
-        case .failure(let error): complete(key, error is CancellationError ? .again : .failed(error))
-        case nil: complete(key, .again)
+    /// Begins a load, or waits for the one in progress.
+    ///
+    /// - Parameters:
+    ///   - version: The store's version, read before.
+    ///   - arrival: The result of ``arrive()``.
+    /// - Returns: A function that cancels the wait with `CancellationError`; nil if the load begins, which the caller ends with ``complete(_:_:)``.
+    func beginOrWait(
+        _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping Completion
+    ) -> (@Sendable () -> Void)? {
+        let waiter = state.withLock { state -> UInt64? in
+            let number = state.number()
+            guard let load = state.loads[key] else {
+                state.loads[key] = Load(number: number, version: version)
+                return nil
+            }
+            state.loads[key]?.waiters[number] = (load.number <= arrival && load.version != version, completion)
+            return number
+        }
+        guard let waiter else { return nil }
+        return { [self] in
+            let gone = state.withLock { $0.loads[key]?.waiters.removeValue(forKey: waiter) }
+            gone?.completion(.failure(CancellationError()))
         }
     }
 
-    /// Waits for the load in progress without a task.
-    ///
-    /// - Parameters:
-    ///   - arrival: The result of ``arrive()``.
-    ///   - completion: Called once; nil means that the waiter has to try again.
-    /// - Returns: A function that cancels the wait with `CancellationError`; nil if no load is in progress, and `completion` is not called.
-    func join(
-        _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping @Sendable (Result<Value, any Error>?) -> Void
-    ) -> (@Sendable () -> Void)? {
-        let id = arrive()
-        let isJoined = join(key, as: id, version, since: arrival) { outcome in
-            switch outcome {
-            case .value(let value): completion(.success(value))
-            case .failed(let error): completion(.failure(error))
-            case .again: completion(nil)
-            }
-        }
-        guard isJoined else { return nil }
-        return { [self] in cancel(key, as: id) }
+    /// Ends a load. If it failed, all waiters get its error; if it was cancelled or the result is nil, they try again.
+    func complete(_ key: Key, _ result: Result<Value, any Error>?) {
+        let load = state.withLock { $0.loads.removeValue(forKey: key) }
+        var outcome = result
+        if case .failure(let error) = result, error is CancellationError { outcome = nil }
+        load?.waiters.values.forEach { $0.completion($0.needsNext ? nil : outcome) }
     }
 }

@@ -1,14 +1,13 @@
 internal import IntertwineItems
 internal import IntertwineStorage
 internal import Logging
-internal import ServiceLifecycle
 
 /// Ends the delivery of items that are taken down: neither stale pages (`feed.max-staleness`) nor images of them are served.
 ///
 /// Any process with access to the store may take items down. The monitor reads takedowns after a change of the store, at most four times a
 /// second.
-struct TakedownMonitor: Service {
-    private static let interval = Duration.milliseconds(250)
+struct TakedownMonitor: PeriodicService {
+    let interval = Duration.milliseconds(250)
 
     let store: any ItemStore
     let live: ReloadableApplication
@@ -16,23 +15,25 @@ struct TakedownMonitor: Service {
     /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
+    private var version: StoreVersion?
+    private var lastVersion: TakedownVersion?
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var version: StoreVersion?
-            var lastVersion: TakedownVersion?
-            while (try? await Task.sleep(for: Self.interval)) != nil {
-                let current = store.version
-                guard current != version else { continue }
-                do {
-                    let found = try await store.takedownVersion()
-                    if let lastVersion, found != lastVersion { live.current.pages.forget(now: now()) }
-                    try await images.read()
-                    (version, lastVersion) = (current, found)
-                } catch {
-                    logger.debug("takedowns cannot be read", metadata: ["error": "\(error)"])
-                }
-            }
+    init(
+        store: any ItemStore, live: ReloadableApplication, images: TakedownImageFilter, now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        (self.store, self.live, self.images, self.now, self.logger) = (store, live, images, now, logger)
+    }
+
+    mutating func perform() async {
+        let current = store.version
+        guard current != version else { return }
+        do {
+            let found = try await store.takedownVersion()
+            if let lastVersion, found != lastVersion { live.current.pages.forget(now: now()) }
+            try await images.read()
+            (version, lastVersion) = (current, found)
+        } catch {
+            logger.debug("takedowns cannot be read", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -1,7 +1,11 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
+internal import IntertwinePrimitives
 internal import IntertwineRouting
+internal import Synchronization
 
 /// The route `GET /click/{token}`: the clickthrough link. It redirects to the stored URL only, never to a URL of the request.
 ///
@@ -18,12 +22,21 @@ final class ClickRoutes: Sendable {
 
     private let performer: ActionPerformer
     private let clients: ClientReader
-    private let redirects: RedirectCache
+    /// A Boolean value indicating whether responses contain the ledger's verdict.
+    private let reportsVerdict: Bool
+    /// The encoded redirects. Why: many clicks lead to few destinations, so each response is encoded once.
+    private let redirects = Mutex(BoundedCache<Redirect, EncodedResponse>(limit: 2_048))
 
-    init(performer: ActionPerformer, clients: ClientReader, redirects: RedirectCache) {
+    private struct Redirect: Hashable {
+        var location: ByteString
+        /// The verdict in the response; nil if verdicts are not reported.
+        var verdict: Verdict?
+    }
+
+    init(performer: ActionPerformer, clients: ClientReader, reportsVerdict: Bool) {
         self.performer = performer
         self.clients = clients
-        self.redirects = redirects
+        self.reportsVerdict = reportsVerdict
     }
 
     var routes: [Route] {
@@ -51,11 +64,11 @@ final class ClickRoutes: Sendable {
         let client = clients.fingerprintIgnoringErrors(of: head, from: match.peer.address, now: match.now)
         let token = match.segment("token", of: head)
         guard let link = performer.link(token: token, for: client, now: match.now) else { return nil }
-        return { [performer, redirects] promise in
-            performer.follow(link) { result in
-                promise.complete {
+        return { [self] promise in
+            performer.follow(link) { [self] result in
+                promise.complete { [self] in
                     let click = try result.get()
-                    return .encoded(redirects.response(to: click.location, as: click.verdict))
+                    return .encoded(encodedRedirect(to: click.location, as: click.verdict))
                 }
             }
             // The click counts even if the client does not wait for the redirect, so it cannot be cancelled.
@@ -66,6 +79,20 @@ final class ClickRoutes: Sendable {
     private func follow(_ request: RouteRequest) async throws -> ServerResponse {
         let client = clients.fingerprintIgnoringErrors(of: request.head, from: request.request.peer.address, now: request.now)
         let click = try await performer.click(token: try request[Self.token], for: client, now: request.now)
-        return redirects.uncached(to: click.location, as: click.verdict)
+        return redirect(to: click.location, as: click.verdict)
+    }
+
+    private func redirect(to location: String, as verdict: Verdict) -> ServerResponse {
+        var fields: HTTPFields = [.location: location, .cacheControl: "no-store"]
+        if reportsVerdict { fields[.xVerdict] = verdict.rawValue }
+        return ServerResponse(status: .found, fields: fields)
+    }
+
+    private func encodedRedirect(to location: String, as verdict: Verdict) -> EncodedResponse {
+        let key = Redirect(location: ByteString(location), verdict: reportsVerdict ? verdict : nil)
+        if let encoded = redirects.withLock({ $0[key] }) { return encoded }
+        let encoded = EncodedResponse(redirect(to: location, as: verdict), compressionLevel: nil, route: nil)
+        redirects.withLock { $0[key] = encoded }
+        return encoded
     }
 }

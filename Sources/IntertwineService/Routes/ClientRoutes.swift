@@ -73,12 +73,7 @@ struct ClientRoutes: Sendable {
                     throw Problem.invalidBody(at: "/cells", .invalid, error.problem.detail)
                 }
                 let digest = try await registry.register(name, capabilities, now: request.now)
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-                let answer = Registered(name: name, digest: digest, cells: capabilities.text)
-                return ServerResponse(
-                    status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-                    body: Array(try encoder.encode(answer)))
+                return try .noStore(json: Registered(name: name, digest: digest, cells: capabilities.text))
             }
         ]
     }

@@ -78,10 +78,7 @@ struct EventRoutes: Sendable {
         let key = try keys.key(of: request, viewer: client.viewer)
         let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
         let results = zip(events, verdicts).map { Answer.Result(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let body = try encoder.encode(Answer(results: results))
-        return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
+        return try .noStore(json: Answer(results: results))
     }
 
     private static func events(in request: RouteRequest) throws(Problem) -> [Report.Event] {

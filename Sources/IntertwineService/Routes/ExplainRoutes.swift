@@ -203,10 +203,7 @@ struct ExplainRoutes: Sendable {
             },
             takenDown: explanation.takenDown.map { Answer.TakenDown(kind: $0.kind, id: $0.id) },
             next: explanation.next, previous: explanation.previous)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ServerResponse(
-            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
+        return try .noStore(json: answer)
     }
 
     private func omission(_ omission: FeedPage.SkippedItem) -> Answer.Omission {

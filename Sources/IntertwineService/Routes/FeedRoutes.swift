@@ -13,14 +13,11 @@ internal import IntertwineRouting
 struct FeedRoutes: Sendable {
     let feeds: FeedCatalogue
     let campaigns: Campaigns
-    let campaignFacts: TargetingContextReader
     let store: any FeedStore
     let ledger: any Ledger
     let clients: ClientReader
-    let pages: PageCache
-    let shared: PageLoader
+    let loader: PageLoader
     let format: PageFormat
-    let metrics: PageMetrics
     let catalogue: FeedListing
     let live: LiveFeeds
 
@@ -246,9 +243,7 @@ struct FeedRoutes: Sendable {
         guard clients.viewers.isAnonymous(head, from: match.peer), !head.hasField("accept-cells") else { return nil }
         // Pages with ads of campaigns are made per request.
         guard !campaigns.hasActive(at: match.now) else { return nil }
-        return pages.response(for: head, in: clients.languages.language(of: head), version: store.version, now: match.now) {
-            shared.prefetch($0)
-        }
+        return loader.cachedPage(for: head, in: clients.languages.language(of: head), now: match.now)
     }
 
     /// Begins a page without a task, in either content coding.
@@ -265,48 +260,19 @@ struct FeedRoutes: Sendable {
         feed.language = clients.languages.language(of: head)
         let gzip = head.acceptsGzip
         guard let sender = clients.viewers.identity(of: head, from: match.peer, now: now) else { return nil }
-        if let viewer = sender.viewer {
-            var client = PageClient(viewer, in: ledger)
-            if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
-                client.targeting = campaignFacts.facts(of: head, from: peer, as: sender, now: now)
-            }
-            return own(feed, for: client, of: assembler, gzip: gzip)
-        }
-        var client = PageClient()
+        var client = PageClient(sender.viewer, in: ledger)
         if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
-            client.targeting = campaignFacts.facts(of: head, from: peer, as: sender, now: now)
-            if campaigns.hasActive(feed: assembler.title, at: now) { return own(feed, for: client, of: assembler, gzip: gzip) }
+            client.targeting = clients.targeting(of: head, from: peer, as: sender, now: now)
+        }
+        if sender.viewer != nil || campaigns.hasActive(feed: assembler.title, at: now) {
+            return { [loader, feed, client] promise in
+                loader.page(feed, of: assembler, for: client, gzip: gzip) { page in promise.complete { .encoded(try page.get()) } }
+            }
         }
         let target = head.withTarget { String(decoding: $0) }
-        let pageRequest = PageLoader.PageRequest(request: feed, feed: assembler, target: target, gzip: gzip, route: path.pattern)
-        return { [self, feed, client] promise in
-            let work = CancellableWork()
-            shared.page(pageRequest, work: work) { page in
-                switch page {
-                case .success(let page?): promise.complete { .encoded(page) }
-                case .failure(let error): promise.complete { throw error }
-                // A campaign became active after the first check.
-                case .success(nil): work.perform { make(feed, for: client, of: assembler, gzip: gzip, promise) }
-                }
-            }
-            return work.cancel
-        }
-    }
-
-    /// Begins a page for one viewer.
-    private func own(_ feed: FeedRequest, for client: PageClient, of assembler: FeedAssembler, gzip: Bool) -> HandlerResult.PendingStart {
-        { [self] promise in make(feed, for: client, of: assembler, gzip: gzip, promise) }
-    }
-
-    private func make(
-        _ feed: FeedRequest, for client: PageClient, of assembler: FeedAssembler, gzip: Bool, _ promise: ResponsePromise
-    ) -> HandlerResult.CancellationHandler? {
-        assembler.page(feed, for: client) { [format, metrics] page in
-            let encoded = page.map { page in
-                metrics.count(page.omissions)
-                return format.encoded(page, isShared: false, gzip: gzip)
-            }
-            promise.complete { .encoded(try encoded.get()) }
+        let request = PageLoader.PageRequest(feed, of: assembler, target: target, gzip: gzip, route: path.pattern)
+        return { [loader, client] promise in
+            loader.page(request, for: client) { page in promise.complete { .encoded(try page.get()) } }
         }
     }
 
@@ -318,16 +284,13 @@ struct FeedRoutes: Sendable {
             followsChanges: try request[FeedParameters.changes])
         try await clients.addCapabilities(to: &feed, from: request)
         let sender = try await clients.identity(of: request)
-        if sender.viewer == nil, !campaigns.hasActive(feed: assembler.title, at: request.now) {
-            let page = try await shared.page(
-                PageLoader.PageRequest(
-                    request: feed, feed: assembler, target: request.head.path ?? "",
-                    gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
-            if let page { return page }
+        let client = client(of: request, sender, at: assembler)
+        let gzip = request.head.headerFields[.acceptEncoding] != nil
+        if sender.viewer != nil || campaigns.hasActive(feed: assembler.title, at: request.now) {
+            return try await loader.response { [feed] in loader.page(feed, of: assembler, for: client, gzip: gzip, completion: $0) }
         }
-        let page = try await assembler.page(feed, for: client(of: request, sender, at: assembler))
-        metrics.count(page.omissions)
-        return format.response(page, to: request.head)
+        let shared = PageLoader.PageRequest(feed, of: assembler, target: request.head.path ?? "", gzip: gzip, route: route)
+        return try await loader.response { loader.page(shared, for: client, completion: $0) }
     }
 
     /// Returns an event stream with the changes of the client's pages.
@@ -363,7 +326,7 @@ struct FeedRoutes: Sendable {
     /// Returns the targeting context of a request; nil if no campaign can have an ad slot in the feed.
     private func facts(for request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> TargetingContext? {
         guard campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
-        return campaignFacts.facts(of: request.head, from: request.request.peer.address, as: sender, now: request.now)
+        return clients.targeting(of: request.head, from: request.request.peer.address, as: sender, now: request.now)
     }
 
     /// Returns the client of a request for a page of a feed.

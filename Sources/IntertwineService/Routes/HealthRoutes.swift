@@ -62,8 +62,6 @@ struct HealthRoutes: Sendable {
     }
 
     static func response(_ status: String) -> ServerResponse {
-        ServerResponse(
-            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: Array("{\"status\":\"\(status)\"}".utf8))
+        .noStore(encoded: Array("{\"status\":\"\(status)\"}".utf8))
     }
 }

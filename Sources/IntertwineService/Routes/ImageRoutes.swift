@@ -123,9 +123,7 @@ struct ImageRoutes: Sendable {
                 Self.viewportShape, long.map { InvalidValue(.pointer($0.0), .tooMany, Self.viewportShape) })
         }
         let cancelled = await manager.viewport(visible: visible, gone: gone)
-        return ServerResponse(
-            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: Array("{\"cancelled\":\(cancelled)}".utf8))
+        return .noStore(encoded: Array("{\"cancelled\":\(cancelled)}".utf8))
     }
 
     /// Returns true if a browser prefetches the image (`Sec-Purpose`, Fetch standard section 3.7, and its predecessor `Purpose`).

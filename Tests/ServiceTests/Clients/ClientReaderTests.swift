@@ -141,9 +141,8 @@ struct ClientReaderTests {
         let (reader, request) = (try await reader(), try request([(name, value)]))
         #expect(try await reader.fingerprint(of: request, from: "192.0.2.1", now: 0).isTracked == leavesTrace)
         // Campaigns use the same rule.
-        let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
-        #expect(
-            facts.facts(of: request, from: "192.0.2.1", as: RequestIdentity(viewer: "ann"), now: 0)?.viewer == (leavesTrace ? "ann" : nil))
+        let context = reader.targeting(of: request, from: "192.0.2.1", as: RequestIdentity(viewer: "ann"), now: 0)
+        #expect(context?.viewer == (leavesTrace ? "ann" : nil))
     }
 
     @Test("A bot name in a second User-Agent field marks the request as a bot's")
@@ -152,8 +151,7 @@ struct ClientReaderTests {
         var request = try request([("User-Agent", "Mozilla/5.0")])
         request.headerFields.append(HTTPField(name: .userAgent, value: "SomeBot/1"))
         #expect(try await reader.fingerprint(of: request, from: "192.0.2.1", now: 0).verdict == .bot)
-        let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
-        #expect(facts.facts(of: request, from: "192.0.2.1", as: RequestIdentity(), now: 0) == nil)
+        #expect(reader.targeting(of: request, from: "192.0.2.1", as: RequestIdentity(), now: 0) == nil)
     }
 
     @Test(

@@ -18,14 +18,18 @@ struct PageCacheTests {
         let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
         let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
-        pages.store(finished, as: key, target: "/feed?utm=1", version: version, current: version, renderedAt: 1, validUntil: 10)
+        pages.store(
+            PageCache.Page(response: finished, version: version, renderedAt: 1, validUntil: 10),
+            as: key, target: "/feed?utm=1", current: version)
         let (count, bytes) = pages.contents
         func isFound(_ target: String, _ version: StoreVersion) -> Bool {
             pages.response(key, target: target, version: version, now: 1) { _ in } != nil
         }
         #expect(isFound("/feed", version))
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "?utm=1".utf8.count)
-        pages.store(finished, as: key, target: "/feed?", version: version, current: version, renderedAt: 1, validUntil: 10)
+        pages.store(
+            PageCache.Page(response: finished, version: version, renderedAt: 1, validUntil: 10),
+            as: key, target: "/feed?", current: version)
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "utm=1".utf8.count)
         #expect(isFound("/feed?", version) && !isFound("/feed", StoreVersion(high: 1, low: 2)))
     }
@@ -47,7 +51,9 @@ struct PageCacheTests {
         for target in targets {
             let finished = EncodedResponse(ServerResponse(status: .ok, body: Array(target.utf8)))
             let key = PageCache.Key(FeedRequest(cursor: target, limit: 20, now: 1), of: "/feed")
-            pages.store(finished, as: key, target: target, version: version, current: version, renderedAt: 1, validUntil: 10)
+            pages.store(
+                PageCache.Page(response: finished, version: version, renderedAt: 1, validUntil: 10),
+                as: key, target: target, current: version)
             #expect(try find(target) === finished)
             for other in targets where other != target { #expect(try find(other) == nil) }
         }
@@ -60,7 +66,9 @@ struct PageCacheTests {
         let version = StoreVersion(high: 1, low: 1)
         func keep(until end: Int64) -> EncodedResponse {
             let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
-            pages.store(finished, as: key, target: "/feed", version: version, current: version, renderedAt: 1, validUntil: end)
+            pages.store(
+                PageCache.Page(response: finished, version: version, renderedAt: 1, validUntil: end),
+                as: key, target: "/feed", current: version)
             return finished
         }
         func found(now: Int64) -> EncodedResponse? { pages.response(key, target: "/feed", version: version, now: now) { _ in } }
@@ -79,8 +87,8 @@ struct PageCacheTests {
         let (now, ahead) = (Int64(1_000), Int64(6 * 3_600_000 + 1_000))
         for (moment, isServed) in [(ahead, true), (now, false)] {
             pages.store(
-                finished, as: key, target: "/feed", version: version, current: version, renderedAt: moment,
-                validUntil: CellTokens.endOfBucket(of: ahead))
+                PageCache.Page(response: finished, version: version, renderedAt: moment, validUntil: CellTokens.endOfBucket(of: ahead)),
+                as: key, target: "/feed", current: version)
             #expect((pages.response(key, target: "/feed", version: version, now: moment) { _ in } != nil) == isServed)
         }
     }
@@ -102,8 +110,9 @@ struct PageCacheTests {
         let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         func keep(_ revision: UInt64) {
             pages.store(
-                finished, as: key, target: "/feed", version: version, current: version, revision: revision, renderedAt: 1,
-                validUntil: CellTokens.endOfBucket(of: 1))
+                PageCache.Page(
+                    response: finished, version: version, revision: revision, renderedAt: 1, validUntil: CellTokens.endOfBucket(of: 1)),
+                as: key, target: "/feed", current: version)
         }
         func isServed() -> Bool {
             let found = pages.response(key, target: "/feed", version: version, now: 1) { _ in }
@@ -127,8 +136,9 @@ struct PageCacheTests {
         let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         func keep(_ page: Int, of version: Int, current: Int, at moment: Int64) {
             pages.store(
-                finished, as: keys[page], target: "/feed?limit=\(page)", version: versions[version],
-                current: versions[current], renderedAt: moment, validUntil: CellTokens.endOfBucket(of: moment))
+                PageCache.Page(
+                    response: finished, version: versions[version], renderedAt: moment, validUntil: CellTokens.endOfBucket(of: moment)),
+                as: keys[page], target: "/feed?limit=\(page)", current: versions[current])
         }
         func isServed(_ page: Int, at moment: Int64) -> Bool {
             pages.response(keys[page], target: "/feed?limit=\(page)", version: versions[2], now: moment) { _ in } != nil

@@ -8,22 +8,6 @@ internal import IntertwineSync
 internal import Logging
 internal import Synchronization
 
-/// The parts of the service that depend on the configuration and can be replaced while requests continue.
-struct Application: Sendable {
-    /// The routes of the public listener.
-    let routes: [Route]
-    let feeds: FeedCatalogue
-    let campaigns: Campaigns
-    /// The file that declares campaigns; nil if none is configured.
-    let campaignsFile: CampaignsFile?
-    let pages: PageCache
-    let cells: RenderedCellCache
-    let factories: CellFactories
-    /// The anonymization of addresses in the access log.
-    let privacy: AddressPrivacy
-    let trackerCalls: TrackerCalls
-}
-
 /// The current composition, and its replacement by a new one.
 final class ReloadableApplication: Sendable {
     private struct State {

@@ -10,30 +10,6 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import IntertwineSync
 
-/// The contents of the declaration files in the configuration, read once and checked against each other and the settings.
-struct Declarations {
-    /// The unchanged text of the file `kinds.file`; nil if the setting is empty.
-    let kindsText: String?
-    let file: KindsFile
-    let registry: CommandRegistry
-    /// All kinds of item, standard and declared.
-    let kinds: ItemKinds
-    /// The sources that the file `sources.file` declares.
-    let sources: [RemoteSource]
-
-    /// Checks that no declaration needs the service's own store.
-    ///
-    /// - Throws: `ConfigurationError` if a declaration needs it.
-    func checkNeedsNoFile() throws(ConfigurationError) {
-        guard file.feeds.plans.isEmpty else {
-            throw ConfigurationError("kinds.file: sections require the service's own store; this program provides another store")
-        }
-        guard sources.isEmpty else {
-            throw ConfigurationError("sources.file: sources require the service's own store; this program provides another store")
-        }
-    }
-}
-
 extension ServiceConfiguration {
     /// Checks the configuration without opening a store: the values, the commands of actions, and the files `kinds.file`, `sources.file` and
     /// `images.fallbacks`.
@@ -97,7 +73,8 @@ extension ServiceConfiguration {
         faults.collect { () throws(ConfigurationError) in try checkPinnedAds(file.feeds) }
         try faults.finish()
         return Declarations(
-            kindsText: text, file: file, registry: registry ?? .standard, kinds: kinds, sources: sources ?? [])
+            kindsText: text, feeds: file.feeds, languages: file.languages, advertisementPrefixes: file.advertisementPrefixes,
+            registry: registry ?? .standard, kinds: kinds, sources: sources ?? [])
     }
 
     /// Returns the kinds of item that imports and the admin API may write: users, advertisements, the kinds of an embedding program, and those of

@@ -1,0 +1,98 @@
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+
+/// The facts about a client that the fields of its request state, collected in one pass. Why: every click reads them.
+struct ClientInfo {
+    /// The maximum length of a stored user agent. Longer values are truncated, so that clients cannot fill the ledger.
+    private static let longestUserAgent = 256
+
+    /// The names of the fields that configuration chooses, in lower case; nil for a field that is not read.
+    struct FieldNames {
+        var viewer: String?
+        var attributes: String?
+        /// The field with the preferred languages.
+        var languages: String?
+    }
+
+    let isHead: Bool
+    /// The address of the connection's peer.
+    let peer: String
+    private(set) var viewer: String?
+    /// True if the request has two names of a viewer, so that the viewer is ambiguous.
+    private(set) var viewerIsRepeated = false
+    /// The attributes of the viewer and the preferred languages, unparsed.
+    private(set) var attributes: String?
+    private(set) var languages: String?
+    private var userAgents: String?
+    private(set) var forwardedFor: String?
+    /// A Boolean value indicating whether `DNT` or `Sec-GPC` opts out of tracking.
+    private(set) var optsOut = false
+    /// The values of `Sec-Purpose` and of its predecessors.
+    private(set) var purposes: [String] = []
+    private var fetchSite: String?
+    private var fetchMode: String?
+    private var fetchDestination: String?
+
+    /// True if a page of another site caused the request and it is no navigation. Apps send no Fetch Metadata fields.
+    var isForeignSubresource: Bool {
+        guard fetchSite == "cross-site" || fetchSite == "same-site" else { return false }
+        return fetchMode != "navigate" || fetchDestination != "document"
+    }
+
+    var userAgent: String? { userAgents.map { $0.prefix(bytes: Self.longestUserAgent) } }
+
+    init(_ request: HTTPRequest, from peer: String, _ names: FieldNames) {
+        (isHead, self.peer) = (request.method == .head, peer)
+        for field in request.headerFields { add(field.name.canonicalName, names) { field.value } }
+    }
+
+    /// Collects the fields of an unparsed request.
+    init(_ head: borrowing RequestHead, from peer: String, _ names: FieldNames) {
+        (isHead, self.peer) = (head.method == .head, peer)
+        head.forEachField { name, value in add(name, names, value) }
+    }
+
+    private mutating func add(_ name: String, _ names: FieldNames, _ value: () -> String) {
+        // A field of the configuration may also be one of the other fields.
+        if name == names.viewer {
+            viewerIsRepeated = viewer != nil
+            viewer = value()
+        }
+        if name == names.attributes { Self.add(value(), to: &attributes) }
+        if name == names.languages { Self.add(value(), to: &languages) }
+        switch name {
+        case "user-agent": Self.add(value(), to: &userAgents)
+        case "x-forwarded-for": Self.add(value(), to: &forwardedFor)
+        case "dnt", "sec-gpc": optsOut = optsOut || Self.isOptOut(value())
+        case "sec-purpose", "purpose", "x-purpose", "x-moz": purposes.append(value())
+        case "sec-fetch-site": fetchSite = value()
+        case "sec-fetch-mode": fetchMode = value()
+        case "sec-fetch-dest": fetchDestination = value()
+        default: break
+        }
+    }
+
+    /// Returns true if a member of the value is 1.
+    private static func isOptOut(_ value: String) -> Bool { value.split(separator: ",").contains { $0.trimmed == "1" } }
+
+    /// Appends a value of a field that occurs more than once, as one list (RFC 9110 section 5.3).
+    private static func add(_ value: String, to joined: inout String?) {
+        joined = joined.map { "\($0), \(value)" } ?? value
+    }
+}
+
+extension String {
+    /// Returns the longest prefix of whole characters that is at most `limit` bytes of UTF-8.
+    fileprivate func prefix(bytes limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
+        while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}

@@ -1,0 +1,177 @@
+internal import IntertwineAds
+internal import IntertwineCells
+internal import IntertwineDeclarations
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineItems
+internal import IntertwineLedger
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+internal import IntertwineTrackers
+
+/// The parts of the service that depend on the configuration and can be replaced while requests continue.
+struct Application: Sendable {
+    /// The routes of the public listener.
+    let routes: [Route]
+    let feeds: FeedCatalogue
+    let campaigns: Campaigns
+    /// The file that declares campaigns; nil if none is configured.
+    let campaignsFile: CampaignsFile?
+    let pages: PageCache
+    let cells: RenderedCellCache
+    let factories: CellFactories
+    /// The anonymization of addresses in the access log.
+    let privacy: AddressPrivacy
+    let trackerCalls: TrackerCalls
+}
+
+extension ServiceBuilder {
+    /// The feeds of one configuration, and what renders their cells and performs their actions.
+    private struct Feeds {
+        let catalogue: FeedCatalogue
+        let campaigns: Campaigns
+        let campaignsFile: CampaignsFile?
+        let factories: CellFactories
+        let cells: RenderedCellCache
+        let links: Links
+        let tokens: CellTokens
+        /// The items of data sources outside of the store.
+        let elsewhere: SourceItems
+        let keys: SigningKeys
+    }
+
+    /// Creates the feeds, the actions of cells and the routes for a configuration.
+    ///
+    /// - Throws: `ConfigurationError` if the configuration names unknown cells or commands, or a route hides another one.
+    func makeApplication(_ configuration: ServiceConfiguration, _ stores: OpenStores, _ parts: ProcessParts) throws -> Application {
+        let feeds = try makeFeeds(configuration, stores, parts)
+        let languages = LanguageReader(stores.declared.languages, viewerField: configuration.viewers.languageHeader)
+        let clients = ClientReader(
+            settings: configuration.events,
+            viewers: ViewerReader(
+                configuration.viewers, proxies: configuration.server.proxies, tokens: parts.viewerTokens?.verifier,
+                rejections: parts.rejections),
+            proxies: configuration.server.proxies, forwardingWarning: parts.forwardingWarning, keys: feeds.keys, languages: languages,
+            registry: parts.clients, cells: feeds.factories.cells, attributesField: configuration.viewers.attributesHeader,
+            window: configuration.campaigns.reservationTimeout.milliseconds)
+        let pages = PageCache(
+            capacity: configuration.feed.pageCache.bytes, maxStaleness: configuration.feed.maxStaleness.milliseconds,
+            metrics: parts.pageMetrics, isUnchanged: { [store = stores.store] in store.isValid($0, from: $1, to: $2) },
+            imageMetadata: parts.images.known)
+        let api = apiRoutes(configuration, stores, parts, feeds, clients, pages)
+        let description = APIDescription(
+            of: api, kinds: stores.declared.kinds, viewerHeader: configuration.viewers.header, publicURL: configuration.server.publicURL)
+        let playground = LimitedRoutes(limiter: parts.playgroundRequests, clients: clients, refusals: parts.refusals).limiting(
+            PlaygroundRoutes(
+                registry: stores.declared.registry, policy: configuration.actions.onFailure, hasViewers: configuration.cells.hasViewers
+            ).routes, as: .playground)
+        let viewer =
+            configuration.webClient.isEnabled ? WebClient.routes(viewerHeader: configuration.viewers.header) + playground : []
+        let routes = api + description.routes + viewer + SampleMediaRoutes().routes
+        let context = RouteContext.Parts(
+            store: stores.store, ledger: stores.ledger, links: feeds.links, clock: stores.clock, logger: logger, clients: clients)
+        let added = extensions.routes.map { $0.route(in: context) }
+        if let error = ConfigurationError(extensions.listErrors + Route.errors(in: added, beside: routes)) { throw error }
+        return Application(
+            routes: routes + added, feeds: feeds.catalogue, campaigns: feeds.campaigns, campaignsFile: feeds.campaignsFile, pages: pages,
+            cells: feeds.cells, factories: feeds.factories, privacy: AddressPrivacy(mode: configuration.events.address, keys: feeds.keys),
+            trackerCalls: TrackerCalls(keys: feeds.keys))
+    }
+
+    private func makeFeeds(_ configuration: ServiceConfiguration, _ stores: OpenStores, _ parts: ProcessParts) throws -> Feeds {
+        let (declared, keys, store) = (stores.declared, stores.ring.keys, stores.store)
+        let kindsFile = try configuration.kindsFile(of: declared.kindsText, extensions)
+        let factories = try configuration.cellFactories(extensions, commands: declared.registry, kinds: kindsFile)
+        let links = Links(
+            base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: parts.images.links.link,
+            media: SampleMediaRoutes.href, known: parts.images.known)
+        let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
+        let cells = RenderedCellCache(capacity: configuration.feed.cellCache.bytes(), counters: parts.cellCounters)
+        let sources = declared.feeds.sources(streams: stores.streams, settings: configuration.feed).merging(extensions.dataSources) { $1 }
+        let elsewhere = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
+        try configuration.checkPinnedAds(declared.feeds)
+        let campaignsFile = try configuration.campaignsFile(among: declared.feeds, configuration.creatives(kindsFile, extensions))
+        func placement(in feed: String) -> any AdPlacement {
+            let own = declared.feeds.ads[feed].flatMap { $0 == DeclaredAds() ? nil : configuration.feed.with($0).placement }
+            return own ?? extensions.placement ?? configuration.feed.placement
+        }
+        let campaigns = Campaigns(
+            campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery, memberships: stores.ownStore,
+            inventory: CampaignInventory(
+                sources, placement: placement, hasAttributes: configuration.viewers.canHaveAttributes,
+                hasViewers: configuration.viewers.canBeNamed))
+        let catalogue = FeedCatalogue(sources) { name, title, path, source in
+            FeedAssembler(
+                name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
+                placement: placement(in: title), campaigns: campaigns,
+                isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, elsewhere: elsewhere,
+                keys: keys, links: links, tokens: tokens, logger: logger)
+        }
+        return Feeds(
+            catalogue: catalogue, campaigns: campaigns, campaignsFile: campaignsFile, factories: factories, cells: cells, links: links,
+            tokens: tokens, elsewhere: elsewhere, keys: keys)
+    }
+
+    /// Returns the routes of the public listener that the description of the API contains.
+    private func apiRoutes(
+        _ configuration: ServiceConfiguration, _ stores: OpenStores, _ parts: ProcessParts, _ feeds: Feeds, _ clients: ClientReader,
+        _ pages: PageCache
+    ) -> [Route] {
+        let (store, ledger, languages) = (stores.store, stores.ledger, clients.languages)
+        let performer = ActionPerformer(
+            store: store, ledger: ledger, factories: feeds.factories, registry: stores.declared.registry, links: feeds.links,
+            tokens: feeds.tokens, undoWindow: configuration.actions.undoWindow.milliseconds,
+            eventsDidCommit: parts.delivery.eventsDidCommit, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
+        let format = PageFormat(
+            viewerFields: configuration.viewers.varyingFields, languages: languages, maxAge: configuration.feed.maxAge.milliseconds / 1_000)
+        let feed = FeedRoutes(
+            feeds: feeds.catalogue, campaigns: feeds.campaigns,
+            store: store, ledger: ledger, clients: clients,
+            loader: PageLoader(
+                store: store, pages: pages, format: format, metrics: parts.pageMetrics, imagePrefetcher: parts.images.prefetcher),
+            format: format,
+            catalogue: FeedListing(in: languages) { language in
+                feeds.catalogue.listed(
+                    titles: stores.declared.feeds.titles, in: language, layouts: feeds.factories.layouts, links: feeds.links)
+            }, live: parts.subscribers)
+        let lists = ViewerListRoutes(extensions.lists, clients: clients, format: format) { list, path in
+            ViewerListAssembler(
+                list: list, path: path, store: store, ledger: ledger, factories: feeds.factories, keys: feeds.keys, links: feeds.links,
+                tokens: feeds.tokens, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
+        }
+        let idempotency = IdempotencyKeys(clients: clients, keys: feeds.keys)
+        let clicks = ClickRoutes(performer: performer, clients: clients, reportsVerdict: configuration.events.reportsVerdict)
+        let actions = CellRoutes(
+            performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
+            viewerDidChange: { [parts] in parts.subscribers.viewerDidChange($0) })
+        let limited = LimitedRoutes(limiter: parts.writes, clients: clients, refusals: parts.refusals)
+        let challenging = { (routes: [Route]) in parts.viewerTokens == nil ? routes : routes.map { $0.challenging() } }
+        return feed.routes + challenging(lists.routes) + limited.limiting(ClientRoutes(registry: parts.clients).routes, as: .clients)
+            + challenging(limited.limiting(actions.routes, as: .actions)).map { $0.describing(stores.declared.registry) } + clicks.routes
+            + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
+            + parts.images.routes(clients)
+            + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
+    }
+
+    /// Checks an application against the store, and activates it.
+    ///
+    /// - Throws: `ConfigurationError` with all conflicts, `StoreError`.
+    func activate(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws {
+        let campaigns = application.campaigns
+        if let file = application.campaignsFile {
+            let findings = try await campaigns.findings(in: stores.store, stores.campaignLedger)
+            if let error = file.errors(findings) { throw error }
+            for (campaign, creative) in findings.gone {
+                logger.warning("an ad of a campaign is missing", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])
+            }
+        }
+        let now = stores.clock()
+        if let campaignIndex = try await campaigns.campaignIndex(of: stores.store) {
+            try await campaigns.remember()
+            try await stores.store.read(for: .background) { _ in try parts.delivery.begin(campaignIndex, now: now) }
+        }
+        // The application is active from here on.
+        parts.subscribers.serve(application.feeds)
+        try await parts.images.takedowns.serve(campaigns)
+    }
+}

@@ -1,0 +1,62 @@
+internal import IntertwineAds
+internal import IntertwineFeed
+internal import IntertwineLedger
+internal import IntertwineObservability
+internal import IntertwinePrimitives
+internal import IntertwineStorage
+internal import IntertwineSync
+
+/// The parts that live as long as the process.
+struct ProcessParts: Sendable {
+    let state = ServiceState()
+    let images: ImageProxy
+    /// The synchronization of remote sources; nil if the program provides the store.
+    let polling: SourcePoller?
+    let pageMetrics: PageMetrics
+    let cellCounters = RenderedCellCache.Counters()
+    let writes: WriteLimiter
+    let rejections: WriteLimiter
+    let playgroundRequests = WriteLimiter(
+        address: PlaygroundRoutes.requestsPerMinute, viewer: PlaygroundRoutes.requestsPerMinute)
+    let refusals: WriteRefusals
+    let delivery: AdServer
+    let subscribers: LiveFeeds
+    let clients: ClientRegistry
+    let forwardingWarning: ForwardingWarning
+    let viewerTokens: TokenService?
+    let operatorTokens: TokenService?
+
+    var tokenServices: [TokenService] { [viewerTokens, operatorTokens].compactMap { $0 } }
+}
+
+extension ServiceBuilder {
+    /// Creates the parts that live as long as the process.
+    func makeProcessParts(_ stores: OpenStores) throws -> ProcessParts {
+        let limits = configuration.server.limits
+        let clock = stores.clock
+        let images = try ImageProxy(
+            configuration.images, signer: configuration.images.signer(stores.ring.keys), folder: configuration.store.path(of: "images"),
+            store: stores.ownStore, clock: clock, logger: logger)
+        let polling = stores.ownStore.map { store in
+            SourcePoller(
+                stores.declared.sources, policy: configuration.sources.policy, into: store, at: stores.location, now: clock, logger: logger)
+        }
+        // A separate limiter, because many viewers of one address receive pages.
+        let decisions = WriteLimiter(address: limits.decisionsPerAddress, viewer: limits.writesPerViewer)
+        let delivery = AdServer(
+            ledger: stores.campaignLedger, process: ProcessName.make(), lifetime: configuration.campaigns.reservationTimeout.milliseconds
+        ) { facts, now in
+            decisions.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
+        }
+        let tokens = try configuration.tokenServices(clock: clock, logger: logger)
+        return ProcessParts(
+            images: images, polling: polling, pageMetrics: PageMetrics(registry: telemetry.registry),
+            writes: WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer),
+            rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer),
+            refusals: WriteRefusals(stores.ledger), delivery: delivery,
+            subscribers: LiveFeeds(
+                limit: limits.effectiveEventStreams, store: stores.store, ledger: stores.ledger, clock: clock, logger: logger),
+            clients: ClientRegistry(stores.ownLedger), forwardingWarning: ForwardingWarning(logger: logger), viewerTokens: tokens.viewers,
+            operatorTokens: tokens.operators)
+    }
+}

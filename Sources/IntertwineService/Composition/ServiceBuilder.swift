@@ -1,0 +1,50 @@
+internal import Glibc
+internal import IntertwineHTTPServer
+public import IntertwineObservability
+internal import IntertwineRouting
+public import Logging
+
+extension FeedService {
+    /// Creates and connects all parts of the service. This is the only composition root.
+    ///
+    /// - Parameters:
+    ///   - extensions: The kinds of item, cells and commands of the embedding program.
+    ///   - telemetry: The metrics and logs of the process; nil to create new ones.
+    /// - Throws: `ConfigurationError` or `StoreError`, each with one line for the person who starts the service.
+    public static func build(
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
+        logger: Logger
+    ) throws -> FeedService {
+        // A closed log or connection must not end the process.
+        signal(SIGPIPE, SIG_IGN)
+        // The check includes the needs of serving, because workers start during the composition and would fail without a clear message.
+        try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
+        try ThreadLimit.require(ThreadLimit.ofServing)
+        return try ServiceBuilder(
+            configuration: configuration, extensions: extensions, telemetry: telemetry ?? Telemetry(configuration.log), logger: logger
+        ).build()
+    }
+}
+
+/// Composes the service in five steps. Each step gets the results of the previous ones.
+struct ServiceBuilder: Sendable {
+    let configuration: ServiceConfiguration
+    let extensions: ServiceExtensions
+    let telemetry: Telemetry
+    let logger: Logger
+
+    func build() throws -> FeedService {
+        let stores = try openStores()
+        let parts = try makeProcessParts(stores)
+        let router = Router([], acceptsOnlyJSON: true, clock: stores.clock, logger: logger)
+        let live = try ReloadableApplication(configuration, router: router, control: telemetry.control, logger: logger) {
+            try makeApplication($0, stores, parts)
+        } check: {
+            try await activate($0, stores, parts)
+        }
+        let listeners = try makeListeners(live, router, stores, parts)
+        let background = backgroundServices(live, stores, parts, listeners)
+        return FeedService(
+            live: live, stores: stores, parts: parts, listeners: listeners, background: background, telemetry: telemetry, logger: logger)
+    }
+}

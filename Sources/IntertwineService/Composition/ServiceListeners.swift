@@ -1,0 +1,115 @@
+internal import IntertwineAds
+internal import IntertwineHTTPServer
+internal import IntertwineObservability
+internal import IntertwineOperators
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+internal import IntertwineStorage
+internal import IntertwineTrackers
+
+/// The listeners of the service with their handlers, and the parts that observe their requests.
+struct ServiceListeners: Sendable {
+    let servers: [(name: String, server: HTTPServer)]
+    let publicHandler: any HTTPHandler
+    /// The handler of the admin listener; nil if it is not started.
+    let operatorHandler: (any HTTPHandler)?
+    let operatorRoutes: [Route]
+    let accessLog: AccessLog
+    /// The audit log; nil if the admin listener is not started.
+    let audit: AuditLog?
+    /// The calls to the trackers of third parties; nil if the ledger keeps none.
+    let trackers: TrackerDispatcher?
+}
+
+extension ServiceBuilder {
+    /// Creates the listeners, the admin API, and the logs and metrics of requests.
+    func makeListeners(
+        _ live: ReloadableApplication, _ router: Router, _ stores: OpenStores, _ parts: ProcessParts
+    ) throws -> ServiceListeners {
+        let trackers = stores.trackerLedger.map { ledger in
+            TrackerDispatcher(
+                ledger: ledger,
+                sources: [
+                    AdTrackers(store: stores.store, factories: { live.current.factories }),
+                    CampaignTrackers(store: stores.store, campaigns: { live.current.campaigns }),
+                ], calls: { live.current.trackerCalls }, policy: configuration.images.trackerPolicy, settings: configuration.trackers,
+                now: stores.clock, logger: logger)
+        }
+        let accessLog = AccessLog(
+            control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
+            anonymize: { live.current.privacy.storedForm(of: $0, now: $1) })
+        let samples = ServiceSamples(
+            live: live, cellCounters: parts.cellCounters, store: stores.ownStore, ledger: stores.ownLedger, polling: parts.polling,
+            trackers: trackers?.metrics, imageManager: parts.images.manager, accessLog: accessLog, sink: telemetry.sink,
+            listeners: parts.subscribers, checkedFiles: stores.checkedFiles, tokens: parts.tokenServices, clock: stores.clock,
+            keyCreation: stores.ring.creation)
+        let administration = administrationRoutes(live, stores, parts, samples)
+        let problemPages = OperatorDescription.problemPages(describing: administration)
+        let described = administration + [problemPages.route]
+        let operatorRoutes =
+            described + [OperatorDescription.route(describing: described)]
+            + (configuration.webClient.isEnabled ? WebClient.operatorRoutes() : [])
+        let counted = configuration.metrics.isEnabled ? telemetry.registry : nil
+        let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
+        let observer = { (listener: String, onRefusal: @escaping @Sendable (RefusedRequest) -> Void) in
+            ServiceObserver(listener: listener, routes: patterns, registry: counted, log: accessLog, onRefusal: onRefusal)
+        }
+
+        // The public handlers, from the innermost outwards.
+        var publicHandler: any HTTPHandler = CORSMiddleware(
+            policy: configuration.crossOrigin.policy, publicURL: { live.configuration.server.publicURL },
+            viewerFields: { live.configuration.viewers.fields }, next: router)
+        for middleware in extensions.middleware.reversed() {
+            publicHandler = MiddlewareHandler(middleware: middleware, router: router, next: publicHandler)
+        }
+        var servers = [
+            (
+                name: "service",
+                server: try HTTPServer(
+                    configuration: configuration.publicServer, handler: publicHandler, observer: observer("service") { _ in })
+            )
+        ]
+        var operatorHandler: (any HTTPHandler)?
+        let audit = configuration.admin.isEnabled ? try AuditLog(path: configuration.auditLog) : nil
+        if let audit {
+            let handler = AdminAuthMiddleware(
+                guarding: OperatorGuard(
+                    configuration.admin, tokens: parts.operatorTokens?.verifier,
+                    open: HealthRoutes.paths.union(WebClient.operatorPaths).union(problemPages.paths), logger: logger),
+                next: Router(operatorRoutes, clock: stores.clock, logger: logger), audit: audit, clock: stores.clock, logger: logger)
+            operatorHandler = handler
+            servers.append(
+                (
+                    "admin",
+                    try HTTPServer(
+                        configuration: configuration.adminServer, handler: handler, observer: observer("admin", handler.record))
+                ))
+        }
+        return ServiceListeners(
+            servers: servers, publicHandler: publicHandler, operatorHandler: operatorHandler, operatorRoutes: operatorRoutes,
+            accessLog: accessLog, audit: audit, trackers: trackers)
+    }
+
+    /// Returns the routes of the admin listener that its description contains.
+    private func administrationRoutes(
+        _ live: ReloadableApplication, _ stores: OpenStores, _ parts: ProcessParts, _ samples: ServiceSamples
+    ) -> [Route] {
+        HealthRoutes(store: stores.store, ledger: stores.ledger, state: parts.state, tag: "Health").routes
+            + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
+            + OperatorRoutes(
+                store: stores.ownStore, location: stores.location, kinds: stores.declared.kinds, described: extensions.kinds,
+                settings: configuration.admin, archive: stores.archive, prefixes: stores.declared.advertisementPrefixes,
+                reportQuery: {
+                    guard let ledger = stores.campaignLedger else { return [:] }
+                    return try await live.current.campaigns.figures(in: stores.store, ledger, now: stores.clock())
+                }, images: parts.images.manager, polling: parts.polling,
+                owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
+                onErasure: { parts.subscribers.viewerDidChange($0) }
+            ).routes
+            + ExplainRoutes(
+                feeds: { live.current.feeds }, kinds: stores.declared.kinds,
+                window: configuration.campaigns.reservationTimeout.milliseconds, ledger: stores.ledger
+            ).routes
+            + CampaignRoutes(campaigns: { live.current.campaigns }, store: stores.store).routes
+    }
+}
