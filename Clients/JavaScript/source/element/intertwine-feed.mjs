@@ -246,7 +246,7 @@ export class IntertwineFeed extends HTMLElement {
       end: element("p.end", { id: "end", hidden: true, part: "end" }),
       pill: element("button.button.pill", { type: "button", hidden: true, part: "pill" }),
       banner: element("section.banner", { id: "banner", "aria-label": "Connection", hidden: true, part: "banner" }),
-      toasts: element("div.toasts", { id: "toasts", role: "region", "aria-label": "Notices", part: "notices" }),
+      toasts: element("div.toasts", { id: "toasts", role: "group", "aria-label": "Notices", part: "notices" }),
       ruler: element("i.ruler", { "aria-hidden": "true" }),
       live: element("p.visually-hidden", { id: "live", role: "status", "aria-live": "polite" }),
     };
