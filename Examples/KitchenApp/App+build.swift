@@ -2,16 +2,14 @@ import Foundation
 import IntertwineService
 import ServiceLifecycle
 
-/// The feed as a service of a `ServiceGroup`.
+/// The feed as a service of a `ServiceGroup`, which prints its address.
 struct FeedApplication: Service {
     let feed: FeedService
 
     func run() async throws {
-        try await cancelWhenGracefulShutdown {
-            try await feed.run { addresses in
-                print("listening on http://\(addresses["service"] ?? "")")
-                fflush(nil)
-            }
+        try await feed.run { addresses in
+            print("listening on http://\(addresses["service"] ?? "")")
+            fflush(nil)
         }
     }
 }

@@ -62,6 +62,7 @@ extension StoreSettings {
     }
 
     fileprivate func copyEndpoint() throws(StoreError) -> any CopyEndpoint {
-        try sharedDatabase()?.copyEndpoint() ?? FileCopyEndpoint(items: database, ledger: ledgerDatabase)
+        if let shared = try sharedDatabase() { return try shared.copyEndpoint() }
+        return try FileCopyEndpoint(items: database, ledger: ledgerDatabase)
     }
 }

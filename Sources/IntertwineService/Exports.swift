@@ -8,7 +8,9 @@
 @_exported public import protocol IntertwineAds.AdPlacement
 @_exported public import struct IntertwineAds.ContentRange
 @_exported public import enum IntertwineAds.FillPolicy
+@_exported public import struct IntertwineCells.Analytics
 @_exported public import struct IntertwineCells.BindCommand
+@_exported public import struct IntertwineCells.CellActions
 @_exported public import struct IntertwineCells.CellBinding
 @_exported public import struct IntertwineCells.CellCommands
 @_exported public import struct IntertwineCells.CellContext
@@ -16,13 +18,18 @@
 @_exported public import struct IntertwineCells.CellSize
 @_exported public import struct IntertwineCells.CellViewModel
 @_exported public import protocol IntertwineCells.CellViewModelFactory
+@_exported public import struct IntertwineCells.Clickthrough
 @_exported public import protocol IntertwineCells.Command
 @_exported public import struct IntertwineCells.CommandContext
 @_exported public import struct IntertwineCells.CommandKey
 @_exported public import struct IntertwineCells.CommandRequirements
 @_exported public import struct IntertwineCells.CommandSubject
+@_exported public import struct IntertwineCells.Dismiss
 @_exported public import struct IntertwineCells.MacroCommand
+@_exported public import struct IntertwineCells.Present
+@_exported public import struct IntertwineCells.Presentation
 @_exported public import struct IntertwineCells.Refusal
+@_exported public import struct IntertwineCells.Save
 @_exported public import protocol IntertwineCells.UndoableCommand
 @_exported public import struct IntertwineDeclarations.ByteCount
 @_exported public import struct IntertwineDeclarations.ConfigurationError
@@ -41,6 +48,7 @@
 @_exported public import struct IntertwineHTTPServer.ServerRequest
 @_exported public import struct IntertwineHTTPServer.ServerResponse
 @_exported public import struct IntertwineItems.FeedItem
+@_exported public import struct IntertwineItems.FieldDeclaration
 @_exported public import protocol IntertwineItems.FeedSnapshot
 @_exported public import protocol IntertwineItems.FeedStore
 @_exported public import struct IntertwineItems.ItemBody

@@ -4,11 +4,11 @@ package import IntertwineHTTPServer
 public import IntertwineObservability
 internal import IntertwineRouting
 public import Logging
-internal import ServiceLifecycle
+public import ServiceLifecycle
 internal import UnixSignals
 
 /// The service, composed from a configuration by ``build(configuration:extensions:telemetry:logger:)``.
-public struct FeedService: Sendable {
+public struct FeedService: ServiceLifecycle.Service, Sendable {
     /// The product's version (semver.org), as `intertwine --version` and the metric `intertwine_build_info` report it.
     public static let version = "0.1.0"
 
@@ -76,6 +76,11 @@ public struct FeedService: Sendable {
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
         try await run(on: try StartingListeners(live.configuration, logger: logger), reloading: reloading, started: started)
+    }
+
+    /// Serves like ``run(reloading:started:)``, and until the `ServiceGroup` that runs this service shuts down.
+    public func run() async throws {
+        try await run(reloading: nil)
     }
 
     private func run(

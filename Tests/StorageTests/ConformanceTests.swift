@@ -2,6 +2,7 @@ import IntertwineConformance
 import IntertwineFeed
 import IntertwineItems
 import IntertwineLedger
+import IntertwineStorageCore
 import Testing
 
 @Suite("Conformance of stores, ledgers and data sources", .timeLimit(.minutes(2)))

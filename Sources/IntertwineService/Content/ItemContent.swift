@@ -102,7 +102,7 @@ public struct Cell: Sendable {
 @resultBuilder
 public struct Bind: Sendable {
     private enum Content: Sendable {
-        case value(Binding.Value)
+        case value(CellBinding.Value)
         case image(String, CellSize?, ImageGeometry.Fit, alternative: String?)
     }
 
@@ -149,7 +149,7 @@ public struct Bind: Sendable {
     }
 
     /// A value of any type.
-    public init(_ part: String, value: Binding.Value?) {
+    public init(_ part: String, value: CellBinding.Value?) {
         self.init(part: part, value.map { .value($0) })
     }
 
@@ -169,14 +169,14 @@ public struct Bind: Sendable {
     /// Returns the binding in a cell; nil if the part has no value.
     ///
     /// - Parameter title: The first text of the cell.
-    fileprivate func binding(in cell: CellSize, titled title: String?, _ context: CellContext) -> Binding? {
+    fileprivate func binding(in cell: CellSize, titled title: String?, _ context: CellContext) -> CellBinding? {
         switch content {
-        case .value(let value): return Binding(part, value)
+        case .value(let value): return CellBinding(part, value)
         case .image(let source, let size, let fit, let alternative):
             let shape = ImageSizing.cell.shape(in: size ?? cell, fit)
             var image = context.links.image(source, shape.named(part), scale: context.scale, now: context.now)
             image.alternative = alternative ?? title
-            return Binding(part, .image(image))
+            return CellBinding(part, .image(image))
         case nil: return nil
         }
     }
@@ -196,7 +196,7 @@ extension ImageGeometry {
 
 extension Cell {
     /// Returns the bindings of the cell.
-    func bindings(in context: CellContext) -> [Binding] {
+    func bindings(in context: CellContext) -> [CellBinding] {
         let title = bindings.lazy.compactMap(\.text).first
         return bindings.compactMap { $0.binding(in: size, titled: title, context) }
     }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineAds
 internal import IntertwineCells
+internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineItems

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationNetworking
 import IntertwineService
 import IntertwineTesting
 import ServiceLifecycle
@@ -154,14 +155,11 @@ struct ArticleTests {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let (addresses, continuation) = AsyncStream.makeStream(of: [String: String].self)
-        let group = try group([Waiting()], database: "\(folder)/items.sqlite") { continuation.yield($0) }
-        let running = Task {
-            defer { continuation.finish() }
-            try await group.run()
-        }
-        var starts = addresses.makeAsyncIterator()
-        #expect(await starts.next()?["service"] != nil)
+        let port = try freePort()
+        let group = try group([Waiting()], database: "\(folder)/items.sqlite", port: Int(port))
+        let running = Task { try await group.run() }
+        let health = try #require(URL(string: "http://127.0.0.1:\(port)/healthz"))
+        while (try? await URLSession.shared.data(from: health)) == nil { try await Task.sleep(for: .milliseconds(20)) }
         await group.triggerGracefulShutdown()
         try await running.value
     }

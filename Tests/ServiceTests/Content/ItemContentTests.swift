@@ -1,4 +1,5 @@
 import Foundation
+import IntertwineItems
 import IntertwineService
 import IntertwineTesting
 import Testing
