@@ -48,9 +48,9 @@
 @_exported public import struct IntertwineHTTPServer.ServerRequest
 @_exported public import struct IntertwineHTTPServer.ServerResponse
 @_exported public import struct IntertwineItems.FeedItem
-@_exported public import struct IntertwineItems.FieldDeclaration
 @_exported public import protocol IntertwineItems.FeedSnapshot
 @_exported public import protocol IntertwineItems.FeedStore
+@_exported public import struct IntertwineItems.FieldDeclaration
 @_exported public import struct IntertwineItems.ItemBody
 @_exported public import struct IntertwineItems.ItemError
 @_exported public import struct IntertwineItems.ItemFields

@@ -8,8 +8,10 @@ struct MemoryStoreConformanceTests {
     func conforms() async throws {
         let store = MemoryStore()
         for number in 0..<12 {
-            let item = FeedItem(kind: "card", id: "c\(number)", variant: "", position: Int64(number * 2), body: [])
-            store.put(item, in: number % 4 == 0 ? .advertisements : .content)
+            let isAdvertisement = number % 4 == 0
+            let kind = isAdvertisement ? "ad" : "card"
+            let item = FeedItem(kind: kind, id: "c\(number)", variant: "", position: Int64(number * 2), body: [])
+            store.put(item, in: isAdvertisement ? .advertisements : .content)
         }
         try await Conformance.check(store)
     }

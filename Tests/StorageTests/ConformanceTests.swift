@@ -25,7 +25,9 @@ struct ConformanceTests {
 
     @Test("Ledgers conform", arguments: LedgerKind.allCases)
     func ledgers(kind: LedgerKind) async throws {
-        try await Conformance.check(try LedgerBench(kind, hasClock: false).ledger)
+        let bench = try LedgerBench(kind, hasClock: false)
+        try await Conformance.check(bench.ledger)
+        withExtendedLifetime(bench) {}
     }
 
     @Test("Data sources of a store conform", arguments: StoreKind.allCases)

@@ -13,9 +13,9 @@ internal import Synchronization
 
 /// The route `POST /web-client/playground`: the cells of a sample item, by a declaration of kinds that a person edits in the web client.
 ///
-/// The declaration is validated, and the cells are made, by the code that `kinds.file` and pages use. Nothing is stored. Why no part of a
-/// response is valid elsewhere: tokens are signed with a random key, and images are replaced by one of the web client, so that nobody gets
-/// signed URLs for images of other hosts.
+/// The declaration is validated, and the cells are made, by the code that `kinds.file` and pages use. Nothing is stored. No part of a
+/// response is valid elsewhere: tokens are signed with a random key. An image of the web client replaces those of the item, because
+/// signed URLs for images of other hosts would be valid.
 struct PlaygroundRoutes: Sendable {
     /// The requests per minute of one address.
     static let requestsPerMinute = 120

@@ -200,7 +200,7 @@ struct RenderedCellCacheTests {
                 #expect(
                     text.hasPrefix(
                         #"{"id":"user:\#(written)","identifier":"UserSnapshotCollectionViewCell","size":{"width":\#(Int(size.width)),"#
-                            + #""height":\#(Int(size.height))},"actions":{"configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"n"},"#
+                            + #""height":\#(Int(size.height)),"textHeight":24},"actions":{"configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"n"},"#
                     ))
                 for slot in ["selection", "dismissal"] {
                     #expect(

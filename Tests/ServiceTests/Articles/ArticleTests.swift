@@ -87,7 +87,7 @@ struct ArticleTests {
         try await TestService.run(items: item, extensions: cards) { service in
             let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "v"])
             for text in ["CardCell", "Hello", #""alt":"Hello""#, #""Save""#] { #expect(page.text.contains(text)) }
-            #expect(try await service.client.post("/cells/card:1/save", fields: ["X-Viewer-ID": "v"]).status == 200)
+            #expect(try await service.client.post("/cells/card:1/bookmark", fields: ["X-Viewer-ID": "v"]).status == 200)
             let spam = try await service.operators.put("/admin/items/card/2", json: ["text": "spam", "size": "small"])
             #expect(spam.status == 422 && spam.text.contains("text: is advertising"))
         }
@@ -143,7 +143,7 @@ struct ArticleTests {
             #expect(try await service.client.get("/feed").text.contains("First"))
             store.replace([try FeedItem(Card(text: "Second", size: .small), id: "2", position: 2)])
             #expect(try await service.client.get("/feed").text.contains("Second"))
-            #expect(try await service.client.post("/cells/card:2/save", fields: ["X-Viewer-ID": "v"]).status == 200)
+            #expect(try await service.client.post("/cells/card:2/bookmark", fields: ["X-Viewer-ID": "v"]).status == 200)
         }
     }
 

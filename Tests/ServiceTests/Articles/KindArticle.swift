@@ -29,7 +29,7 @@ struct Card: ItemContent {
 
 let cards = {
     var extensions = ServiceExtensions()
-    extensions.add(Card.self, actions: .on(.selection, Analytics()).on("save", Save(), label: ["en": "Save", "de": "Merken"]))
+    extensions.add(Card.self, actions: .on(.selection, Analytics()).on("bookmark", Save(), label: ["en": "Save", "de": "Merken"]))
     return extensions
 }()
 // article: end

@@ -37,8 +37,8 @@ struct APIDescriptionTests {
         let routes = service.publicRoutes + service.operatorRoutes
         #expect(
             routes.filter { $0.operation == nil }.map(\.pattern) == [
-                "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}", "/sample/{file}", "/reports",
-                "/reports/reports.css",
+                "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}",
+                "/web-client/playground", "/sample/{file}", "/reports", "/reports/reports.css",
                 "/reports/reports.mjs",
                 "/reports/chart.mjs", "/explain", "/explain/explain.mjs",
             ])
