@@ -22,7 +22,12 @@ struct App: AsyncParsableCommand {
         let orders = OrderQueue()
         let application = try buildApplication(data: data, port: port, token: token, orders: orders, logger: logger)
         let group = ServiceGroup(
-            configuration: .init(services: [.init(service: application), .init(service: OrderPrinter(orders: orders))], logger: logger))
+            configuration: .init(
+                services: [
+                    .init(service: OrderPrinter(orders: orders)),
+                    // The feed ends on SIGTERM and SIGINT.
+                    .init(service: application, successTerminationBehavior: .gracefullyShutdownGroup),
+                ], logger: logger))
         try await group.run()
     }
 }

@@ -21,7 +21,7 @@ struct NewsFeed: AsyncParsableCommand {
         guard let base = URL(string: api) else { throw ValidationError("\(api) is no URL") }
         let (api, version) = (NewsAPI(base: base), ArticleVersion())
         var extensions = ServiceExtensions()
-        extensions.add(Article.self, actions: .on(.selection, Analytics()).on("save", Save(), label: "Save"))
+        extensions.add(Article.self, actions: .on(.selection, Analytics()).on("bookmark", Save(), label: "Save"))
         func source(_ section: String) -> ArticleSource { ArticleSource(api: api, section: section, articles: version) }
         extensions.dataSources["main"] = SectionedDataSource([
             FeedSection("world", title: "World", source: source("world")),

@@ -78,7 +78,9 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         try await run(on: try StartingListeners(live.configuration, logger: logger), reloading: reloading, started: started)
     }
 
-    /// Serves like ``run(reloading:started:)``, and until the `ServiceGroup` that runs this service shuts down.
+    /// Serves like ``run(reloading:started:)``, as a service of a `ServiceGroup`. It also ends when the group shuts down.
+    ///
+    /// The group needs the behaviour `gracefullyShutdownGroup` for this service, because it ends on SIGTERM and SIGINT.
     public func run() async throws {
         try await run(reloading: nil)
     }

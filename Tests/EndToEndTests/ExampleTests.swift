@@ -92,7 +92,7 @@ struct ExampleTests {
                     try JSON(ask("GET", "/feed", [], "").text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
                 }
                 #expect(try cells() == ["section:world", "article:w1", "article:w2", "section:sport", "article:s1"])
-                let answer = try JSON(try ask("POST", "/cells/article:s1/save", [], "").text)
+                let answer = try JSON(try ask("POST", "/cells/article:s1/bookmark", [], "").text)
                 #expect(try ask("GET", "/saved", [], "").text.contains("Title s1"))
                 #expect(try ask("DELETE", try #require(answer["undo"]?["href"]?.text), [], "").status == 200)
                 hasNews.withLock { $0 = true }

@@ -21,6 +21,7 @@ struct ConformanceTests {
     func stores(kind: StoreKind) async throws {
         let scratch = try Scratch()
         try await Conformance.check(try store(kind, in: scratch))
+        withExtendedLifetime(scratch) {}
     }
 
     @Test("Ledgers conform", arguments: LedgerKind.allCases)
@@ -32,10 +33,12 @@ struct ConformanceTests {
 
     @Test("Data sources of a store conform", arguments: StoreKind.allCases)
     func dataSources(kind: StoreKind) async throws {
-        let store = try store(kind, in: try Scratch())
+        let scratch = try Scratch()
+        let store = try store(kind, in: scratch)
         try await Conformance.check(FlatDataSource(), in: store)
         let sections = [FeedSection("users", stream: .content), FeedSection("ads", stream: .advertisements)]
         try await Conformance.check(SectionedDataSource(sections), in: store)
+        withExtendedLifetime(scratch) {}
     }
 
     @Test("An array of items conforms")

@@ -1,7 +1,6 @@
 // article: ServiceGroups
 import IntertwineService
 import ServiceLifecycle
-import UnixSignals
 
 /// Returns a group with the feed and other services, which stop after it.
 func group(_ others: [any Service], database: String, port: Int) throws -> ServiceGroup {
@@ -11,7 +10,8 @@ func group(_ others: [any Service], database: String, port: Int) throws -> Servi
     configuration.admin.isEnabled = false
     let logger = Logger(label: "feed")
     let feed = try FeedService.build(configuration: configuration, extensions: cards, logger: logger)
-    return ServiceGroup(
-        configuration: .init(services: others + [feed], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    let services: [ServiceGroupConfiguration.ServiceConfiguration] =
+        others.map { .init(service: $0) } + [.init(service: feed, successTerminationBehavior: .gracefullyShutdownGroup)]
+    return ServiceGroup(configuration: .init(services: services, logger: logger))
 }
 // article: end
