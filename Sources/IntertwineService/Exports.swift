@@ -10,11 +10,9 @@
 @_exported public import enum IntertwineAds.FillPolicy
 @_exported public import struct IntertwineCells.Analytics
 @_exported public import struct IntertwineCells.BindCommand
-@_exported public import struct IntertwineCells.CellActions
 @_exported public import struct IntertwineCells.CellBinding
 @_exported public import struct IntertwineCells.CellCommands
 @_exported public import struct IntertwineCells.CellContext
-@_exported public import struct IntertwineCells.CellFactories
 @_exported public import struct IntertwineCells.CellSize
 @_exported public import struct IntertwineCells.CellViewModel
 @_exported public import protocol IntertwineCells.CellViewModelFactory
@@ -27,11 +25,9 @@
 @_exported public import struct IntertwineCells.Dismiss
 @_exported public import struct IntertwineCells.MacroCommand
 @_exported public import struct IntertwineCells.Present
-@_exported public import struct IntertwineCells.Presentation
 @_exported public import struct IntertwineCells.Refusal
 @_exported public import struct IntertwineCells.Save
 @_exported public import protocol IntertwineCells.UndoableCommand
-@_exported public import struct IntertwineDeclarations.ByteCount
 @_exported public import struct IntertwineDeclarations.ConfigurationError
 @_exported public import class IntertwineFeed.ArrayDataSource
 @_exported public import protocol IntertwineFeed.AsyncDataSource
@@ -45,7 +41,6 @@
 @_exported public import struct IntertwineHTTPServer.HandlerResult
 @_exported public import struct IntertwineHTTPServer.PeerAddress
 @_exported public import struct IntertwineHTTPServer.RequestHead
-@_exported public import struct IntertwineHTTPServer.ServerRequest
 @_exported public import struct IntertwineHTTPServer.ServerResponse
 @_exported public import struct IntertwineItems.FeedItem
 @_exported public import protocol IntertwineItems.FeedSnapshot
@@ -59,7 +54,6 @@
 @_exported public import struct IntertwineItems.ItemType
 @_exported public import enum IntertwineItems.ReadPurpose
 @_exported public import struct IntertwineItems.RowQuery
-@_exported public import enum IntertwineItems.StoreError
 @_exported public import struct IntertwineItems.StoreVersion
 @_exported public import struct IntertwineItems.StreamID
 @_exported public import struct IntertwineItems.ValidatedItem

@@ -1,3 +1,4 @@
+import IntertwineCells
 import IntertwineService
 import IntertwineTesting
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import IntertwineCells
 import IntertwineItems
 import IntertwineService
 import IntertwineTesting
