@@ -53,7 +53,7 @@ struct PlaygroundTests {
                     return [cell?["id"]?.text, cell?["identifier"]?.text, title] + size
                 }
                 #expect(facts(shown) == facts(served))
-                #expect(facts(shown) == ["story:s", "StoryCell", language == "en" ? "Story" : "Geschichte", "300.0", "200.0", "40.0"])
+                #expect(facts(shown) == ["story:s", "StoryCell", language == "en" ? "Story" : "Geschichte", "300", "200", "40"])
             }
             // The tokens have another key, and no image of another host is signed.
             let link = try #require(pages[0]["cells"]?[0]?["actions"]?["selection"]?["href"]?.text)
