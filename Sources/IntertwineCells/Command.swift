@@ -54,7 +54,7 @@ public protocol Command: Sendable {
     /// Validates the values of an action beyond their declarations, before any command of the action runs. A composite asks its components.
     ///
     /// - Parameter input: The values by field name, valid as ``input`` declares them. It is not called for commands without fields.
-    /// - Throws: ``ItemError``, which the client receives as problem details (422) with the name of the field.
+    /// - Throws: `ItemError`, which the client receives as problem details (422) with the name of the field.
     func validate(_ input: [String: JSONValue]) throws(ItemError)
 
     /// Returns the action for the client, or nil if the client has no part in the command. A composite returns the first action of its components.

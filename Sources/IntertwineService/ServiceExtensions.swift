@@ -6,7 +6,7 @@ public import IntertwineLedger
 
 /// The extensions of an embedding program: kinds of item, cells and commands, each with one type and one line here.
 public struct ServiceExtensions: Sendable {
-    /// Kinds of item in addition to the standard kinds and the kinds that configuration declares. ``add(_:)`` adds kinds that are `Codable` types.
+    /// Kinds of item in addition to the standard kinds and the kinds that configuration declares. `add(_:)` adds kinds that are `Codable` types.
     public var kinds: [any ItemKind] = []
     /// Commands in addition to those of the product. Slots name them.
     public var commands: [any Command] = []

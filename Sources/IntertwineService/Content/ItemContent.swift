@@ -29,7 +29,7 @@ public import IntertwineItems
 /// The service decodes sample values when it starts, to find the fields, and makes a cell from them, to find its identifier. `init(from:)` must
 /// therefore read the same fields for all values. A type that cannot be described ends the start, with the name of the property.
 ///
-/// ``CellViewModelFactory`` and ``ItemKind`` are the protocols below, for kinds whose cells or fields need more.
+/// `CellViewModelFactory` and `ItemKind` are the protocols below, for kinds whose cells or fields need more.
 public protocol ItemContent: Codable, Sendable {
     /// The value of the member `kind` of an item. It is the prefix of the ids of its cells, too.
     static var kind: String { get }
@@ -77,14 +77,14 @@ public struct Cell: Sendable {
         self.bindings = bindings()
     }
 
-    /// Returns the cell with the screen that the command ``Present`` shows.
+    /// Returns the cell with the screen that the command `Present` shows.
     public func presenting(_ presentation: Presentation) -> Cell {
         var cell = self
         cell.presentation = presentation
         return cell
     }
 
-    /// Returns the cell with the URL that the command ``Clickthrough`` opens.
+    /// Returns the cell with the URL that the command `Clickthrough` opens.
     public func leading(to destination: URL) -> Cell {
         var cell = self
         cell.destination = destination.absoluteString
