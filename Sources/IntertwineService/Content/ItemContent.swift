@@ -113,18 +113,22 @@ public struct Bind: Sendable {
         (self.part, self.content) = (part, content)
     }
 
+    /// A text.
     public init(_ part: String, _ text: String?) {
         self.init(part: part, text.map { .value(.text($0)) })
     }
 
+    /// A whole number.
     public init(_ part: String, _ number: Int?) {
         self.init(part: part, number.map { .value(.integer(Int64($0))) })
     }
 
+    /// A number.
     public init(_ part: String, _ number: Double?) {
         self.init(part: part, number.map { .value(.number($0)) })
     }
 
+    /// A date with its time.
     public init(_ part: String, date: Date?) {
         self.init(part: part, date.map { .value(.date($0.rfc3339)) })
     }
@@ -204,10 +208,16 @@ extension Cell {
 
 // The statements of a cell's closure.
 extension Bind {
+    /// Returns a value as a list.
     public static func buildExpression(_ bind: Bind) -> [Bind] { [bind] }
+    /// Returns all values.
     public static func buildBlock(_ parts: [Bind]...) -> [Bind] { parts.flatMap { $0 } }
+    /// Returns the values of an `if`, or none.
     public static func buildOptional(_ parts: [Bind]?) -> [Bind] { parts ?? [] }
+    /// Returns the values of the first branch.
     public static func buildEither(first parts: [Bind]) -> [Bind] { parts }
+    /// Returns the values of the second branch.
     public static func buildEither(second parts: [Bind]) -> [Bind] { parts }
+    /// Returns the values of a loop.
     public static func buildArray(_ parts: [[Bind]]) -> [Bind] { parts.flatMap { $0 } }
 }
