@@ -25,6 +25,7 @@ public import IntertwineJSON
 /// }
 /// ```
 public protocol InputCommand: Command {
+    /// The input of a request. Its properties are the members of the JSON body.
     associatedtype Input: Codable
 
     /// Declarations of input fields that have limits, choices or a label. Their requirement follows from the properties of the input.
