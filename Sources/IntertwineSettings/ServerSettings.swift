@@ -65,3 +65,10 @@ public struct CORSSettings: Sendable {
 
     public init() {}
 }
+
+/// The settings `web-client.*` of the web client.
+public struct WebClientSettings: Sendable {
+    public var isEnabled = true
+
+    public init() {}
+}

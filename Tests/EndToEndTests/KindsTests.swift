@@ -158,7 +158,7 @@ struct KindsTests {
             ] {
                 let refused = try service.ask("POST", report, fields: ann, body: body)
                 let problem = try JSON(refused.text)
-                #expect(refused.status == 400 && problem["detail"]?.text?.hasPrefix("\(field): ") == true, "\(refused.text)")
+                #expect(refused.status == 422 && problem["detail"]?.text?.hasPrefix("\(field): ") == true, "\(refused.text)")
                 #expect(problem["type"]?.text == "/problems/invalid-body")
             }
             let counts = ann + ["User-Agent: tests"]

@@ -21,7 +21,7 @@ public struct CommandRegistry: Sendable {
     public static var standard: CommandRegistry {
         var registry = CommandRegistry()
         let commands: [any Command] = [
-            Analytics(), Present(), Clickthrough(), Dismiss(), Save(), Restore(), Unsave(),
+            Analytics(), Present(), Clickthrough(), Dismiss(), Save(), ListRemoval.restore, ListRemoval.unsave,
             RequestCommand(name: "cancel-images", target: .imageRequests),
         ]
         for command in commands { registry.commands[command.name] = command }

@@ -20,24 +20,6 @@ public struct Save: UndoableCommand {
     }
 }
 
-/// Removes the cell from the saved cells, at any time after it was saved.
-package struct Unsave: UndoableCommand {
-    package let name = "unsave"
-    package let needs: CommandRequirements = .viewer
-
-    package init() {}
-
-    package func perform(in context: inout CommandContext) throws {
-        try context.remove(from: .saved)
-        context.record(.undo)
-    }
-
-    /// Restores the cell's position on the list.
-    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.revert(record, from: .saved)
-    }
-}
-
 /// Hides the cell from the viewer's feed. An undo returns it to its position.
 public struct Dismiss: UndoableCommand {
     public let name = "dismiss"
@@ -56,20 +38,24 @@ public struct Dismiss: UndoableCommand {
     }
 }
 
-/// Returns a dismissed cell to its position in the feed.
-package struct Restore: UndoableCommand {
-    package let name = "restore"
-    package let needs: CommandRequirements = .viewer
+/// Removes the cell from a list of the viewer, at any time after it was added.
+package struct ListRemoval: UndoableCommand {
+    /// Removes a saved cell.
+    package static let unsave = ListRemoval(name: "unsave", list: .saved)
+    /// Returns a dismissed cell to its position in the feed.
+    package static let restore = ListRemoval(name: "restore", list: .dismissed)
 
-    package init() {}
+    package let name: String
+    package let needs: CommandRequirements = .viewer
+    private let list: ViewerList
 
     package func perform(in context: inout CommandContext) throws {
-        try context.remove(from: .dismissed)
+        try context.remove(from: list)
         context.record(.undo)
     }
 
     /// Restores the cell's position on the list.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.revert(record, from: .dismissed)
+        try context.revert(record, from: list)
     }
 }

@@ -73,9 +73,8 @@ protocol ServerCommand: Command {}
 extension Analytics: ServerCommand {}
 extension Present: ServerCommand {}
 extension Save: ServerCommand {}
-extension Unsave: ServerCommand {}
 extension Dismiss: ServerCommand {}
-extension Restore: ServerCommand {}
+extension ListRemoval: ServerCommand {}
 
 extension RequestCommand {
     /// True if the action depends only on the id of the cell.

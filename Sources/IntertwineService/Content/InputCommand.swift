@@ -36,7 +36,7 @@ public protocol InputCommand: Command {
     /// - Throws: `ItemError` with the name of a field, or any error with a description for the client's developer.
     func validate(_ input: Input) throws
 
-    /// Performs the server part of the command, as ``Command/perform(in:)`` does.
+    /// Performs the server part of the command, as `Command.perform(in:)` does.
     func perform(_ input: Input, in context: inout CommandContext) async throws
 }
 

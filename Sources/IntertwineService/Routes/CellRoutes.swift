@@ -150,7 +150,7 @@ struct CellRoutes: Sendable {
                     Performs the command `unsave`. The time since the cell was saved is not limited, and the item need not exist any \
                     more. `undo` puts the cell back into its position.
                     """)
-            ) { try await remove(from: .saved, by: Unsave().name, $0) },
+            ) { try await remove(from: .saved, by: ListRemoval.unsave.name, $0) },
             Route(
                 .delete, "/dismissed/{cell}",
                 Self.removal(
@@ -159,7 +159,7 @@ struct CellRoutes: Sendable {
                     Performs the command `restore`, which shows the cell in its position in the feed again. The time since the dismissal \
                     is not limited, and the item need not exist any more. `undo` hides the cell again.
                     """)
-            ) { try await remove(from: .dismissed, by: Restore().name, $0) },
+            ) { try await remove(from: .dismissed, by: ListRemoval.restore.name, $0) },
         ]
     }
 

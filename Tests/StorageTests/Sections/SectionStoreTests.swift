@@ -180,7 +180,7 @@ struct SectionStoreTests {
         #expect(stored == "advertisement1 advertisement2")
         let people = try #require(try old.arrange([SectionConfiguration("people", kinds: ["user"])])["people"])
         #expect(try await old.ids(people) == ["a"])
-        #expect(try scratch.sqlite("old.sqlite", "PRAGMA user_version") == "10")
+        #expect(try scratch.sqlite("old.sqlite", "PRAGMA user_version") == "11")
     }
 
     @Test(
