@@ -2,6 +2,11 @@ internal import IntertwineItems
 internal import Synchronization
 
 /// The commands of a cell by slot, in the order of the JSON output: the standard slots first, then custom slots by name.
+///
+/// ```swift
+/// let commands: CellCommands = [.dismissal: Dismiss(), .selection: MacroCommand(Analytics(), Present())]
+/// let keys = commands.keys  // [.selection, .dismissal]
+/// ```
 public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     /// The state that all cells of a kind share. Each cell holds one reference.
     private final class Shared: Sendable {
@@ -25,8 +30,10 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     private var configuration: (any Command)?
     private var shared = Self.none
 
+    /// Creates commands without an occupied slot.
     public init() {}
 
+    /// Creates the commands of a dictionary literal. If a slot occurs twice, the last command is used.
     public init(dictionaryLiteral elements: (CommandKey, any Command)...) {
         for (key, command) in elements { self[key] = command }
     }
@@ -67,6 +74,15 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
         shared = Shared(slots)
     }
 
+    /// The command of a slot; nil if the slot is empty.
+    ///
+    /// A command without components is stored as a ``MacroCommand`` of one command, unless the slot is ``CommandKey/configuration``.
+    ///
+    /// ```swift
+    /// var commands = CellCommands()
+    /// commands["like"] = Analytics()
+    /// let name = commands["like"]?.name  // "analytics"
+    /// ```
     public subscript(key: CommandKey) -> (any Command)? {
         get {
             if key == .configuration { return configuration }

@@ -32,12 +32,34 @@ public struct CellContext: Sendable {
     public var slot: Int
     /// The number of the page in the tokens of its cells; 0 if there is no page.
     public var page: UInt32
+    /// The layout in which the client shows the cell.
     public var layout: CellLayout
     /// The client's width in points; nil if unknown, in which case default sizes are used.
     public var width: Int?
     /// The number of pixels per point at which the client shows images.
     public var scale: Int
 
+    /// Creates the context of a cell that is shown, for a client that supports all cells.
+    ///
+    /// ```swift
+    /// let context = CellContext(
+    ///     links: Links(base: "https://feed.example.com"), tokens: CellTokens(keys: SigningKeys(current: .random())),
+    ///     now: 1_764_000_000_000, hasViewer: true, layout: .table, width: 390, scale: 3)
+    /// let shown = context.rendersContent  // true
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - links: The factory of the hrefs.
+    ///   - tokens: The signer of click and impression tokens.
+    ///   - now: The current time in milliseconds since 1970-01-01 UTC.
+    ///   - hasViewer: True if the request has a viewer.
+    ///   - slot: The index among the ads of the page; 0 for content.
+    ///   - page: The number of the page in tokens; 0 if there is no page.
+    ///   - layout: The layout in which the client shows the cell.
+    ///   - width: The client's width in points; nil if unknown.
+    ///   - scale: The number of pixels per point.
+    ///   - showing: The position of the cell on its page; nil without a page.
+    ///   - language: The requested language; nil if no languages are declared.
     public init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
         layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: ImpressionContext? = nil,
@@ -59,10 +81,12 @@ public struct CellContext: Sendable {
         shared = Shared(references)
     }
 
+    /// The factory of the hrefs in the cell.
     public var links: Links {
         get { shared.references.links }
         set { change { $0.links = newValue } }
     }
+    /// The signer of the click and impression tokens of the cell.
     public var tokens: CellTokens {
         get { shared.references.tokens }
         set { change { $0.tokens = newValue } }
@@ -91,6 +115,11 @@ public struct CellContext: Sendable {
 
 extension CellContext {
     /// True if the client supports a cell.
+    ///
+    /// ```swift
+    /// let current = CellIdentifier("NoteCollectionViewCell", version: 2)
+    /// let cell = context.knows(current) ? current : CellIdentifier("NoteCollectionViewCell")
+    /// ```
     public func knows(_ cell: CellIdentifier) -> Bool { lacking.map { !$0.contains(cell) } ?? true }
 
     /// True if the client supports these types of bindings.

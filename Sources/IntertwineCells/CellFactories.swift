@@ -6,6 +6,12 @@ public import IntertwineLedger
 /// A cell id consists of the prefix of the kind, a colon and the item's id, which may contain any character: `user:Tongue Twister`,
 /// `ad:1`. The id of a companion is the id of the first cell, a `#` and the companion's name: `user:tt#photos`. Each layout has its own
 /// factories; ids, prefixes and streams are common to all layouts.
+///
+/// ```swift
+/// var factories = CellFactories()
+/// try factories.register(NoteCellFactory(commands: commands), for: ItemType(kind: "note", variant: "plain"), prefix: "note")
+/// let cell = factories.cellID(kind: "note", id: "1")  // "note:1"
+/// ```
 public struct CellFactories: Sendable {
     /// The factory of an item type, with the prefix of its cell ids.
     private final class Registration: Sendable {
@@ -38,6 +44,7 @@ public struct CellFactories: Sendable {
     private var storage = Storage(Tables())
     private var tables: Tables { storage.tables }
 
+    /// Creates an empty set of factories.
     public init() {}
 
     private mutating func change(_ body: (inout Tables) -> Void) {
@@ -47,6 +54,11 @@ public struct CellFactories: Sendable {
     }
 
     /// Registers a factory for an item type.
+    ///
+    /// ```swift
+    /// let banner = ItemType(kind: "ad", variant: "banner")
+    /// try factories.register(BannerCellFactory(), for: banner, prefix: "ad", stream: .advertisements)
+    /// ```
     ///
     /// - Parameters:
     ///   - form: The item type.
@@ -89,6 +101,12 @@ public struct CellFactories: Sendable {
         tables.content.filter { self[$0, layout] == nil }
     }
 
+    /// The factory of an item type in a layout; nil if none is registered.
+    ///
+    /// ```swift
+    /// let factory = factories[ItemType(kind: "note", variant: "plain"), .table]
+    /// let identifier = factory?.identifier
+    /// ```
     public subscript(form: ItemType, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
         registration(of: form, in: layout)?.factory
     }
@@ -143,11 +161,21 @@ public struct CellFactories: Sendable {
     }
 
     /// Returns the id of an item's cell; nil if the kind has no factory.
+    ///
+    /// ```swift
+    /// let cell = factories.cellID(kind: "user", id: "Tongue Twister")  // "user:Tongue Twister"
+    /// let unknown = factories.cellID(kind: "recipe", id: "ramen")  // nil without a factory of the kind
+    /// ```
     public func cellID(kind: String, id: String) -> String? {
         storage.tables.prefixes[kind].map { $0 + ":" + id }
     }
 
     /// Returns the item that a cell id names; nil if the prefix is unknown. The item may not exist.
+    ///
+    /// ```swift
+    /// let item = factories.item(ofCell: "user:Tongue Twister")
+    /// let id = item?.id  // "Tongue Twister"
+    /// ```
     public func item(ofCell id: String) -> (kind: String, id: String)? {
         guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let kind = storage.tables.kinds[String(id[..<colon])] else {
             return nil
@@ -174,6 +202,12 @@ public struct CellFactories: Sendable {
 
     /// Makes the first cell of an item.
     ///
+    /// ```swift
+    /// let item = FeedItem(kind: "note", id: "1", variant: "plain", position: 1, body: Array(#"{"text":"Buy leeks"}"#.utf8))
+    /// let viewModel = try factories.makeViewModel(for: item, in: context)
+    /// let cell = viewModel.id  // "note:1"
+    /// ```
+    ///
     /// - Throws: ``CellFactoryError/noFactory(_:)``, ``CellFactoryError/ambiguousID(_:)``, ``CellFactoryError/unknownToClient(_:)``,
     ///   ``CellFactoryError/unknownTypes(_:in:)``, or the error of the factory for an item that it cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
@@ -189,6 +223,11 @@ public struct CellFactories: Sendable {
     }
 
     /// Makes the companions of an item's first cell, in order. Most items have none.
+    ///
+    /// ```swift
+    /// let first = try factories.makeViewModel(for: item, in: context)
+    /// let cells = [first] + (try factories.makeCompanions(for: item, in: context))
+    /// ```
     ///
     /// - Throws: The errors of ``makeViewModel(for:in:)``.
     public func makeCompanions(for item: FeedItem, in context: CellContext) throws -> [CellViewModel] {
@@ -235,6 +274,7 @@ public enum CellFactoryError: Error, Sendable, Hashable {
     case unknownToClient(String)
     /// The cell contains bindings or actions of types that the client does not support.
     case unknownTypes([String], in: String)
+    /// A factory is already registered for the item type and the layout.
     case registeredTwice(ItemType)
     /// Another kind uses the prefix, or the kind already has a different prefix.
     case prefixTaken(String)
@@ -249,6 +289,7 @@ public enum CellFactoryError: Error, Sendable, Hashable {
 }
 
 extension CellFactoryError: CustomStringConvertible {
+    /// The error as one line for operators.
     public var description: String {
         switch self {
         case .noFactory(let form): "no factory makes a cell of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"

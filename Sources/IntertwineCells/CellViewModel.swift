@@ -17,11 +17,14 @@ public struct CellViewModel: Sendable {
     public var identifier: String
     /// The version of the bindings, for cells with one identifier.
     public var version = 1
+    /// The size of the cell for the width of the client.
     public var size: CellSize
+    /// The commands of the cell by slot.
     public var commands: CellCommands
     /// The item, cell and context that the commands act on.
     public var subject: CommandSubject
 
+    /// Creates a view model with version 1 and the cell id of `subject`.
     public init(identifier: String, size: CellSize, commands: CellCommands, subject: CommandSubject) {
         self.id = subject.cell
         self.identifier = identifier
@@ -42,6 +45,12 @@ public struct CellViewModel: Sendable {
     ///
     /// If the request has no viewer, commands that need one are not offered. A link with a destination is still offered. It leads to the
     /// destination, and the part of the command that needs a viewer is skipped.
+    ///
+    /// ```swift
+    /// if case .link(let href)? = viewModel.action(in: .selection) {
+    ///     print(href)
+    /// }
+    /// ```
     public func action(in slot: CommandKey) -> Action? { commands[slot].flatMap { action(of: $0) } }
 
     /// Returns the action that a client performs for a command; nil if the client has nothing to do.
@@ -56,13 +65,20 @@ public struct CellViewModel: Sendable {
 /// The size of a cell in points.
 ///
 /// A client shows texts at its own text scale. The cell is then `height + textHeight × (scale − 1)` points high.
+///
+/// ```swift
+/// let size = CellSize(width: 300, height: 200, textHeight: 24)
+/// let height = size.height + size.textHeight * (2 - 1)  // 224 points at text scale 2
+/// ```
 public struct CellSize: Sendable, Hashable {
+    /// The width in points.
     public var width: Double
     /// The height at text scale 1.
     public var height: Double
     /// The part of `height` that the lines of text take, and that follows the text scale of the client; 0 if the height is constant.
     public var textHeight: Double
 
+    /// Creates a size in points. By default, the height is independent of the text scale.
     public init(width: Double, height: Double, textHeight: Double = 0) {
         self.width = width
         self.height = height
@@ -71,6 +87,11 @@ public struct CellSize: Sendable, Hashable {
 }
 
 /// A rule for the size of a cell: a constant size, or a share of the client's width if the client sends its width.
+///
+/// ```swift
+/// let rule = SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600)
+/// let size = rule.size(width: 390)  // 312 × 208 points
+/// ```
 public struct SizeRule: Sendable, Hashable {
     /// The default width of a client, in points. It is used for cells that depend on the client's width.
     public static let usualWidth = 320.0
@@ -85,8 +106,10 @@ public struct SizeRule: Sendable, Hashable {
     public var aspectRatio: Double?
     /// The minimum width in points. A cell is never wider than its client, whatever `minimum` and `maximum` are.
     public var minimum: Double?
+    /// The maximum width in points; nil for no maximum.
     public var maximum: Double?
 
+    /// Creates a rule. Without `fraction`, the size is constant and the other parameters have no effect.
     public init(_ size: CellSize, fraction: Double? = nil, aspectRatio: Double? = nil, minimum: Double? = nil, maximum: Double? = nil) {
         self.size = size
         self.fraction = fraction
@@ -96,11 +119,22 @@ public struct SizeRule: Sendable, Hashable {
     }
 
     /// Returns the rule for a row of a table: the width of the table and a height that is independent of it.
+    ///
+    /// ```swift
+    /// let row = SizeRule.row(height: 100)
+    /// let size = row.size(width: 390)  // 390 × 100 points
+    /// ```
     public static func row(height: Double, textHeight: Double = 0) -> SizeRule {
         SizeRule(CellSize(width: usualWidth, height: height, textHeight: textHeight), fraction: 1)
     }
 
     /// Returns the size in whole points for a client width.
+    ///
+    /// ```swift
+    /// let rule = SizeRule(CellSize(width: 300, height: 200), fraction: 0.5)
+    /// let known = rule.size(width: 400)  // 200 × 200 points
+    /// let unknown = rule.size(width: nil)  // 300 × 200 points
+    /// ```
     ///
     /// - Parameter width: The client's width in points; nil if unknown.
     public func size(width: Int?) -> CellSize {

@@ -47,17 +47,31 @@ public protocol CellViewModelFactory: Sendable {
 
     /// Makes a companion of an item's first cell; nil if the item has no companion of this name.
     ///
+    /// ```swift
+    /// func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel? {
+    ///     guard name == "photos" else { return nil }
+    ///     return CellViewModel(
+    ///         identifier: "PhotosCollectionViewCell", size: CellSize(width: 300, height: 120),
+    ///         commands: commands.filled(by: BindCommand([CellBinding("title", "Photos")])),
+    ///         subject: CommandSubject(cell: cell, item: item, context: context))
+    /// }
+    /// ```
+    ///
     /// - Parameter cell: The id of the companion, such as `user:tt#photos`.
     /// - Throws: An error if the item's body lacks data that the cell needs. The whole item is then omitted from the page.
     func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel?
 }
 
 extension CellViewModelFactory {
+    /// The default: version 1 of the cell with `identifier`.
     public var cells: [CellIdentifier] { [CellIdentifier(identifier)] }
 
+    /// The default: `cells`, or version 1 of the cell with `identifier` if the factory has companions.
     public var chain: [CellIdentifier] { companions.isEmpty ? cells : [CellIdentifier(identifier)] }
 
+    /// The default: no companions.
     public var companions: [String] { [] }
 
+    /// Returns nil, because an item has no companions by default.
     public func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel? { nil }
 }

@@ -40,24 +40,58 @@ public protocol Command: Sendable {
 
     /// The input fields of the command, such as a text. The input is validated before the command runs. A composite has the fields of all its
     /// components.
+    ///
+    /// ```swift
+    /// var input: [FieldDeclaration] {
+    ///     [FieldDeclaration("text", .text, isRequired: true, maximum: 280, label: "Comment")]
+    /// }
+    /// ```
     var input: [FieldDeclaration] { get }
 
     /// The components of a composite, in order, or nil if the command does its own work.
+    ///
+    /// ```swift
+    /// struct SaveAndDismiss: Command {
+    ///     let name = "save-and-dismiss"
+    ///     let components: [any Command]? = [Save(), Dismiss()]
+    /// }
+    /// ```
     var components: [any Command]? { get }
 
     /// The undoable form of the command, or nil if it cannot be undone. An ``UndoableCommand`` returns itself and need not implement this.
     var undoing: (any UndoableCommand)? { get }
 
     /// The refusals that the API description lists. A composite has the refusals of all its components.
+    ///
+    /// ```swift
+    /// var refusals: [Refusal] {
+    ///     [Refusal(.conflict, "Already voted."), Refusal(.tooManyRequests, "Too many votes.", retryAfter: .seconds(60))]
+    /// }
+    /// ```
     var refusals: [Refusal] { get }
 
     /// Validates the values of an action beyond their declarations, before any command of the action runs. A composite asks its components.
+    ///
+    /// ```swift
+    /// func validate(_ input: [String: JSONValue]) throws(ItemError) {
+    ///     guard case .text(let tag)? = input["tag"], tag.hasPrefix("#") else {
+    ///         throw ItemError(field: "tag", reason: "must begin with #")
+    ///     }
+    /// }
+    /// ```
     ///
     /// - Parameter input: The values by field name, valid as ``input`` declares them. It is not called for commands without fields.
     /// - Throws: `ItemError`, which the client receives as problem details (422) with the name of the field.
     func validate(_ input: [String: JSONValue]) throws(ItemError)
 
     /// Returns the action for the client, or nil if the client has no part in the command. A composite returns the first action of its components.
+    ///
+    /// ```swift
+    /// func action(for subject: CommandSubject) -> Action? {
+    ///     guard let destination = subject.destination else { return nil }
+    ///     return .link(href: destination)
+    /// }
+    /// ```
     func action(for subject: CommandSubject) -> Action?
 
     /// Performs the server part of the command. Effects on the ledger and on the viewer's lists go through the context and are committed together
@@ -65,26 +99,43 @@ public protocol Command: Sendable {
     ///
     /// A composite calls ``CommandContext/perform(_:)`` for each component that it performs. The default implementation performs all components in
     /// order until one fails.
+    ///
+    /// ```swift
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     guard context.subject != nil else { throw Refusal(.gone, "The item was removed.") }
+    ///     context.record(LedgerEvent.Kind(rawValue: "mute"))
+    /// }
+    /// ```
+    ///
     /// - Throws: ``Refusal`` to refuse the whole action, or any other error. The effects of the command itself are then removed from the context,
     ///   and the ``FailurePolicy`` of the macro decides how to continue. If a composite throws, the effects of its components remain.
     func perform(in context: inout CommandContext) async throws
 }
 
 extension Command {
+    /// The default: the requirements of all components. A command without components has none.
     public var needs: CommandRequirements { components?.reduce([]) { $0.union($1.needs) } ?? [] }
 
+    /// The default: the fields of all components. If two components declare one name, the first declaration applies.
     public var input: [FieldDeclaration] { Self.input(of: components ?? []) }
 
+    /// The default: nil, because the command does its own work.
     public var components: [any Command]? { nil }
 
+    /// The default: nil, because the command cannot be undone.
     public var undoing: (any UndoableCommand)? { nil }
 
+    /// The default: the refusals of all components.
     public var refusals: [Refusal] { components?.flatMap(\.refusals) ?? [] }
 
+    /// Validates the values with all components, in order.
+    ///
+    /// - Throws: The error of the first component that rejects a value.
     public func validate(_ input: [String: JSONValue]) throws(ItemError) {
         for component in components ?? [] { try component.validate(input) }
     }
 
+    /// Returns the first action of the components; nil if none of them has an action.
     public func action(for subject: CommandSubject) -> Action? {
         for component in components ?? [] {
             if let action = component.action(for: subject) { return action }
@@ -92,6 +143,9 @@ extension Command {
         return nil
     }
 
+    /// Performs the components in order until one fails. The remaining components are recorded as skipped.
+    ///
+    /// - Throws: The error of the component that failed.
     public func perform(in context: inout CommandContext) async throws {
         let components = components ?? []
         for (index, component) in components.enumerated() {
@@ -147,13 +201,21 @@ public protocol UndoableCommand: Command {
 }
 
 extension UndoableCommand {
+    /// The command itself.
     public var undoing: (any UndoableCommand)? { self }
 }
 
 /// The requirements of a command on the request or on the kind of its cell.
+///
+/// ```swift
+/// let needs: CommandRequirements = [.viewer, .destination]
+/// let isMet = needs.isSubset(of: [.viewer, .presentation])  // false
+/// ```
 public struct CommandRequirements: OptionSet, Sendable, Hashable {
+    /// The requirements as bits.
     public let rawValue: Int
 
+    /// Creates requirements from their bits.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
@@ -177,6 +239,7 @@ public struct CommandRequirements: OptionSet, Sendable, Hashable {
 public struct CommandSubject: Sendable {
     /// The cell's id.
     public var cell: String
+    /// The item that the cell shows.
     public var item: FeedItem
     private var opened: @Sendable () -> Presentation?
     /// The screen that the cell opens, or nil if its kind has none.
@@ -186,11 +249,25 @@ public struct CommandSubject: Sendable {
     }
     /// The stored URL of the cell, or nil if its kind has none.
     public var destination: String?
+    /// The conditions under which the cell is made.
     public var context: CellContext
     /// The creative data of the ad on which a command is performed.
     public package(set) var creative: CreativeInfo?
 
-    /// - Parameter presentation: evaluated on access only. Why: most cells are only rendered.
+    /// Creates the subject of a cell.
+    ///
+    /// ```swift
+    /// let subject = CommandSubject(
+    ///     cell: "note:1", item: item, presentation: Presentation(screen: "NoteEditor", arguments: []), context: context)
+    /// let screen = subject.presentation?.screen  // "NoteEditor"
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - cell: The id of the cell.
+    ///   - item: The item that the cell shows.
+    ///   - presentation: The screen that the cell opens. It is evaluated on access only. Why: most cells are only rendered.
+    ///   - destination: The stored URL of the cell; nil if its kind has none.
+    ///   - context: The conditions under which the cell is made.
     public init(
         cell: String, item: FeedItem, presentation: @autoclosure @escaping @Sendable () -> Presentation? = nil, destination: String? = nil,
         context: CellContext
@@ -204,6 +281,14 @@ public struct CommandSubject: Sendable {
 }
 
 /// The reason why a built-in command failed.
+///
+/// ```swift
+/// do {
+///     try await viewModel.commands[.selection]?.perform(in: &context)
+/// } catch CommandError.macroFailed(let step) {
+///     print("the command \(step) failed")
+/// }
+/// ```
 public enum CommandError: Error, Sendable, Hashable {
     /// The request or the cell does not meet a requirement of the command.
     case missing(CommandRequirements, command: String)

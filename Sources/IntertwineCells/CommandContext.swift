@@ -31,8 +31,11 @@ public struct CommandContext: Sendable {
     /// The input that the ledger stores with each event of the performance.
     package var recordedInput: EventInput?
 
+    /// The events that the performance adds to the ledger, in the order of recording.
     public private(set) var events: [LedgerEvent] = []
+    /// The changes of the viewer's lists, in the order of recording.
     public private(set) var changes: [ListMutation] = []
+    /// The results of the commands so far, in order. Composites have no result of their own.
     public private(set) var steps: [StepResult] = []
     /// The screen that the client shows.
     public var presentation: Presentation?
@@ -42,7 +45,16 @@ public struct CommandContext: Sendable {
     /// The name of the running command.
     package var command = ""
 
-    /// - Parameter performance: the name of the performance; nil generates an unguessable name.
+    /// Creates a context without effects.
+    ///
+    /// - Parameters:
+    ///   - performance: The name of the performance; nil generates an unguessable name.
+    ///   - cell: The id of the cell.
+    ///   - subject: The cell; nil for an undo.
+    ///   - occurrence: The event kind of the performance in the ledger.
+    ///   - client: The client that requested the action.
+    ///   - now: The time of the request in milliseconds since 1970-01-01 UTC.
+    ///   - input: The validated input by field name.
     public init(
         performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientFingerprint,
         now: Int64,
@@ -66,6 +78,11 @@ public struct CommandContext: Sendable {
     }
 
     /// Adds an event for the ledger. A performance records each kind once, even if several of its commands record it.
+    ///
+    /// ```swift
+    /// context.record(LedgerEvent.Kind(rawValue: "share"))
+    /// let kinds = context.events.map(\.kind.rawValue)  // ["share"]
+    /// ```
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
         var event = client.event(kind, cell: cell, at: now)
@@ -80,6 +97,12 @@ public struct CommandContext: Sendable {
     }
 
     /// Adds the cell to one of the viewer's lists. ``revert(_:from:)`` undoes the addition.
+    ///
+    /// ```swift
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     try context.put(on: "muted")
+    /// }
+    /// ```
     ///
     /// - Returns: the undo record. A command that selects the list by its input must also store the name of the list with ``recordUndo(_:)``,
     ///   because an undo has no input.
@@ -105,6 +128,12 @@ public struct CommandContext: Sendable {
     }
 
     /// Undoes a change by ``put(on:)`` or ``remove(from:)``.
+    ///
+    /// ```swift
+    /// func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+    ///     try context.revert(record, from: "muted")
+    /// }
+    /// ```
     ///
     /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     public mutating func revert(_ record: [UInt8], from list: ViewerList) throws {
@@ -142,6 +171,13 @@ public struct CommandContext: Sendable {
 extension CommandContext {
     /// Performs a component of a composite and records its result. A nested composite records the results of its components.
     ///
+    /// ```swift
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     try await context.perform(Analytics())
+    ///     if context.client.viewer != nil { try await context.perform(Save()) }
+    /// }
+    /// ```
+    ///
     /// - Throws: the error of the command, after the result is recorded. If the command does its own work, its other effects are removed.
     public mutating func perform(_ command: any Command) async throws {
         let before = (events, changes, steps, presentation, destination)
@@ -170,6 +206,16 @@ extension CommandContext {
     }
 
     /// Undoes the performed steps from index `start` to the end of ``steps``, in reverse order. A step that cannot be undone stays performed.
+    ///
+    /// ```swift
+    /// let start = context.steps.count
+    /// do {
+    ///     try await context.perform(Save())
+    ///     try await context.perform(Dismiss())
+    /// } catch {
+    ///     await context.compensate(from: start)
+    /// }
+    /// ```
     public mutating func compensate(from start: Int) async {
         for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
             guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }
@@ -195,8 +241,11 @@ extension CommandContext {
 
 /// The result of one command of a performance.
 public struct StepResult: Sendable {
+    /// The outcome of one command.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
+        /// The command was performed.
         case performed
+        /// The command threw an error, and its other effects were removed.
         case failed
         /// The command was not run because an earlier command failed.
         case skipped
@@ -206,7 +255,9 @@ public struct StepResult: Sendable {
         case simulated
     }
 
+    /// The name of the command.
     public var command: String
+    /// The outcome of the command.
     public var outcome: Outcome
     /// The undo record of a performed command that can be undone.
     public var undo: [UInt8]?

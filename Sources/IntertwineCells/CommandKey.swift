@@ -14,7 +14,9 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable, ExpressibleByStr
     public static let configuration = CommandKey("configuration")
     /// The slot that cancels work started by filling the cell, such as image requests. The client requests it.
     public static let cancellation = CommandKey("cancellation")
+    /// The slot for a selection of the cell, such as a tap. The service performs it.
     public static let selection = CommandKey("selection")
+    /// The slot for the end of a selection. Clients request it as `DELETE /cells/{id}/selection`.
     public static let deselection = CommandKey("deselection")
     /// The slot that hides the cell from the feed of one viewer.
     public static let dismissal = CommandKey("dismissal")
@@ -27,18 +29,23 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable, ExpressibleByStr
     /// The slots that every client supports, in the order of the JSON output.
     public static let standard: [CommandKey] = [.configuration, .cancellation, .selection, .deselection, .dismissal, .impression]
 
+    /// The name of the slot, in JSON, in configuration and in URLs.
     public let rawValue: String
 
-    /// - Parameter rawValue: a letter followed by letters, digits, `_` or `-`, at most 64 characters. The name is validated when commands are
-    ///   assigned to the slot.
+    /// Creates the slot with a name.
+    ///
+    /// - Parameter rawValue: A letter followed by letters, digits, `_` or `-`, at most 64 characters. The name is validated when commands
+    ///   are assigned to the slot.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
+    /// Creates the slot with a name, such as `like`. The syntax is that of ``init(rawValue:)``.
     public init(_ name: String) {
         self.init(rawValue: name)
     }
 
+    /// Creates the slot with the name of a string literal. The syntax is that of ``init(rawValue:)``.
     public init(stringLiteral name: String) {
         self.init(rawValue: name)
     }

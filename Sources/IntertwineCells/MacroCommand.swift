@@ -16,17 +16,35 @@ public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
 /// let macro = MacroCommand(Analytics(), Save(), Pin(), policy: .compensate)
 /// ```
 public struct MacroCommand: Command {
+    /// The name of the composite in error messages. The ledger contains the names of the components.
     public let name: String
+    /// The requirements of all components.
     public let needs: CommandRequirements
+    /// The input fields: the own fields, then those of the components, without duplicate names.
     public let input: [FieldDeclaration]
+    /// The components, in the order of execution.
     public let commands: [any Command]
+    /// The behaviour after a component fails.
     public let policy: FailurePolicy
     /// The command that provides the client action if no component does.
     package let face: (any Command)?
 
+    /// The components, in the order of execution.
     public var components: [any Command]? { commands }
 
-    /// - Parameter input: fields in addition to the fields of the components.
+    /// Creates a composite of an array of commands.
+    ///
+    /// ```swift
+    /// let macro = MacroCommand(name: "keep", [Analytics(), Save()], policy: .compensate)
+    /// let needsViewer = macro.needs.contains(.viewer)  // true
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name of the composite.
+    ///   - commands: The components, in the order of execution.
+    ///   - policy: The behaviour after a component fails.
+    ///   - input: The fields in addition to the fields of the components. They replace component fields of an equal name.
+    ///   - face: The command that provides the client action if no component does.
     public init(
         name: String = "macro", _ commands: [any Command], policy: FailurePolicy = .stop, input: [FieldDeclaration] = [],
         face: (any Command)? = nil
@@ -40,7 +58,12 @@ public struct MacroCommand: Command {
         self.input = input + Self.input(of: commands).filter { !own.contains($0.name) }
     }
 
-    /// - Parameter name: the name in error messages. The ledger has the names of the components.
+    /// Creates a composite of commands.
+    ///
+    /// - Parameters:
+    ///   - commands: The components, in the order of execution.
+    ///   - name: The name in error messages. The ledger has the names of the components.
+    ///   - policy: The behaviour after a component fails.
     public init(_ commands: any Command..., name: String = "macro", policy: FailurePolicy = .stop) {
         self.init(name: name, commands, policy: policy)
     }

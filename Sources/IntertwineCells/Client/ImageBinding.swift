@@ -1,5 +1,11 @@
 /// An image in a cell: its href and the metadata that is known before it is loaded.
+///
+/// ```swift
+/// var image = ImageBinding("/images/swing.png", box: ImageBinding.Box(width: 300, height: 200), scales: [1, 2, 3])
+/// image.alternative = "A red swing"
+/// ```
 public struct ImageBinding: Sendable, Hashable {
+    /// The href from which the client loads the image.
     public var href: String
     /// The box in points that shows the image; nil if the cell declares none, in which case the href leads to the original.
     public var box: Box?
@@ -12,15 +18,20 @@ public struct ImageBinding: Sendable, Hashable {
     /// The source URL; nil if the service has no image metadata. If the metadata of the source changes, the cell is rendered again.
     package var source: String?
 
+    /// The size of the area that shows an image, in points.
     public struct Box: Sendable, Hashable {
+        /// The width in points.
         public var width: Int
+        /// The height in points.
         public var height: Int
 
+        /// Creates a box with a width and a height in points.
         public init(width: Int, height: Int) {
             (self.width, self.height) = (width, height)
         }
     }
 
+    /// Creates an image with an href. By default, the client learns nothing else about the image.
     public init(_ href: String, box: Box? = nil, scales: [Int] = [], placeholder: ImagePlaceholder? = nil, alternative: String? = nil) {
         self.href = href
         self.box = box
@@ -34,12 +45,14 @@ public struct ImageBinding: Sendable, Hashable {
 public struct ImagePlaceholder: Sendable, Hashable {
     /// The width of the original, in pixels.
     public var width: Int
+    /// The height of the original, in pixels.
     public var height: Int
     /// The dominant colour as `#rrggbb`.
     public var color: String
     /// A blurred preview: a ThumbHash in base64.
     public var placeholder: String
 
+    /// Creates the metadata of an original of `width` × `height` pixels.
     public init(width: Int, height: Int, color: String, placeholder: String) {
         self.width = width
         self.height = height
@@ -49,6 +62,16 @@ public struct ImagePlaceholder: Sendable, Hashable {
 }
 
 /// A store of image metadata. It contains images that were fetched at least once.
+///
+/// ```swift
+/// struct FixedMetadata: ImageMetadataStore {
+///     let images: [String: ImagePlaceholder]
+///     let version: UInt64 = 1
+///     let revision: UInt64 = 1
+///
+///     func placeholder(of source: String) -> ImagePlaceholder? { images[source] }
+/// }
+/// ```
 public protocol ImageMetadataStore: Sendable {
     /// Returns the metadata of an image; nil if the image is unknown.
     func placeholder(of source: String) -> ImagePlaceholder?
@@ -59,7 +82,13 @@ public protocol ImageMetadataStore: Sendable {
 }
 
 /// The box in points that shows an image, and the way the image is fitted into it.
+///
+/// ```swift
+/// let box = ImageBinding.Box(width: 75, height: 75)
+/// let geometry = ImageGeometry(box, .fill(.attention), part: "avatar", name: "Ada Lovelace")
+/// ```
 public struct ImageGeometry: Sendable, Hashable {
+    /// The way an image is fitted into its box.
     public enum Fit: Sendable, Hashable {
         /// The image covers the box, and the overflow is cropped.
         case fill(Focus)
@@ -69,6 +98,7 @@ public struct ImageGeometry: Sendable, Hashable {
 
     /// The part of a cropped image that stays visible.
     public enum Focus: Sendable, Hashable {
+        /// The centre of the image.
         case centre
         /// The most salient part, such as a face.
         case attention
@@ -76,13 +106,16 @@ public struct ImageGeometry: Sendable, Hashable {
         case point(x: Double, y: Double)
     }
 
+    /// The box that shows the image.
     public var box: ImageBinding.Box
+    /// The way the image is fitted into the box.
     public var fit: Fit
     /// The name of the binding. The configuration uses it to select a fallback for unavailable images.
     public var part: String?
     /// The name of the depicted person or thing. A fallback may show its initials.
     public var name: String?
 
+    /// Creates a geometry. By default, the image covers the box and is cropped around its centre.
     public init(_ box: ImageBinding.Box, _ fit: Fit = .fill(.centre), part: String? = nil, name: String? = nil) {
         self.box = box
         self.fit = fit
@@ -92,6 +125,11 @@ public struct ImageGeometry: Sendable, Hashable {
 
     /// The initials of the first and the last word of the name, without accents. A word is skipped unless it begins with a digit or a Latin
     /// letter.
+    ///
+    /// ```swift
+    /// let geometry = ImageGeometry(ImageBinding.Box(width: 75, height: 75), name: "Émile Zola")
+    /// let initials = geometry.initials  // "EZ"
+    /// ```
     public var initials: String {
         let words = (name ?? "").split(whereSeparator: \.isWhitespace)
         let ends = words.count > 1 ? [words.first, words.last] : [words.first]

@@ -4,6 +4,11 @@ internal import IntertwinePrimitives
 /// A factory of the hrefs in cells and pages: relative references, or absolute URLs below a public base URL.
 ///
 /// Why a class: Every cell of a page refers to it.
+///
+/// ```swift
+/// let links = Links(base: "https://feed.example.com/")
+/// let feed = links.href("/feed")  // "https://feed.example.com/feed"
+/// ```
 public final class Links: Sendable {
     /// A function that maps the source URL of an image to the href from which clients load it.
     ///
@@ -13,9 +18,12 @@ public final class Links: Sendable {
 
     /// An href of an image and its available scales. The scales are empty if the href always leads to the original.
     public struct ImageLink: Sendable, Hashable {
+        /// The href: an absolute URL, or a path of this service that begins with a slash.
         public var href: String
+        /// The available numbers of pixels per point, ascending.
         public var scales: [Int]
 
+        /// Creates a link. Without scales, the href always leads to the original.
         public init(_ href: String, scales: [Int] = []) {
             self.href = href
             self.scales = scales
@@ -28,6 +36,15 @@ public final class Links: Sendable {
     /// The store of image metadata; nil if the service has none.
     package let known: (any ImageMetadataStore)?
 
+    /// Creates a factory of hrefs.
+    ///
+    /// ```swift
+    /// let links = Links(
+    ///     base: "https://feed.example.com",
+    ///     media: { source in source.replacing("http://", with: "https://") })
+    /// let video = links.media("http://example.com/a.mp4")  // "https://example.com/a.mp4"
+    /// ```
+    ///
     /// - Parameters:
     ///   - base: The public base URL, such as `https://feed.example.com`; nil for relative references. A trailing slash is removed.
     ///   - image: Maps image sources to hrefs. By default, clients load images from their source.
@@ -55,6 +72,12 @@ public final class Links: Sendable {
 
     /// Returns the binding of an image.
     ///
+    /// ```swift
+    /// let avatar = ImageGeometry(ImageBinding.Box(width: 75, height: 75), .fill(.attention), part: "avatar")
+    /// let image = context.links.image("https://example.com/tt.jpg", avatar, scale: context.scale, now: context.now)
+    /// let binding = CellBinding("avatar", .image(image))
+    /// ```
+    ///
     /// - Parameters:
     ///   - shape: The geometry of the image; nil for the original.
     ///   - scale: The requested number of pixels per point. If it is not available, the largest available scale below it is used.
@@ -78,13 +101,22 @@ public final class Links: Sendable {
     /// Returns the href of a path of this service.
     public func href(_ path: String) -> String { base + path }
 
+    /// The href to which clients send reports of events.
     public var events: String { base + "/events" }
 
+    /// Returns the href that records a click and redirects to the destination of a cell.
+    ///
+    /// - Parameter token: The signed token of the cell, which contains only characters of a path segment.
     public func click(token: String) -> String {
         base + "/click/" + token
     }
 
     /// Returns the href that executes a command of a cell, such as `/cells/{id}/selection`.
+    ///
+    /// ```swift
+    /// let links = Links()
+    /// let href = links.cell("note:1", "selection")  // "/cells/note:1/selection"
+    /// ```
     public func cell(_ id: String, _ resource: String) -> String {
         let id = PercentCoding.encode(id, keeping: .segment)
         var href = ""
@@ -98,11 +130,22 @@ public final class Links: Sendable {
     }
 
     /// Returns the href that undoes an invocation.
+    ///
+    /// ```swift
+    /// let links = Links()
+    /// let href = links.invocation("AbC-1")  // "/invocations/AbC-1"
+    /// ```
     public func invocation(_ id: String) -> String {
         base + "/invocations/" + PercentCoding.encode(id, keeping: .segment)
     }
 
     /// Returns the href of a feed page. Layout, width and scale are included if they differ from the default.
+    ///
+    /// ```swift
+    /// let links = Links()
+    /// let next = links.page(path: "/feed", cursor: "AAAB", limit: 20, layout: .table, scale: 2)
+    /// // "/feed?cursor=AAAB&limit=20&layout=table&scale=2"
+    /// ```
     ///
     /// - Parameters:
     ///   - cursor: The cursor, which contains only base64url characters.

@@ -2,9 +2,12 @@ internal import Crypto
 
 /// The reuse identifier under which clients register a cell, and the version of its bindings.
 public struct CellIdentifier: Sendable, Hashable {
+    /// The reuse identifier, such as `NoteCollectionViewCell`.
     public var name: String
+    /// The version of the bindings.
     public var version: Int
 
+    /// Creates the identifier of a version of a cell, by default of version 1.
     public init(_ name: String, version: Int = 1) {
         self.name = name
         self.version = version

@@ -18,6 +18,11 @@ public struct CommandRegistry: Sendable {
     public init() {}
 
     /// A registry with the built-in commands.
+    ///
+    /// ```swift
+    /// let names = CommandRegistry.standard.names
+    /// // ["analytics", "cancel-images", "clickthrough", "dismiss", "present", "restore", "save", "unsave"]
+    /// ```
     public static var standard: CommandRegistry {
         var registry = CommandRegistry()
         let commands: [any Command] = [
@@ -51,6 +56,12 @@ public struct CommandRegistry: Sendable {
         }
     }
 
+    /// The registered command with a name; nil if no command has it.
+    ///
+    /// ```swift
+    /// let registry = CommandRegistry.standard
+    /// let undoing = registry["save"]?.undoing?.name  // "save"
+    /// ```
     public subscript(name: String) -> (any Command)? {
         commands[name]
     }

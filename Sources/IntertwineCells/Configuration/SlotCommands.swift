@@ -13,12 +13,25 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 
     let references: [Reference]
+    /// The behaviour of the slot after one of its commands fails.
     public var policy: FailurePolicy
     /// The input fields in addition to the fields of the commands.
     public var input: [FieldDeclaration]
     /// The label of the action, as people read it. If it is nil, clients use their own text.
     public var label: LocalizedText?
 
+    /// Creates the commands of a slot from the names of registered commands.
+    ///
+    /// ```swift
+    /// let slot = SlotCommands(["analytics", "save"], policy: .compensate, label: ["en": "Save", "de": "Merken"])
+    /// let names = slot.commands  // ["analytics", "save"]
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - commands: The names, in the order of execution.
+    ///   - policy: The behaviour after a command fails.
+    ///   - input: The input fields in addition to the fields of the commands.
+    ///   - label: The label of the action, as people read it; nil if clients use their own text.
     public init(
         _ commands: [String], policy: FailurePolicy = .stop, input: [FieldDeclaration] = [], label: LocalizedText? = nil
     ) {
@@ -29,6 +42,11 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 
     /// Creates the commands of a slot from values, which need no registration.
+    ///
+    /// ```swift
+    /// let slot = SlotCommands(Analytics(), Save(), label: "Save")
+    /// let names = slot.commands  // ["analytics", "save"]
+    /// ```
     public init(_ commands: any Command..., policy: FailurePolicy = .stop, label: LocalizedText? = nil) {
         self.init(commands, policy: policy, label: label)
     }
@@ -38,6 +56,7 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
         (self.policy, self.input, self.label) = (policy, [], label)
     }
 
+    /// Creates the commands of a slot from their names, with the policy ``FailurePolicy/stop``, without input and label.
     public init(arrayLiteral elements: String...) {
         self.init(elements)
     }
@@ -62,6 +81,7 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
         one.commands == other.commands && one.policy == other.policy && one.input == other.input && one.label == other.label
     }
 
+    /// Hashes the names of the commands, the policy, the input and the label.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(commands)
         hasher.combine(policy)
@@ -79,9 +99,15 @@ public struct CellActions: Sendable {
     /// The commands by slot.
     package private(set) var slots: [CommandKey: SlotCommands] = [:]
 
+    /// Creates actions without commands.
     public init() {}
 
     /// Returns the actions with the commands of a further slot, which run in order. They replace earlier commands of the slot.
+    ///
+    /// ```swift
+    /// let selection = CellActions.on(.selection, Analytics(), Present())
+    /// let actions = selection.on(.dismissal, Analytics(), Dismiss(), policy: .compensate)
+    /// ```
     ///
     /// - Parameters:
     ///   - slot: A standard slot, or the name of a custom one, such as `like`.
@@ -108,6 +134,13 @@ public struct CellActions: Sendable {
 
 extension CellCommands {
     /// Creates the commands of one kind of cell. The commands are resolved and validated once at service startup and shared by all cells.
+    ///
+    /// ```swift
+    /// let commands = try CellCommands(
+    ///     kind: "note", slots: [.selection: ["analytics"], .dismissal: ["analytics", "dismiss"]], registry: .standard,
+    ///     offers: .viewer)
+    /// let keys = commands.keys  // [.selection, .dismissal]
+    /// ```
     ///
     /// - Parameters:
     ///   - kind: the kind of the item, for error messages.
@@ -154,6 +187,11 @@ extension CellCommands {
     }
 
     /// Returns the commands of one cell: the commands of its kind and the command that fills it.
+    ///
+    /// ```swift
+    /// let filled = commands.filled(by: BindCommand([CellBinding("text", "Buy leeks")]))
+    /// let first = filled.keys.first  // .configuration
+    /// ```
     public func filled(by configuration: any Command) -> CellCommands {
         var commands = self
         commands[.configuration] = configuration
@@ -163,7 +201,9 @@ extension CellCommands {
 
 /// An error in the configured commands. The service prints its description and does not start.
 public enum CellCommandsError: Error, Sendable, Hashable {
+    /// Two commands have one name.
     case registeredTwice(String)
+    /// No registered command has the name. `known` contains the registered names, sorted.
     case unknownCommand(String, kind: String, slot: CommandKey, known: [String])
     /// The kind of cell or the viewer configuration does not meet the requirements of the command.
     case unmetNeeds(String, needs: CommandRequirements, kind: String, slot: CommandKey)
@@ -171,10 +211,12 @@ public enum CellCommandsError: Error, Sendable, Hashable {
     case fixedSlot(CommandKey, kind: String)
     /// The name is invalid as a slot.
     case unusableSlot(CommandKey, kind: String, reason: String)
+    /// The declared input is invalid, or the slot cannot have input.
     case unusableInput(CommandKey, kind: String, reason: String)
 }
 
 extension CellCommandsError: CustomStringConvertible {
+    /// The error as one line for operators.
     public var description: String {
         switch self {
         case .registeredTwice(let name):

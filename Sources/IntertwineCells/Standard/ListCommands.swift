@@ -4,11 +4,17 @@ internal import IntertwineLedger
 
 /// Adds the cell to the saved cells of the viewer.
 public struct Save: UndoableCommand {
+    /// The name `save` of the command in configuration and in the ledger.
     public let name = "save"
+    /// The requirements: a viewer, who owns the list.
     public let needs: CommandRequirements = .viewer
 
+    /// Creates the command, which has no settings.
     public init() {}
 
+    /// Adds the cell to the list `ViewerList.saved` and records the event `save`.
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     public func perform(in context: inout CommandContext) throws {
         try context.put(on: .saved)
         context.record(.save)
@@ -22,11 +28,17 @@ public struct Save: UndoableCommand {
 
 /// Hides the cell from the viewer's feed. An undo returns it to its position.
 public struct Dismiss: UndoableCommand {
+    /// The name `dismiss` of the command in configuration and in the ledger.
     public let name = "dismiss"
+    /// The requirements: a viewer, who owns the list.
     public let needs: CommandRequirements = .viewer
 
+    /// Creates the command, which has no settings.
     public init() {}
 
+    /// Adds the cell to the list `ViewerList.dismissed` and records the event `dismissal`.
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     public func perform(in context: inout CommandContext) throws {
         try context.put(on: .dismissed)
         context.record(.dismissal)

@@ -4,14 +4,24 @@ internal import IntertwineLedger
 
 /// The properties of a cell that plays media: the identifiers under which clients register its classes, and its size.
 public struct MediaCell: Sendable, Hashable {
+    /// The reuse identifier in the layout `collection`.
     public var identifier: String
+    /// The reuse identifier in the layout `table`.
     public var tableIdentifier: String
     /// The width in points for clients that do not send their width. Other clients get a scaled cell of equal aspect ratio.
     public var width: Int
+    /// The height in points that belongs to ``width``.
     public var height: Int
     /// The height of the table row, in points.
     public var tableHeight: Int
 
+    /// Creates the properties of a cell in both layouts. Sizes are in points.
+    ///
+    /// ```swift
+    /// let trailer = MediaCell(
+    ///     identifier: "TrailerCollectionViewCell", tableIdentifier: "TrailerTableViewCell", width: 320, height: 180, tableHeight: 120)
+    /// let ratio = Double(trailer.width) / Double(trailer.height)
+    /// ```
     public init(identifier: String, tableIdentifier: String, width: Int, height: Int, tableHeight: Int) {
         self.identifier = identifier
         self.tableIdentifier = tableIdentifier
@@ -20,9 +30,11 @@ public struct MediaCell: Sendable, Hashable {
         self.tableHeight = tableHeight
     }
 
+    /// The built-in cell of video ads: 320 × 180 points, or a table row of 180 points.
     public static let video = MediaCell(
         identifier: "AdvertisementVideoCollectionViewCell", tableIdentifier: "AdvertisementVideoTableViewCell", width: 320, height: 180,
         tableHeight: 180)
+    /// The built-in cell of audio ads: 300 × 100 points, or a table row of 100 points.
     public static let audio = MediaCell(
         identifier: "AdvertisementAudioCollectionViewCell", tableIdentifier: "AdvertisementAudioTableViewCell", width: 300, height: 100,
         tableHeight: 100)
@@ -33,14 +45,21 @@ public struct MediaCell: Sendable, Hashable {
 public struct Viewability: Sendable, Hashable {
     /// The visible share of the area, above 0 and at most 1.
     public var share: Double
+    /// The uninterrupted time in seconds.
     public var seconds: Double
 
+    /// Creates conditions. The defaults are half of the area and one second.
     public init(share: Double = 0.5, seconds: Double = 1) {
         self.share = share
         self.seconds = seconds
     }
 
     /// Parses a text such as `50% 1s`; nil for other text, a share of 0 or more than an hour.
+    ///
+    /// ```swift
+    /// let viewability = Viewability("50% 2s")
+    /// let seconds = viewability?.seconds  // 2.0
+    /// ```
     public init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].hasSuffix("%"), words[1].hasSuffix("s"), let percent = Double(words[0].dropLast()),
@@ -49,8 +68,10 @@ public struct Viewability: Sendable, Hashable {
         self.init(share: percent / 100, seconds: seconds)
     }
 
+    /// The conditions as a text such as `50% 1s`, which ``init(_:)`` parses.
     public var text: String { "\(Self.printed(share * 100))% \(Self.printed(seconds))s" }
 
+    /// A description of the texts that ``init(_:)`` parses, for error messages.
     public static let allowed = "a share and a time, such as '50% 1s'"
 
     /// The JSON value for clients.

@@ -108,7 +108,9 @@ extension CellFactories {
 
 /// The cells that can show a user, by identifier. The configuration assigns them to user types.
 public enum UserCell: String, Sendable, Hashable, CaseIterable {
+    /// A cell with background, avatar and name.
     case snapshot = "UserSnapshotCollectionViewCell"
+    /// A cell with a round avatar and name.
     case circular = "CircularUserCollectionViewCell"
 
     fileprivate func makeFactory(plan: CellCommands, layout: CellLayout) -> any CellViewModelFactory {
