@@ -2,13 +2,28 @@
 ///
 /// Nested values are validated and not parsed into members. A duplicate name is valid JSON with undefined meaning (RFC 8259 §4): parsing the
 /// object succeeds, and reading that name through `ItemFields` fails.
+///
+/// ```swift
+/// let object = try JSONObject(Array(#"{"title":"Swing","price":12}"#.utf8))
+/// let names = object.members.map { String(decoding: object.characters(of: $0.name), as: UTF8.self) }
+/// // ["title", "price"]
+/// ```
 public struct JSONObject: Sendable {
+    /// The bytes that the object was read from, including bytes before and after the object.
     public let bytes: [UInt8]
+    /// The names and values of the members, in the order of the source. Each name is a string.
     public let members: [(name: JSONToken, value: JSONToken)]
     /// The range of the object in ``bytes``.
     public let range: Range<Int>
 
-    /// Parses all of `bytes` as one object.
+    /// Parses all of `bytes` as one object. Whitespace before and after the object is permitted.
+    ///
+    /// ```swift
+    /// let object = try JSONObject(Array(#" {"title":"Swing"} "#.utf8))
+    /// let range = object.range  // 1..<18
+    /// ```
+    ///
+    /// - Throws: ``JSONError`` if the bytes are not exactly one valid object, or if its values are nested more than 64 levels deep.
     public init(_ bytes: [UInt8]) throws(JSONError) {
         try self.init(bytes, at: 0)
         var scanner = JSONScanner(at: range.upperBound)
@@ -54,6 +69,13 @@ public struct JSONObject: Sendable {
     }
 
     /// Returns the characters of a string with escapes resolved. A string without escapes is not copied.
+    ///
+    /// ```swift
+    /// let object = try JSONObject(Array(#"{"price":"5 \u20ac"}"#.utf8))
+    /// let price = String(decoding: object.characters(of: object.members[0].value), as: UTF8.self)  // "5 €"
+    /// ```
+    ///
+    /// - Parameter token: A name or a string value of ``members``.
     public func characters(of token: JSONToken) -> ArraySlice<UInt8> {
         guard token.isEscaped else { return bytes[token.range] }
         return JSONText.unescaped(bytes.span, token.range)[...]

@@ -261,16 +261,29 @@ extension JSONScanner {
 }
 
 /// One JSON value as a range of the bytes that it was read from.
+///
+/// ```swift
+/// let object = try JSONObject(Array(#"{"title":"Swing","price":12}"#.utf8))
+/// let kinds = object.members.map { $0.value.kind }  // [.string, .number]
+/// ```
 public struct JSONToken: Sendable, Hashable {
+    /// The type of a value. The raw value is a phrase for error messages.
     public enum Kind: String, Sendable, Hashable {
+        /// An object (RFC 8259 §4).
         case object = "an object"
+        /// An array (RFC 8259 §5).
         case array = "an array"
+        /// A string (RFC 8259 §7).
         case string = "a string"
+        /// A number (RFC 8259 §6).
         case number = "a number"
+        /// The literal `true` or `false`.
         case boolean = "a boolean"
+        /// The literal `null`.
         case null = "null"
     }
 
+    /// The type of the value.
     public var kind: Kind
     /// The range of the value. The range of a string excludes its quotes.
     public var range: Range<Int>
@@ -285,35 +298,69 @@ public struct JSONToken: Sendable, Hashable {
 }
 
 /// The reason why bytes are not one JSON text (RFC 8259), and the offset of the error.
+///
+/// ```swift
+/// do {
+///     _ = try JSONObject(Array(#"{"title":}"#.utf8))
+/// } catch {
+///     print(error.reason, error.offset)  // expectedValue 9
+/// }
+/// ```
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason why parsing stopped. The raw value is a phrase for error messages.
     public enum Reason: String, Sendable, Hashable {
+        /// The bytes end before the value is complete.
         case endOfText = "ends too early"
+        /// No value begins at the offset.
         case expectedValue = "a value is expected"
+        /// The value is not an object.
         case expectedObject = "an object is expected"
+        /// The value is not an array.
         case expectedArray = "an array is expected"
+        /// A member does not begin with a name in double quotes.
         case expectedName = "a name in double quotes is expected"
+        /// No colon follows the name of a member.
         case expectedColon = "a colon is expected"
+        /// Neither a comma nor the end of the object or array follows a value.
         case expectedCommaOrEnd = "a comma or the end of the object or array is expected"
+        /// A comma precedes the end of an object or array.
         case trailingComma = "a comma precedes the end: remove it"
+        /// A comma follows an item in a file with one item on each line.
         case commaAfterLine = "a comma follows the item: lines have none between them, unless the file is an array with [ and ]"
+        /// Bytes other than whitespace follow the value.
         case trailingBytes = "something follows the value"
+        /// A number violates the syntax, such as `01` or `1.` (RFC 8259 §6).
         case badNumber = "not a number"
+        /// A literal differs from `true`, `false` and `null`.
         case badLiteral = "neither true, false nor null"
+        /// A backslash in a string begins no valid escape (RFC 8259 §7).
         case badEscape = "an invalid escape"
+        /// A `\u` escape is one half of a surrogate pair, and the other half is missing.
         case loneSurrogate = "half of a surrogate pair"
+        /// A string contains a control character without an escape (RFC 8259 §7).
         case controlCharacter = "a control character in a string"
+        /// A string contains bytes that are not UTF-8 (RFC 3629 §4).
         case badUTF8 = "not UTF-8"
+        /// Objects and arrays are nested more than 64 levels deep.
         case tooDeep = "nested too deeply"
     }
 
+    /// The reason why parsing stopped.
     public var reason: Reason
     /// The index of the byte at which parsing stopped.
     public var offset: Int
 
+    /// Creates an error at a byte.
+    ///
+    /// ```swift
+    /// let error = JSONError(.expectedColon, at: 8)
+    /// let text = error.description  // "a colon is expected"
+    /// ```
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }
 
+    /// The reason as a phrase, without the offset.
     public var description: String { reason.rawValue }
 }
