@@ -3,6 +3,12 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     /// The errors. Each names the key, or the file and the line, and states the allowed values. Never empty.
     public let reasons: [String]
 
+    /// Creates an error with one reason.
+    ///
+    /// ```swift
+    /// let error = ConfigurationError("server.port: '70000' is not allowed; allowed: a whole number from 0 to 65535")
+    /// let count = error.reasons.count  // 1
+    /// ```
     public init(_ reason: String) {
         reasons = [reason]
     }
