@@ -27,6 +27,7 @@ public protocol AdPlacement: Sendable {
 }
 
 extension AdPlacement {
+    /// The default: false, because most placements consider each page separately.
     public var countsContent: Bool { false }
 }
 
@@ -52,6 +53,11 @@ public enum FillPolicy: Sendable, Hashable {
 }
 
 /// The content of one page, as a placement sees it.
+///
+/// ```swift
+/// let first = ContentRange(count: 20)
+/// let second = ContentRange(count: 20, start: 20)
+/// ```
 public struct ContentRange: Sendable, Hashable {
     /// The number of content items on a page if a request states none.
     package static let usualCount = 20
@@ -65,6 +71,7 @@ public struct ContentRange: Sendable, Hashable {
     /// Negative if the page has items that were added before the first item of the session.
     public var start: Int64
 
+    /// Creates the content of a page. By default, it is the first page of a session and has no midpoint of the feed.
     public init(count: Int, midpoint: Int? = nil, start: Int64 = 0) {
         self.count = count
         self.midpoint = midpoint
@@ -73,6 +80,11 @@ public struct ContentRange: Sendable, Hashable {
 }
 
 /// A placement that shows the advertisements as one block in the middle of the content: at index `count / 2`, like the sample app.
+///
+/// ```swift
+/// let placement = MidpointPlacement(scope: .page(advertisements: 2))
+/// let indices = placement.indices(for: 2, in: ContentRange(count: 20))  // [10, 10]
+/// ```
 public struct MidpointPlacement: AdPlacement {
     /// The range whose middle is used.
     public enum Scope: Sendable, Hashable {
@@ -82,12 +94,15 @@ public struct MidpointPlacement: AdPlacement {
         case feed
     }
 
+    /// The range whose middle is used.
     public let scope: Scope
 
+    /// Creates a placement, by default with one advertisement in the middle of every page.
     public init(scope: Scope = .page(advertisements: 1)) {
         self.scope = scope
     }
 
+    /// The policy of the scope: a fixed number on each page, or all advertisements once.
     public var supply: FillPolicy {
         switch scope {
         case .page(let advertisements): .rotating(perPage: advertisements)
@@ -95,6 +110,7 @@ public struct MidpointPlacement: AdPlacement {
         }
     }
 
+    /// Returns the middle for each advertisement; no indices if the midpoint of the feed is on another page.
     public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let index =
             switch scope {

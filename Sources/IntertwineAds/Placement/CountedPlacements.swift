@@ -20,9 +20,17 @@ public struct EveryPlacement: AdPlacement {
         self.offset = max(0, offset ?? every)
     }
 
+    /// The policy: one advertisement for each slot.
     public let supply = FillPolicy.perSlot
+    /// True, because the items are counted across pages.
     public let countsContent = true
 
+    /// Returns the indices of the slots, at most one for each advertisement.
+    ///
+    /// ```swift
+    /// let placement = EveryPlacement(every: 5, offset: 2)
+    /// let indices = placement.indices(for: 3, in: ContentRange(count: 20))  // [2, 7, 12]
+    /// ```
     public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let (every, offset) = (Int64(every), Int64(offset))
         let indices = (0...max(0, range.count)).lazy.filter { index in
@@ -52,16 +60,26 @@ public struct FixedPlacement: AdPlacement {
 
     /// The numbers of the items, ascending.
     public let numbers: [Int]
+    /// The range in which the items are counted.
     public let scope: Scope
 
+    /// Creates a placement. The numbers are sorted; negative and duplicate ones are ignored.
     public init(at numbers: [Int], scope: Scope = .page) {
         self.numbers = Set(numbers.filter { $0 >= 0 }).sorted()
         self.scope = scope
     }
 
+    /// The policy: one advertisement for each slot.
     public let supply = FillPolicy.perSlot
+    /// True if the items of the whole feed are counted.
     public var countsContent: Bool { scope == .feed }
 
+    /// Returns the indices of the slots, at most one for each advertisement.
+    ///
+    /// ```swift
+    /// let placement = FixedPlacement(at: [2, 7], scope: .page)
+    /// let indices = placement.indices(for: 2, in: ContentRange(count: 5))  // [2]
+    /// ```
     public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let indices: [Int] =
             switch scope {
@@ -80,8 +98,10 @@ public struct FixedPlacement: AdPlacement {
 ///
 /// It is for sections in import order. A section that is sorted by a field has no such positions.
 public struct PinnedPlacement: AdPlacement {
+    /// Creates the placement, which has no settings.
     public init() {}
 
+    /// The policy: the pinned advertisements.
     public let supply = FillPolicy.pinned
 
     /// Returns no indices, since the store provides the positions.

@@ -4,19 +4,27 @@
 /// let placement = PlacementRule("every 5 offset 2")?.placement(perPage: 1, isOfFeed: false)
 /// ```
 public enum PlacementRule: Sendable, Hashable {
+    /// The middle of each page or of the whole feed.
     case midpoint
     /// One ad slot after every given number of content items, the first one after `offset` items.
     case every(Int, offset: Int)
     /// Ad slots in front of the content items with these numbers, from 0.
     case at([Int])
+    /// The positions at which an import listed the advertisements, written as `listed`.
     case pinned
 
+    /// A description of the allowed texts, for error messages.
     public static let allowed =
         "midpoint, listed, 'every N' or 'every N offset M' (N from 1 to 1000, M from 0 to 100000), "
         + "'at N, …' (1 to 20 ascending numbers from 0 to 100000)"
     private static let numbers = 0...100_000
 
     /// Parses a rule, in which colons, commas and brackets are allowed as in YAML. Returns nil if the text is malformed.
+    ///
+    /// ```swift
+    /// let rule = PlacementRule("at 2, 7")  // .at([2, 7])
+    /// let unsorted = PlacementRule("at 7, 2")  // nil
+    /// ```
     public init?(_ text: String) {
         let words = text.split { " :,[]{}".contains($0) }.map(String.init)
         guard let name = words.first else { return nil }
@@ -37,6 +45,12 @@ public enum PlacementRule: Sendable, Hashable {
         }
     }
 
+    /// The rule as text, which ``init(_:)`` parses.
+    ///
+    /// ```swift
+    /// let rule = PlacementRule.every(5, offset: 5)
+    /// let text = rule.text  // "every 5"
+    /// ```
     public var text: String {
         switch self {
         case .midpoint: "midpoint"
@@ -52,6 +66,12 @@ public enum PlacementRule: Sendable, Hashable {
     }
 
     /// Returns the placement of the rule.
+    ///
+    /// ```swift
+    /// let rule = PlacementRule.midpoint
+    /// let placement = rule.placement(perPage: 1, isOfFeed: false)
+    /// let indices = placement.indices(for: 1, in: ContentRange(count: 20))  // [10]
+    /// ```
     ///
     /// - Parameters:
     ///   - perPage: The number of ads at the midpoint of a page; 0 shows no ads, unless the rule is the feed's midpoint.
