@@ -15,6 +15,13 @@ public struct FeedItem: Sendable, Hashable {
     /// The fields: one JSON object, UTF-8, validated for its kind at import.
     public var body: [UInt8]
 
+    /// Creates an item as a store contains it. The fields in `body` are not validated.
+    ///
+    /// ```swift
+    /// let item = FeedItem(
+    ///     kind: "note", id: "1", variant: "plain", position: 1_024, body: Array(#"{"text":"Buy leeks"}"#.utf8))
+    /// let text = try ItemFields(item.body).text("text", limit: 1_000)
+    /// ```
     public init(kind: String, id: String, variant: String, position: Int64, sortKey: SortKey? = nil, body: [UInt8]) {
         self.kind = kind
         self.id = id
@@ -24,6 +31,7 @@ public struct FeedItem: Sendable, Hashable {
         self.body = body
     }
 
+    /// The kind and the variant.
     public var type: ItemType { ItemType(kind: kind, variant: variant) }
 }
 
@@ -67,10 +75,18 @@ package enum StoredKind {
 }
 
 /// A kind with a variant, for which one factory makes cells, such as an ad of type `image`.
+///
+/// ```swift
+/// let image = ItemType(kind: "ad", variant: "image")
+/// let ads = try snapshot.items(RowQuery(.type(image), limit: 10))
+/// ```
 public struct ItemType: Sendable, Hashable {
+    /// The kind, such as `ad`.
     public var kind: String
+    /// The variant, such as `image`; empty for section headers.
     public var variant: String
 
+    /// Creates the type of the items of a kind with a variant.
     public init(kind: String, variant: String) {
         self.kind = kind
         self.variant = variant
@@ -82,11 +98,15 @@ public struct ItemType: Sendable, Hashable {
 /// The store keeps the items of each section in a stream of its own, with a number that the store assigns. ``content`` is the section for all
 /// kinds that no other section contains.
 public struct StreamID: RawRepresentable, Sendable, Hashable {
+    /// The stream of the content that belongs to no other section.
     public static let content = StreamID(rawValue: 0)
+    /// The stream of advertisements.
     public static let advertisements = StreamID(rawValue: 1)
 
+    /// The number of the stream in the store.
     public let rawValue: Int64
 
+    /// Creates the stream with a number that the store assigned.
     public init(rawValue: Int64) {
         self.rawValue = rawValue
     }
@@ -94,14 +114,25 @@ public struct StreamID: RawRepresentable, Sendable, Hashable {
 
 /// An item that its kind has validated, ready for the store and without a position.
 public struct ValidatedItem: Sendable, Hashable {
+    /// The kind, such as `user`.
     public var kind: String
+    /// The stream of the item.
     public var stream: StreamID
     /// The id, unique among the items of its kind.
     public var id: String
+    /// The variant, such as `featured`.
     public var variant: String
     /// The fields that the kind knows, except `kind`, `id` and `type`, as one JSON object with equal bytes for equal items.
     public var body: [UInt8]
 
+    /// Creates an item whose fields are valid. The initialiser validates nothing.
+    ///
+    /// ```swift
+    /// let title = try fields.text("title", limit: 200)
+    /// var body = ItemBody()
+    /// body.append("title", title)
+    /// let item = ValidatedItem(kind: "note", stream: .content, id: "1", variant: "plain", body: body.finish())
+    /// ```
     public init(kind: String, stream: StreamID, id: String, variant: String, body: [UInt8]) {
         self.kind = kind
         self.stream = stream

@@ -2,13 +2,22 @@ public import IntertwinePrimitives
 
 /// The declared languages of texts. The first one is used if a request accepts none of them.
 public struct FeedLanguages: Sendable, Hashable {
+    /// The maximum number of languages. Further tags are ignored.
     public static let limit = 32
+    /// No declared languages.
     public static let none = FeedLanguages()
 
+    /// The languages in the order of declaration.
     public let all: [FeedLanguage]
+    /// The language tags (RFC 5646) in the order of declaration.
     public let tags: [String]
 
     /// Creates languages.
+    ///
+    /// ```swift
+    /// let languages = FeedLanguages(["en", "de", "de-CH"])
+    /// let usual = languages.usual?.tag  // "en"
+    /// ```
     ///
     /// - Parameter tags: The language tags (RFC 5646), at most ``limit``, without duplicates.
     public init(_ tags: [String] = []) {
@@ -16,15 +25,27 @@ public struct FeedLanguages: Sendable, Hashable {
         all = self.tags.enumerated().map { FeedLanguage($1, number: UInt8($0 + 1), among: tags) }
     }
 
+    /// True if no languages are declared.
     public var isEmpty: Bool { all.isEmpty }
 
     /// Returns a tag as declared, compared without case, or nil if it is not declared.
+    ///
+    /// ```swift
+    /// let languages = FeedLanguages(["en", "de-CH"])
+    /// let tag = languages.declared("DE-ch")  // "de-CH"
+    /// ```
     public func declared(_ tag: String) -> String? {
         let wanted = tag.lowercased()
         return tags.first { $0.lowercased() == wanted }
     }
 
     /// Returns the preferred language by lookup (RFC 4647, section 3.4), or nil if no declared language matches.
+    ///
+    /// ```swift
+    /// let languages = FeedLanguages(["en", "de"])
+    /// let language = languages.language(for: LanguagePreferences("de-AT, en;q=0.5"))
+    /// let tag = language?.tag  // "de"
+    /// ```
     public func language(for preferences: LanguagePreferences) -> FeedLanguage? {
         preferences.lookup(among: tags).map { all[$0] }
     }
@@ -35,6 +56,7 @@ public struct FeedLanguages: Sendable, Hashable {
 
 /// A declared language, with its fallbacks for missing texts.
 public struct FeedLanguage: Sendable, Hashable {
+    /// The language tag (RFC 5646), as declared.
     public let tag: String
     /// The number of the language, from 1 in the order of declaration. It distinguishes cells and pages of different languages.
     public let number: UInt8
@@ -65,11 +87,21 @@ public struct ByLanguage<Value: Sendable>: Sendable {
     @usableFromInline let values: [String: Value]
 
     /// Creates a value for all languages.
+    ///
+    /// ```swift
+    /// let title = LocalizedText("Swing")
+    /// let isSame = title.isSame  // true
+    /// ```
     public init(_ value: Value) {
         (first, values) = (value, [:])
     }
 
     /// Creates a value for each of some languages; nil if `values` is empty.
+    ///
+    /// ```swift
+    /// let limits = ByLanguage<Int>([(tag: "en", value: 80), (tag: "de", value: 100)])
+    /// let none = ByLanguage<Int>([])  // nil
+    /// ```
     ///
     /// - Parameter values: The values by declared tag, in the order of declaration.
     public init?(_ values: [(tag: String, value: Value)]) {
@@ -83,6 +115,12 @@ public struct ByLanguage<Value: Sendable>: Sendable {
     }
 
     /// Returns the value of a language or, if it has none, of the nearest fallback.
+    ///
+    /// ```swift
+    /// let languages = FeedLanguages(["en", "de", "de-CH"])
+    /// let label: LocalizedText = ["en": "Like", "de": "Gefällt mir"]
+    /// let text = label[languages.all[2]]  // "Gefällt mir"
+    /// ```
     @inlinable public subscript(language: FeedLanguage?) -> Value {
         guard !values.isEmpty, let language else { return first }
         for tag in language.order {
@@ -97,6 +135,14 @@ public struct ByLanguage<Value: Sendable>: Sendable {
     /// A Boolean value indicating whether one value is for all languages.
     public var isSame: Bool { values.isEmpty }
 
+    /// Returns the values of all languages, each transformed by a function.
+    ///
+    /// ```swift
+    /// let label: LocalizedText = ["en": "Like", "de": "Gefällt mir"]
+    /// let counts = label.map { text in text.count }  // 4 and 11
+    /// ```
+    ///
+    /// - Throws: The error of `transform`.
     public func map<Other, Failure: Error>(_ transform: (Value) throws(Failure) -> Other) throws(Failure) -> ByLanguage<Other> {
         var others: [String: Other] = [:]
         for (tag, value) in values { others[tag] = try transform(value) }
@@ -118,6 +164,7 @@ extension ByLanguage: Hashable where Value: Hashable {}
 
 extension ByLanguage: ExpressibleByUnicodeScalarLiteral, ExpressibleByExtendedGraphemeClusterLiteral, ExpressibleByStringLiteral
 where Value == String {
+    /// Creates a text for all languages.
     public init(stringLiteral text: String) {
         self.init(text)
     }

@@ -10,12 +10,22 @@ internal import IntertwinePrimitives
 /// let title = try fields.optionalText("title", limit: 200)
 /// ```
 public struct ItemFields: Sendable {
+    /// The object that contains the fields.
     public let object: JSONObject
 
+    /// Creates the fields of an object that is already parsed.
     public init(_ object: JSONObject) {
         self.object = object
     }
 
+    /// Parses the fields of one JSON object.
+    ///
+    /// ```swift
+    /// let fields = try ItemFields(Array(#"{"id":7,"title":"Swing"}"#.utf8))
+    /// let title = String(decoding: try fields.text("title", limit: 200), as: UTF8.self)  // "Swing"
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` with ``ItemError/offset`` if the bytes are not exactly one JSON object.
     public init(_ bytes: [UInt8]) throws(ItemError) {
         do {
             object = try JSONObject(bytes)
@@ -25,6 +35,13 @@ public struct ItemFields: Sendable {
     }
 
     /// Returns the value of a field, or nil if the field is missing or null.
+    ///
+    /// ```swift
+    /// let fields = try ItemFields(Array(#"{"title":"Swing","sizes":[1,2]}"#.utf8))
+    /// let kind = try fields.token("sizes")?.kind  // .array
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` with ``ItemError/Code/duplicate`` if the field occurs twice.
     public func token(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {
@@ -35,6 +52,13 @@ public struct ItemFields: Sendable {
     }
 
     /// Returns a string of 1 to `limit` bytes without NUL, or nil if the field is missing or null.
+    ///
+    /// ```swift
+    /// let fields = try ItemFields(Array(#"{"title":null}"#.utf8))
+    /// let title = try fields.optionalText("title", limit: 200)  // nil
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` if the value is not a string, is empty, contains NUL or exceeds the limit, or if the field occurs twice.
     public func optionalText(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         try token(field).map { token throws(ItemError) in try text(field, token, limit: limit) }
     }
@@ -48,6 +72,16 @@ public struct ItemFields: Sendable {
         return characters
     }
 
+    /// Returns a string of 1 to `limit` bytes without NUL.
+    ///
+    /// ```swift
+    /// let fields = try ItemFields(Array(#"{"title":"Swing"}"#.utf8))
+    /// let title = try fields.text("title", limit: 200)
+    /// let text = String(decoding: title, as: UTF8.self)  // "Swing"
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing or null. Other errors are those of
+    ///   ``optionalText(_:limit:)``.
     public func text(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
         guard let text = try optionalText(field, limit: limit) else { throw ItemError(field: field, reason: "is missing", code: .required) }
         return text
@@ -67,7 +101,14 @@ public struct ItemFields: Sendable {
         try optionalAlternative(field).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns an absolute http or https URL, or nil if the field is missing or null.
+    /// Returns an absolute http or https URL of at most 2048 bytes, or nil if the field is missing or null.
+    ///
+    /// ```swift
+    /// let fields = try ItemFields(Array(#"{"coverUrl":"/images/swing.png"}"#.utf8))
+    /// let cover = try? fields.optionalURL("coverUrl")  // nil, because a relative URL is an error
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` if the value is not such a URL, or if it contains a user name or a password.
     public func optionalURL(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
         if let fault = ItemURL.error(in: url) {
@@ -76,6 +117,16 @@ public struct ItemFields: Sendable {
         return url
     }
 
+    /// Returns an absolute http or https URL of at most 2048 bytes.
+    ///
+    /// ```swift
+    /// let fields = try ItemFields(Array(#"{"coverUrl":"https://example.com/swing.png"}"#.utf8))
+    /// let cover = try fields.url("coverUrl")
+    /// let text = String(decoding: cover, as: UTF8.self)  // "https://example.com/swing.png"
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing or null. Other errors are those of
+    ///   ``optionalURL(_:)``.
     public func url(_ field: String) throws(ItemError) -> ArraySlice<UInt8> {
         guard let url = try optionalURL(field) else { throw ItemError(field: field, reason: "is missing", code: .required) }
         return url
@@ -84,6 +135,15 @@ public struct ItemFields: Sendable {
     /// Returns an id, or nil if the field is missing or null.
     ///
     /// An id is a string or a whole number. A number is stored in decimal form, so `1`, `1.0` and `"1"` are equal.
+    ///
+    /// ```swift
+    /// let fields = try ItemFields(Array(#"{"id":1.0}"#.utf8))
+    /// let id = try fields.optionalIdentifier("id", limit: 64)
+    /// let text = id.map { String(decoding: $0, as: UTF8.self) }  // "1"
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` if the value is another number or type, contains a control character, or is `.` or `..`. The
+    ///   limit is a number of bytes.
     public func optionalIdentifier(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try token(field), token.kind == .number else {
             guard let text = try optionalText(field, limit: limit) else { return nil }
@@ -114,6 +174,14 @@ public struct ItemFields: Sendable {
     }
 
     /// Returns a value of an enumeration.
+    ///
+    /// ```swift
+    /// enum Size: String, CaseIterable { case small, large }
+    /// let fields = try ItemFields(Array(#"{"size":"large"}"#.utf8))
+    /// let size = try fields.choice("size", of: Size.self)  // .large
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing, or ``ItemError/Code/unknown`` for another text.
     public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, of type: Choice.Type) throws(ItemError) -> Choice {
         let token = try choiceToken(field)
         for choice in type.allCases where object.matches(token, choice.rawValue) { return choice }
@@ -121,6 +189,14 @@ public struct ItemFields: Sendable {
     }
 
     /// Returns one of the allowed values, which are known only at run time.
+    ///
+    /// ```swift
+    /// let sizes = ["small", "large"]
+    /// let fields = try ItemFields(Array(#"{"size":"large"}"#.utf8))
+    /// let size = try fields.choice("size", among: sizes)  // "large"
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing, or ``ItemError/Code/unknown`` for another text.
     public func choice(_ field: String, among allowed: some Collection<String>) throws(ItemError) -> String {
         let token = try choiceToken(field)
         for choice in allowed where object.matches(token, choice) { return choice }
@@ -145,26 +221,48 @@ public struct ItemFields: Sendable {
 public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error, for programs.
     public enum Code: String, Sendable {
+        /// A required field is missing.
         case required
+        /// The value has another type or violates the syntax.
         case invalid
+        /// A number or a length is outside its limits.
         case outOfRange = "out-of-range"
+        /// A text exceeds its maximum length.
         case tooLong = "too-long"
+        /// A list exceeds its maximum number of elements.
         case tooMany = "too-many"
+        /// The value is not one of the known ones.
         case unknown
+        /// A field occurs twice.
         case duplicate
+        /// The value contradicts another value.
         case conflict
     }
 
     /// The name of the field for people. Names of nested members follow after a full stop.
     public var field: String?
+    /// The reason as the end of a sentence about the field, such as `is missing`.
     public var reason: String
     /// The offset at which parsing stopped if the bytes are not valid JSON.
     public var offset: Int?
+    /// The kind of the error, for programs.
     public var code: Code
     /// The names and indices that lead to the value in the JSON of the item; empty for the whole item.
     public var path: [String]
 
-    /// - Parameter path: The names and indices that lead to the value; nil for the parts of `field`.
+    /// Creates an error, by default of the whole item.
+    ///
+    /// ```swift
+    /// let error = ItemError(field: "author.name", reason: "is missing", code: .required)
+    /// let path = error.path  // ["author", "name"]
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - field: The name of the field for people; nil for the whole item.
+    ///   - reason: The reason as the end of a sentence about the field.
+    ///   - offset: The offset at which parsing stopped; nil if the bytes are valid JSON.
+    ///   - code: The kind of the error.
+    ///   - path: The names and indices that lead to the value; nil for the parts of `field`.
     public init(field: String? = nil, reason: String, offset: Int? = nil, code: Code = .invalid, path: [String]? = nil) {
         self.field = field
         self.reason = reason
@@ -177,6 +275,7 @@ public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(reason: fault.reason.rawValue, offset: fault.offset)
     }
 
+    /// The field and the reason, such as `title: is missing`.
     public var description: String {
         if let field { "\(field): \(reason)" } else { reason }
     }
@@ -187,6 +286,8 @@ public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns a value for a message without quotes, shortened and without characters that a terminal or a log could interpret.
+    ///
+    /// The result has at most 40 bytes of the value. Control and format characters are replaced by question marks.
     public static func shown(_ characters: some Collection<UInt8>) -> String {
         let limit = 40
         var text = ""
@@ -197,15 +298,29 @@ public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
         return text + (characters.count > limit ? "…" : "")
     }
 
+    /// Returns a text for a message, shortened to 40 bytes. Control and format characters are replaced by question marks.
+    ///
+    /// ```swift
+    /// let name = "first\nsecond"
+    /// let shown = ItemError.shown(name)  // "first?second"
+    /// ```
     public static func shown(_ text: some StringProtocol) -> String {
         shown(text.utf8)
     }
 }
 
 /// A writer for the body of an item: a JSON object of strings, numbers and booleans in the order of the kind's declaration.
+///
+/// ```swift
+/// let title = try fields.text("title", limit: 200)
+/// var body = ItemBody()
+/// body.append("title", title)
+/// let bytes = body.finish()  // {"title":"Swing"}
+/// ```
 public struct ItemBody {
     private var bytes: [UInt8] = []
 
+    /// Creates an empty body with space for a number of bytes.
     public init(capacity: Int = 256) {
         bytes.reserveCapacity(capacity)
     }
@@ -230,6 +345,7 @@ public struct ItemBody {
         bytes.append(UInt8(ascii: ":"))
     }
 
+    /// Returns the complete JSON object as UTF-8. Without fields, it is `{}`.
     public consuming func finish() -> [UInt8] {
         if bytes.isEmpty { bytes.append(UInt8(ascii: "{")) }
         bytes.append(UInt8(ascii: "}"))

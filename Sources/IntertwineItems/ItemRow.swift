@@ -4,13 +4,20 @@ internal import Glibc
 ///
 /// Most items of a page are cached and only have to be compared. Why: a comparison needs no copy.
 public struct ItemRow {
+    /// The kind, as UTF-8.
     public let kind: UnsafeRawBufferPointer
+    /// The id, as UTF-8.
     public let id: UnsafeRawBufferPointer
+    /// The variant, as UTF-8.
     public let variant: UnsafeRawBufferPointer
+    /// The position of the item in its stream.
     public let position: Int64
+    /// The sort key; nil if the item was not read in the order of a field.
     public let sortKey: SortKey?
+    /// The fields as one JSON object, as UTF-8.
     public let body: UnsafeRawBufferPointer
 
+    /// Creates a row from buffers, which must stay valid for as long as the row is used.
     public init(
         kind: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, variant: UnsafeRawBufferPointer, position: Int64, sortKey: SortKey? = nil,
         body: UnsafeRawBufferPointer
@@ -23,12 +30,18 @@ public struct ItemRow {
         self.body = body
     }
 
+    /// The position in a section that is ordered by the sort key, if any.
     public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
 
     /// The type of the item, as a copy.
     package var type: ItemType { ItemType(kind: String(decoding: kind, as: UTF8.self), variant: String(decoding: variant, as: UTF8.self)) }
 
     /// The item, as a copy.
+    ///
+    /// ```swift
+    /// var items: [FeedItem] = []
+    /// try snapshot.visit(RowQuery(.stream(.content), limit: 20)) { row in items.append(row.item) }
+    /// ```
     public var item: FeedItem {
         FeedItem(
             kind: String(decoding: kind, as: UTF8.self), id: String(decoding: id, as: UTF8.self),
@@ -109,6 +122,11 @@ package struct RowLayout: Sendable {
 
 extension FeedItem {
     /// Calls `body` with the item as a row, which is valid during the call.
+    ///
+    /// ```swift
+    /// let item = FeedItem(kind: "note", id: "1", variant: "plain", position: 1, body: Array("{}".utf8))
+    /// let count = item.withRow { row in row.body.count }  // 2
+    /// ```
     public func withRow<Value>(_ body: (ItemRow) throws -> Value) rethrows -> Value {
         var (kind, id, variant) = (kind, id, variant)
         return try kind.withUTF8 { kind in

@@ -2,8 +2,17 @@ internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 /// A mapping from the values of a remote source to the fields of an item.
+///
+/// ```swift
+/// let mapping = FieldMapping([
+///     ("id", .pointer(JSONPointer(member: "uuid"))),
+///     ("type", .constant("plain")),
+/// ])
+/// ```
 public struct FieldMapping: Sendable, Hashable {
+    /// The origin of a field's value.
     public enum Origin: Sendable, Hashable {
+        /// The value at a pointer in an object of the source.
         case pointer(JSONPointer)
         /// A constant text for every item.
         case constant(String)
@@ -18,10 +27,12 @@ public struct FieldMapping: Sendable, Hashable {
         self.fields = fields
     }
 
+    /// Returns true if both mappings have equal fields in one order.
     public static func == (left: FieldMapping, right: FieldMapping) -> Bool {
         left.fields.elementsEqual(right.fields) { $0 == $1 }
     }
 
+    /// Hashes the names and origins of all fields.
     public func hash(into hasher: inout Hasher) {
         for field in fields {
             hasher.combine(field.name)

@@ -4,10 +4,15 @@ internal import IntertwineJSON
 public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file is compressed by the named program.
     case compressed(String)
+    /// The file is an HTML page.
     case html
+    /// The file is XML.
     case xml
+    /// The file is a table with separators between the values, such as commas.
     case csv
+    /// The file is UTF-16. JSON is UTF-8 (RFC 8259 §8.1).
     case utf16
+    /// The file is UTF-32. JSON is UTF-8 (RFC 8259 §8.1).
     case utf32
     /// The file is not text.
     case binary
@@ -20,6 +25,7 @@ public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The decompressed file exceeds the limit, in bytes.
     case tooLong(limit: Int)
 
+    /// The reason with its remedy, as one line.
     public var description: String {
         switch self {
         case .compressed("gzip"):

@@ -362,8 +362,15 @@ public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
     public var offset: Int
     /// The number of the file among the files of an import, from 0.
     public var file = 0
+    /// The reason why the item is invalid.
     public var error: ItemError
 
+    /// Creates the report of an invalid item in the first file of an import.
+    ///
+    /// ```swift
+    /// let error = ItemError(field: "title", reason: "is missing", code: .required)
+    /// let text = InvalidItem(line: 2, error: error).description  // "line 2: title: is missing"
+    /// ```
     public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, error: ItemError) {
         self.line = line
         self.index = index

@@ -4,9 +4,17 @@ internal import IntertwineJSON
 public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// The unescaped names and indices of the path.
     let tokens: [String]
+    /// The pointer as text, in which names are escaped.
     public let description: String
 
-    /// Returns nil if the text is not empty and does not begin with `/`, or if a `~` is not part of `~0` or `~1`.
+    /// Parses a pointer.
+    ///
+    /// The result is nil if the text is not empty and does not begin with `/`, or if a `~` is not part of `~0` or `~1`.
+    ///
+    /// ```swift
+    /// let name = JSONPointer("/users/0/name")
+    /// let invalid = JSONPointer("users/0/name")  // nil
+    /// ```
     public init?(_ text: String) {
         description = text
         guard !text.isEmpty else {
@@ -38,11 +46,17 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Creates a pointer to one member of an object, for any name.
+    ///
+    /// ```swift
+    /// let pointer = JSONPointer(member: "and/or")
+    /// let text = pointer.description  // "/and~1or"
+    /// ```
     public init(member name: String) {
         tokens = [name]
         description = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
+    /// True if the pointer refers to the whole document.
     public var isRoot: Bool { tokens.isEmpty }
 
     /// Returns the value at the pointer in an object, or nil if the object has no such value.

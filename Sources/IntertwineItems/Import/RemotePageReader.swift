@@ -349,11 +349,13 @@ private struct PathMatch: Sendable {
 
 /// An error in the bytes of a page: no valid document, or no list of items in it.
 public struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason as a phrase, without the offset.
     public var reason: String
     /// The offset in the page, in bytes.
     public var offset: Int
     /// A Boolean value indicating whether the document is valid, but its list is not at the configured location.
     public var isOfLocation = false
 
+    /// The offset and the reason, such as `byte 12: a value is expected`.
     public var description: String { "byte \(offset): \(reason)" }
 }

@@ -2,17 +2,28 @@ internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 /// The declaration of a field of a kind or of an input value of a command: its name, its type and its limits.
+///
+/// ```swift
+/// let title = FieldDeclaration("title", .text, isRequired: true, maximum: 200)
+/// let size = FieldDeclaration("size", .text, choices: ["small", "large"], label: ["en": "Size", "de": "Größe"])
+/// ```
 public struct FieldDeclaration: Sendable, Hashable {
     /// The default maximum length of a text, in characters (Unicode scalars).
     public static let usualTextLimit = 2_000.0
     /// The highest maximum length that a declaration can set, in characters (Unicode scalars).
     public static let textLimit = 65_536.0
 
+    /// The name: a letter followed by letters, digits, underscores or hyphens, at most 64 bytes.
     public var name: String
+    /// The type of the values.
     public var type: FieldType
+    /// True if the value must be present.
     public var isRequired: Bool
     /// The minimum: for a text its number of characters, for a number its value. Other types have no bounds.
     public var minimum: Double?
+    /// The maximum: for a text its number of characters, for a number its value.
+    ///
+    /// If it is nil, a text has at most ``usualTextLimit`` characters, and a number has no maximum.
     public var maximum: Double?
     /// The allowed texts. An empty array allows any text.
     public var choices: [String]
@@ -21,6 +32,12 @@ public struct FieldDeclaration: Sendable, Hashable {
     /// The title of an input value in forms, or nil if clients derive it from the name.
     public var label: LocalizedText?
 
+    /// Creates a declaration, by default of an optional field without choices and languages. The limits are not validated.
+    ///
+    /// ```swift
+    /// let rating = FieldDeclaration("rating", .number, isRequired: true, minimum: 1, maximum: 5, label: "Rating")
+    /// let type = rating.type.rawValue  // "number"
+    /// ```
     public init(
         _ name: String, _ type: FieldType, isRequired: Bool = false, minimum: Double? = nil, maximum: Double? = nil, choices: [String] = [],
         languages: [String] = [], label: LocalizedText? = nil
@@ -63,6 +80,7 @@ public struct FieldDeclaration: Sendable, Hashable {
 
 /// The type of a field of a declared kind.
 public enum FieldType: String, Sendable, Hashable, CaseIterable {
+    /// A text of Unicode scalars, or a number that a double can represent.
     case text, number
     /// A date, or a date with time and offset (RFC 3339), as text.
     case date
@@ -70,6 +88,7 @@ public enum FieldType: String, Sendable, Hashable, CaseIterable {
     case url
     /// An absolute http or https URL of an image, which clients load through the image proxy.
     case image
+    /// One of the JSON literals `true` and `false`.
     case boolean
 }
 

@@ -4,6 +4,11 @@ internal import IntertwinePrimitives
 /// A kind of item: its name, its stream, and its validation.
 ///
 /// The store and the assembler depend on kinds only through this protocol. Users and ads are two of its implementations.
+///
+/// ```swift
+/// let kinds = ItemKinds.standard.adding([NoteKind()])
+/// let item = try kinds.validate(Array(#"{"kind":"note","id":"1","text":"Buy leeks"}"#.utf8))
+/// ```
 public protocol ItemKind: Sendable {
     /// The value of the member `kind` of an item.
     var name: String { get }
@@ -20,6 +25,16 @@ public protocol ItemKind: Sendable {
 
     /// Validates the fields of an object whose `kind` is ``name``.
     ///
+    /// ```swift
+    /// func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+    ///     let id = try fields.text("id", limit: 64)
+    ///     var body = ItemBody()
+    ///     body.append("text", try fields.text("text", limit: 1_000))
+    ///     return ValidatedItem(
+    ///         kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: "plain", body: body.finish())
+    /// }
+    /// ```
+    ///
     /// - Throws: ``ItemError`` with the field and the reason.
     func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem
 
@@ -28,7 +43,9 @@ public protocol ItemKind: Sendable {
 }
 
 extension ItemKind {
+    /// The default: no fields, so that a section of these items has the order of positions.
     public var sortFields: [SortField] { [] }
+    /// The default: nil, because the kind does not declare its fields.
     public var fields: [ItemField]? { nil }
 
     /// Returns a schema that contains only the `kind`.
@@ -39,11 +56,19 @@ extension ItemKind {
 
 /// A field of a kind: its name, its requirement and the validation of its values.
 public struct ItemField: Sendable {
+    /// The name of the field in the import format.
     public let name: String
+    /// True if every item must have the field.
     public let isRequired: Bool
     private let check: @Sendable (ItemFields) throws(ItemError) -> Void
 
     /// Creates a field.
+    ///
+    /// ```swift
+    /// let text = ItemField("text", isRequired: true) { (fields) throws(ItemError) in
+    ///     _ = try fields.text("text", limit: 1_000)
+    /// }
+    /// ```
     ///
     /// - Parameter check: reads the field from the fields of an item and throws the errors of the kind's validation.
     public init(_ name: String, isRequired: Bool = false, _ check: @escaping @Sendable (ItemFields) throws(ItemError) -> Void) {
@@ -53,6 +78,11 @@ public struct ItemField: Sendable {
     }
 
     /// Validates a constant text for this field of all items.
+    ///
+    /// ```swift
+    /// let cover = ItemField("coverUrl") { (fields) throws(ItemError) in _ = try fields.url("coverUrl") }
+    /// try cover.validate("https://example.com/swing.png")
+    /// ```
     ///
     /// - Throws: ``ItemError`` if no item can have this text.
     public func validate(_ text: String) throws(ItemError) {
@@ -77,11 +107,21 @@ public struct ItemKinds: Sendable {
     public var note: String?
 
     /// Creates a set of kinds. If two kinds have one name, the last one is used.
+    ///
+    /// ```swift
+    /// let kinds = ItemKinds([NoteKind(), RecipeKind()])
+    /// let names = kinds.names  // ["note", "recipe"]
+    /// ```
     public init(_ kinds: [any ItemKind]) {
         for kind in kinds { self.kinds[kind.name] = kind }
     }
 
     /// Returns these kinds with additional kinds. If two kinds have one name, the last one is used.
+    ///
+    /// ```swift
+    /// let kinds = ItemKinds.standard.adding([NoteKind()])
+    /// let names = kinds.names  // ["ad", "note", "user"]
+    /// ```
     public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
         var all = ItemKinds(Array(self.kinds.values) + kinds)
         (all.note, all.variants) = (note, variants)
@@ -97,11 +137,15 @@ public struct ItemKinds: Sendable {
         return all
     }
 
+    /// The kind with a name; nil if no kind has it.
     public subscript(name: String) -> (any ItemKind)? { kinds[name] }
 
+    /// The names of all kinds, sorted.
     public var names: [String] { kinds.keys.sorted() }
 
     /// Validates one object of the import format, of any kind.
+    ///
+    /// - Throws: ``ItemError`` if the kind is unknown or rejects the fields.
     public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         try validate(fields, as: String(decoding: fields.text("kind", limit: 64), as: UTF8.self))
     }
@@ -131,6 +175,14 @@ public struct ItemKinds: Sendable {
     }
 
     /// Validates the bytes of one JSON object of the import format, of any kind.
+    ///
+    /// ```swift
+    /// let json = #"{"kind":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://example.com/tt.png","type":"regular"}"#
+    /// let item = try ItemKinds.standard.validate(Array(json.utf8))
+    /// let stream = item.stream  // .content
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` if the bytes are not one JSON object, or if the kind is unknown or rejects the fields.
     public func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
         try validate(ItemFields(bytes))
     }

@@ -16,9 +16,17 @@ public struct TrackerTemplate: Sendable, Hashable {
         "^(?:[Hh][Tt][Tt][Pp][Ss]://(?:[!$-.0-9;=A-Z^-z|~]+|\\[[0-9A-Fa-f:.]{2,}\\])|[Hh][Tt][Tt][Pp]://(?:127\\.0\\.0\\.1|localhost|\\[::1\\]))"
         + ItemURL.port + "(?:[/?#](?:[!#-;=?-\\[\\]^-z|~]|\\{(?:\(placeholders.joined(separator: "|")))\\})*)?$"
 
+    /// The template as declared, with its placeholders.
     public let text: String
 
     /// Parses a template.
+    ///
+    /// The placeholders are `{event}`, `{viewer}`, `{time}`, `{campaign}` and `{ad}`.
+    ///
+    /// ```swift
+    /// let template = try TrackerTemplate("https://tracker.example.com/seen?event={event}&ad={ad}")
+    /// let invalid = try? TrackerTemplate("https://{ad}.example.com/")  // nil, because the host has a placeholder
+    /// ```
     ///
     /// - Throws: ``ItemError`` without a field.
     public init(_ text: String) throws(ItemError) {
@@ -62,10 +70,18 @@ public struct TrackerTemplate: Sendable, Hashable {
 }
 
 /// The trackers of an ad or a campaign, for impressions and clicks.
+///
+/// ```swift
+/// var trackers = Trackers()
+/// trackers.click = [try TrackerTemplate("https://tracker.example.com/click?time={time}")]
+/// ```
 public struct Trackers: Sendable, Hashable {
+    /// The templates that are called after an impression. An item has at most eight.
     public var impression: [TrackerTemplate] = []
+    /// The templates that are called after a click. An item has at most eight.
     public var click: [TrackerTemplate] = []
 
+    /// Creates trackers without templates.
     public init() {}
 
     package static let impressionField = "impressionTrackers"

@@ -2,9 +2,12 @@
 public struct CampaignMembership: Sendable, Hashable {
     /// The kind of the ad. `id` is its id.
     public var kind: String
+    /// The id of the ad.
     public var id: String
+    /// The id of the campaign.
     public var campaign: String
 
+    /// Creates the membership of an ad in a campaign.
     public init(kind: String, id: String, campaign: String) {
         (self.kind, self.id, self.campaign) = (kind, id, campaign)
     }

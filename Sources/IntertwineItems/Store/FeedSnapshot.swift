@@ -9,10 +9,23 @@ public protocol FeedSnapshot {
     /// Visits the rows of a query one after another, in its order. The cost must depend on the limit only, not on how far into the feed the
     /// anchor lies.
     ///
+    /// ```swift
+    /// var ids: [String] = []
+    /// try snapshot.visit(RowQuery(.stream(.content), limit: 10)) { row in
+    ///     ids.append(row.item.id)
+    /// }
+    /// ```
+    ///
     /// - Parameter body: Called for each row; must not read from the snapshot.
     func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws
 
     /// Returns one item, or nil if the store has no item of that kind and id.
+    ///
+    /// ```swift
+    /// let user = try await store.read { snapshot in
+    ///     try snapshot.item(kind: "user", id: "tt")
+    /// }
+    /// ```
     func item(kind: String, id: String) throws -> FeedItem?
 
     /// Announces queries that will follow the next one, so that a remote store can answer all of them in one round trip. They remain optional.
@@ -24,6 +37,12 @@ public protocol FeedSnapshot {
     ///
     /// The cost of this method and of ``sortPosition(at:in:by:)`` may depend on the number of items. They are called at most once per
     /// ``FeedStore/version``, and only if ads are placed at the midpoint of the whole feed.
+    ///
+    /// ```swift
+    /// let count = try await store.read(for: .background) { snapshot in
+    ///     try snapshot.count(in: .content)
+    /// }
+    /// ```
     func count(in stream: StreamID) throws -> Int
 
     /// Returns the position of the item with an index in a stream, or nil if the index is out of range.
@@ -48,13 +67,21 @@ public protocol FeedSnapshot {
 }
 
 extension FeedSnapshot {
+    /// The default: nil, because the snapshot has the newest data.
     public var age: Duration? { nil }
 
+    /// Ignores the announcement, which only helps a remote store.
     public func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
+    /// Returns no advertisements, because a store without pinned advertisements has none.
     public func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
+    /// Returns no items, because a store without takedowns has none.
     public func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }
+    /// Returns no memberships, because a store without campaigns has none.
     public func memberships() throws -> [CampaignMembership] { [] }
 
+    /// Counts the rows of the stream. The cost depends on the number of items.
+    ///
+    /// - Throws: The error of `visit(_:_:)`.
     public func count(in stream: StreamID) throws -> Int {
         var count = 0
         try forEachRow(in: .stream(stream)) { _ in
@@ -64,6 +91,9 @@ extension FeedSnapshot {
         return count
     }
 
+    /// Visits the rows of the stream up to the index. The cost depends on the index.
+    ///
+    /// - Throws: The error of `visit(_:_:)`.
     public func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
         var rest = index
         var found: SortPosition?
@@ -75,6 +105,9 @@ extension FeedSnapshot {
         return found
     }
 
+    /// Counts the rows of ``StreamID/content`` and ``StreamID/advertisements`` by type. The cost depends on the number of items.
+    ///
+    /// - Throws: The error of `visit(_:_:)`.
     public func counts() throws -> [ItemType: Int] {
         var counts: [ItemType: Int] = [:]
         for stream in [StreamID.content, .advertisements] {
@@ -102,6 +135,11 @@ extension FeedSnapshot {
     }
 
     /// Returns the items of a query.
+    ///
+    /// ```swift
+    /// let last = RowQuery(.stream(.content), .backward, limit: 3)
+    /// let items = try snapshot.items(last)
+    /// ```
     public func items(_ query: RowQuery) throws -> [FeedItem] {
         var items: [FeedItem] = []
         try visit(query) { items.append($0.item) }
@@ -109,6 +147,11 @@ extension FeedSnapshot {
     }
 
     /// Returns items of a stream in the order of their positions, next to a position, which is excluded.
+    ///
+    /// ```swift
+    /// let first = try snapshot.items(in: .content, .forward, of: nil, limit: 20)
+    /// let next = try snapshot.items(in: .content, .forward, of: first.last?.position, limit: 20)
+    /// ```
     public func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
         try items(RowQuery(.stream(stream), direction, of: position.map { SortPosition(position: $0) }, limit: limit))
     }
@@ -130,6 +173,7 @@ public struct RowQuery: Sendable, Hashable {
         case type(ItemType)
     }
 
+    /// The items to select, and their order.
     public var rows: Rows
     /// Backward reads in reverse order.
     public var direction: PageDirection
@@ -138,6 +182,12 @@ public struct RowQuery: Sendable, Hashable {
     /// The maximum number of items.
     public var limit: Int
 
+    /// Creates a query, by default forward from the first item.
+    ///
+    /// ```swift
+    /// let image = ItemType(kind: "ad", variant: "image")
+    /// let query = RowQuery(.type(image), .forward, of: SortPosition(position: 1_024), limit: 5)
+    /// ```
     public init(_ rows: Rows, _ direction: PageDirection = .forward, of anchor: SortPosition? = nil, limit: Int) {
         (self.rows, self.direction, self.anchor, self.limit) = (rows, direction, anchor, limit)
     }
@@ -150,6 +200,7 @@ public enum PageDirection: Sendable, Hashable {
     /// Items before a position, or from the end if the position is nil.
     case backward
 
+    /// The opposite direction.
     public var reversed: PageDirection {
         switch self {
         case .forward: .backward

@@ -19,6 +19,12 @@ public protocol FeedStore: Sendable {
 
     /// Runs `body` on one consistent snapshot of the items, on a thread of the store, where `body` may block for disk access.
     ///
+    /// ```swift
+    /// let counts = try await store.read(for: .background) { snapshot in
+    ///     try snapshot.counts()
+    /// }
+    /// ```
+    ///
     /// - Throws: ``StoreError/unavailable(_:)`` if the store fails, ``StoreError/overloaded`` if too many reads are waiting, or an error of
     ///   `body`.
     func read<Value: Sendable>(
@@ -26,6 +32,14 @@ public protocol FeedStore: Sendable {
     ) async throws -> Value
 
     /// Runs `body` on one consistent snapshot and passes the result to a completion handler, for callers without a Swift `Task`.
+    ///
+    /// ```swift
+    /// let cancel = store.read(for: .page) { snapshot in
+    ///     try snapshot.item(kind: "user", id: "tt")
+    /// } completion: { result in
+    ///     print(result)
+    /// }
+    /// ```
     ///
     /// - Parameter completion: Called once, on any thread, usually the one that read the store; must not block.
     /// - Returns: A function that cancels the read. A read that is still waiting then fails with `CancellationError`.
@@ -53,13 +67,23 @@ public enum ReadPurpose: Sendable {
 }
 
 extension FeedStore {
+    /// Returns true if the versions are equal, because the store does not know more.
     public func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool { old == new }
 
     /// Reads for a client's request.
+    ///
+    /// ```swift
+    /// let users = try await store.read { snapshot in
+    ///     try snapshot.items(in: .content, .forward, of: nil, limit: 5).filter { $0.kind == "user" }
+    /// }
+    /// ```
     public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
         try await read(for: .request, body)
     }
 
+    /// Runs `body` in a new `Task` and passes the result to `completion`.
+    ///
+    /// - Returns: A function that cancels the task.
     public func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -70,6 +94,9 @@ extension FeedStore {
         return { task.cancel() }
     }
 
+    /// Reads one item of the content.
+    ///
+    /// - Throws: The error of the read.
     public func checkReady() async throws {
         _ = try await read { try $0.items(in: .content, .forward, of: nil, limit: 1).count }
     }
@@ -77,9 +104,12 @@ extension FeedStore {
 
 /// A value that identifies the state of a store; equal values mean that nothing changed in between.
 public struct StoreVersion: Sendable, Hashable {
+    /// The upper half of the version.
     public var high: UInt64
+    /// The lower half of the version.
     public var low: UInt64
 
+    /// Creates a version of two numbers, whose meaning the store decides.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

@@ -1,9 +1,13 @@
 /// An update of an item that kept its kind, id, variant and position, in a stream of content.
 public struct InPlaceUpdate: Sendable, Hashable {
+    /// The kind of the item.
     public var kind: String
+    /// The stream of the item.
     public var stream: StreamID
+    /// The position of the item in its stream.
     public var position: Int64
 
+    /// Creates the update of an item at a position of a stream.
     public init(kind: String, stream: StreamID, position: Int64) {
         (self.kind, self.stream, self.position) = (kind, stream, position)
     }

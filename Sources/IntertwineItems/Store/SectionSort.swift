@@ -10,6 +10,12 @@ public struct SectionSort: Sendable, Hashable {
     /// True for the order from greatest to least. Items with equal field values are then ordered from the last to the first position.
     public var isDescending: Bool
 
+    /// Creates an order, by default that of ``imported``.
+    ///
+    /// ```swift
+    /// let dearestFirst = SectionSort(by: SortField("price", .number), isDescending: true)
+    /// let newestFirst = SectionSort(isDescending: true)
+    /// ```
     public init(by field: SortField? = nil, isDescending: Bool = false) {
         self.field = field
         self.isDescending = isDescending
@@ -30,6 +36,7 @@ public struct SectionConfiguration: Sendable, Hashable {
     /// The name of the section for all kinds that no other section contains. This section always exists.
     public static let mainName = "main"
 
+    /// The name of the section.
     public var name: String
     /// The kinds whose items the section contains; empty for ``mainName``.
     public var kinds: [String]
@@ -38,6 +45,14 @@ public struct SectionConfiguration: Sendable, Hashable {
     /// The display order, to which operations on positions refer.
     public var order: SectionSort
 
+    /// Creates a section, by default without kinds and in the order of import.
+    ///
+    /// ```swift
+    /// if let starts = SortField("starts", .date) {
+    ///     let section = SectionConfiguration("events", kinds: ["event"], fields: [starts], order: SectionSort(by: starts))
+    ///     print(section.name)  // events
+    /// }
+    /// ```
     public init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
         self.name = name
         self.kinds = kinds
