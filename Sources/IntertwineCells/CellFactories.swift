@@ -226,7 +226,8 @@ public struct CellFactories: Sendable {
     ///
     /// ```swift
     /// let first = try factories.makeViewModel(for: item, in: context)
-    /// let cells = [first] + (try factories.makeCompanions(for: item, in: context))
+    /// let companions = try factories.makeCompanions(for: item, in: context)
+    /// let cells = [first] + companions
     /// ```
     ///
     /// - Throws: The errors of ``makeViewModel(for:in:)``.

@@ -9,7 +9,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses a pointer.
     ///
-    /// The result is nil if the text is not empty and does not begin with `/`, or if a `~` is not part of `~0` or `~1`.
+    /// The result is nil if the text neither is empty nor begins with `/`. It is also nil if a `~` is not part of `~0` or `~1`.
     ///
     /// ```swift
     /// let name = JSONPointer("/users/0/name")
