@@ -3,13 +3,16 @@ internal import IntertwinePrimitives
 
 /// The head of the final response of a fetch, after redirects.
 public struct FetchHead: Sendable {
+    /// The status code, 200 to 599.
     public let status: Int
+    /// The fields of the response without those whose name is not a token.
     public let headers: HTTPFields
     /// The URL of the response, after redirects.
     public let url: FetchURL
     /// The heads of the redirects that led to the response, in order.
     public var redirects: [FetchHead] = []
 
+    /// Creates a head from its parts, for example for a test.
     public init(status: Int, headers: HTTPFields, url: FetchURL, redirects: [FetchHead] = []) {
         self.status = status
         self.headers = headers
@@ -18,6 +21,12 @@ public struct FetchHead: Sendable {
     }
 
     /// The declared length in bytes. Nil if it is missing or cannot be trusted: it is not a number, or several values differ.
+    ///
+    /// ```swift
+    /// let url = try FetchURL("https://example.com/")
+    /// FetchHead(status: 200, headers: [.contentLength: "5, 5"], url: url).contentLength  // 5
+    /// FetchHead(status: 200, headers: [.contentLength: "5, 6"], url: url).contentLength  // nil
+    /// ```
     public var contentLength: Int? {
         guard let field = headers[.contentLength] else { return nil }
         let lengths = field.split(separator: ",", omittingEmptySubsequences: false).map { text -> Int? in

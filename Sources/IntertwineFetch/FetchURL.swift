@@ -12,14 +12,22 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
 
     /// The canonical text: lower-case ASCII host without trailing dot, no default port, no fragment.
     public let text: String
+    /// True if the scheme is https.
     public let isSecure: Bool
     /// The host: lower-case ASCII, IDN as Punycode, IPv6 without brackets, no trailing dot.
     public let host: String
+    /// The port, also if it is the default one: 80 or 443.
     public let port: UInt16
     /// The host as an address, nil if the host is a name.
     public let address: IPAddress?
 
     /// Parses a URL. A fragment is dropped, because it is never sent.
+    ///
+    /// ```swift
+    /// let url = try FetchURL("HTTPS://Example.com:443/feed.json#top")
+    /// url.text  // "https://example.com/feed.json"
+    /// url.port  // 443
+    /// ```
     ///
     /// - Throws: `malformedURL`, `schemeDenied` or `userinfoDenied`.
     public init(_ text: String) throws(FetchError) {
@@ -27,6 +35,13 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the URL of a reference relative to this URL, such as the value of a `Location` field.
+    ///
+    /// ```swift
+    /// let url = try FetchURL("https://example.com/a/feed.json")
+    /// try url.resolving("../image.png").text  // "https://example.com/image.png"
+    /// ```
+    ///
+    /// - Throws: `malformedURL`, `schemeDenied` or `userinfoDenied`.
     public func resolving(_ reference: String) throws(FetchError) -> FetchURL {
         try FetchURL(reference, base: self.text)
     }
@@ -55,6 +70,12 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns true if scheme, host and port are equal.
+    ///
+    /// ```swift
+    /// let url = try FetchURL("https://example.com/feed.json")
+    /// url.hasSameOrigin(as: try FetchURL("https://example.com/image.png"))  // true
+    /// url.hasSameOrigin(as: try FetchURL("http://example.com/feed.json"))  // false
+    /// ```
     public func hasSameOrigin(as other: FetchURL) -> Bool {
         isSecure == other.isSecure && host == other.host && port == other.port
     }
@@ -62,9 +83,14 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// Host and port: two services on one host are two servers.
     public var authority: String { address == nil ? "\(host):\(port)" : "[\(host)]:\(port)" }
 
+    /// The canonical text, equal to ``text``.
     public var description: String { text }
 
     /// The text for messages: `?…` in place of the query, which often contains keys.
+    ///
+    /// ```swift
+    /// try FetchURL("https://example.com/feed?key=secret").withoutQuery  // "https://example.com/feed?…"
+    /// ```
     public var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
 
     private static func parse(_ reference: String, base: String?) throws(FetchError) -> String {

@@ -2,10 +2,13 @@ public import Glibc
 
 /// An IPv4 or IPv6 address, without port and without zone.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A version of the Internet Protocol.
     public enum Family: Sendable, Hashable {
+        /// IPv4 (32 bits) and IPv6 (128 bits).
         case v4, v6
     }
 
+    /// The version of the Internet Protocol.
     public let family: Family
     /// The address as a number in host order; an IPv4 address fills the low 32 bits.
     let bits: UInt128
@@ -21,6 +24,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Parses dotted decimal or RFC 4291 text. Returns nil for any other text: shorthand, octal, zone and brackets are refused.
+    ///
+    /// ```swift
+    /// IPAddress("192.0.2.1")?.family  // .v4
+    /// IPAddress("2001:db8::1")?.bracketed  // "[2001:db8:0:0:0:0:0:1]"
+    /// IPAddress("127.1")  // nil
+    /// ```
     public init?(_ text: String) {
         var v4 = in_addr()
         if inet_pton(AF_INET, text, &v4) == 1 {
@@ -57,6 +66,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         family == .v6 ? "[\(self)]" : description
     }
 
+    /// The text form: dotted decimal for IPv4, eight groups in hexadecimal without `::` for IPv6.
     public var description: String {
         if family == .v4 {
             return (0..<4).reversed().map { String(UInt8(truncatingIfNeeded: bits >> ($0 * 8))) }.joined(separator: ".")

@@ -9,12 +9,22 @@ internal import Synchronization
 /// libcurl's resolver starts a thread for each lookup and joins it when the transfer ends: a cancelled transfer would
 /// then block its loop until the name server responds. In this resolver, lookups for one name are coalesced, the number of threads is
 /// limited, idle threads end, and a caller can stop waiting at any time.
+///
+/// ```swift
+/// var configuration = Resolver.Configuration()
+/// configuration.threads = 4
+/// let resolver = Resolver(configuration: configuration) { host in
+///     host == "example.test" ? .success(["192.0.2.1"].compactMap { IPAddress($0) }) : .failure(.hostNotFound)
+/// }
+/// ```
 public final class Resolver: Sendable {
     /// Looks up the addresses of a host and blocks until they are known. Called on a thread of the resolver.
     public typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchError>
     typealias Resolution = Result<[IPAddress], FetchError>
 
+    /// The limits and cache times of a resolver.
     public struct Configuration: Sendable {
+        /// Limits the threads that look up names, without stuck ones.
         public var threads = 16
         /// The time after which a lookup is stuck. Its thread then no longer counts as one of ``threads``, so that other lookups get one.
         public var stuckAfter: Duration = .milliseconds(200)
@@ -22,11 +32,14 @@ public final class Resolver: Sendable {
         public var mostThreads = 256
         /// Limits the names that wait for a thread. A further name is refused with `resolveFailed`.
         public var queue = 1_024
+        /// The time for which the addresses of a name are cached.
         public var positive: Duration = .seconds(60)
+        /// The time for which a failed lookup is cached.
         public var negative: Duration = .seconds(5)
         /// Limits the cached names.
         public var remembered = 10_000
 
+        /// Creates a configuration with the default values.
         public init() {}
     }
 
@@ -56,6 +69,9 @@ public final class Resolver: Sendable {
 
     private let watcher = DispatchQueue(label: "intertwine.resolver")
 
+    /// Creates a resolver with an empty cache. It starts a thread at the first lookup.
+    ///
+    /// - Parameter lookup: The source of addresses; the system's resolver by default.
     public init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
         self.configuration = configuration
         self.lookup = lookup

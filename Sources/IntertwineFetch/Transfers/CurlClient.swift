@@ -10,8 +10,18 @@ public struct DNSPrefetch: Hashable, Sendable {
 /// An HTTP client that runs all fetches on one loop: libcurl's multi interface, driven by the loop's sockets and a precise timer.
 ///
 /// Call ``shutDown()`` before releasing it.
+///
+/// ```swift
+/// let loop = try EventLoop(label: "fetch")
+/// let client = CurlClient(on: loop, policy: AddressPolicy())
+/// let (head, _) = try await client.get(FetchRequest(try FetchURL("https://example.com/")))
+/// print(head.status)
+/// await client.shutDown()
+/// ```
 public actor CurlClient: EventLoopActor {
+    /// The loop that runs all fetches and calls their handlers.
     public nonisolated let loop: EventLoop
+    /// The policy that every URL, redirect and address must satisfy.
     public nonisolated let policy: AddressPolicy
     private let resolver: Resolver
     /// The PEM file of the certificate authorities for https; nil for the system's authorities.
@@ -29,8 +39,16 @@ public actor CurlClient: EventLoopActor {
     private var names: [DNSPrefetch: (ticket: Resolver.LookupHandle?, timer: OneShotTimer)] = [:]
     private nonisolated let lastNumber = Atomic<UInt64>(0)
 
+    /// The executor of the actor, which is ``loop``.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    /// Creates a client without connections.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop that runs all fetches.
+    ///   - policy: The policy that every URL, redirect and address must satisfy.
+    ///   - resolver: The resolver of host names.
+    ///   - certificates: The path of a PEM file with the certificate authorities for https; nil for the system's authorities.
     public init(on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil) {
         self.loop = loop
         self.policy = policy
@@ -45,6 +63,13 @@ public actor CurlClient: EventLoopActor {
     public var openSockets: Int { watches.count }
 
     /// Starts a fetch. May be called on any thread. The handler is called on the loop, never during this call, and is released after the end.
+    ///
+    /// ```swift
+    /// let id = client.start(request) { event in
+    ///     if case .bytes(let bytes) = event { print(bytes.count) }
+    ///     return true
+    /// }
+    /// ```
     public nonisolated func start(_ request: FetchRequest, onEvent: @escaping FetchEvent.Handler) -> FetchID {
         let id = FetchID(number: lastNumber.add(1, ordering: .relaxed).newValue)
         execute { $0.begin(id, request, onEvent) }
@@ -62,6 +87,13 @@ public actor CurlClient: EventLoopActor {
     }
 
     /// Waits until the addresses of a URL's host are known, so that a later fetch does not occupy a limited slot meanwhile.
+    ///
+    /// ```swift
+    /// let prefetch = await client.waitForName(of: url, within: .seconds(1)) { failure in
+    ///     print(failure?.rawValue ?? "resolved")
+    /// }
+    /// if let prefetch { await client.cancelPrefetch(prefetch) }
+    /// ```
     ///
     /// - Parameter done: Called on the loop, not during this call, with an error such as `resolveTimeout` if the name cannot be resolved.
     /// - Returns: Nil if a fetch would not have to wait; `done` is then not called.
