@@ -35,6 +35,12 @@ public final class EventStream: @unchecked Sendable {
 
     /// Sends bytes to several clients. May be called on any thread. Clients that are disconnected are skipped.
     ///
+    /// ```swift
+    /// let response = ServerResponse(
+    ///     status: .ok, fields: [.contentType: "text/event-stream"],
+    ///     pushing: { stream in EventStream.send(Array("data: hello\n\n".utf8), to: [stream]) })
+    /// ```
+    ///
     /// - Parameter ending: True if the bytes are the last ones of the streams.
     public static func send(_ bytes: [UInt8], to streams: [EventStream], ending: Bool = false) {
         let message = Message(bytes, coded: streams.contains(where: \.isCoded) ? GzipPart(bytes) : nil, ending: ending)

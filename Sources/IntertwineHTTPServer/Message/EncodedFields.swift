@@ -1,6 +1,11 @@
 public import HTTPTypes
 
 /// Response fields that are encoded once and appended to any number of heads.
+///
+/// ```swift
+/// let fields = EncodedFields([.strictTransportSecurity: "max-age=31536000"])
+/// let result = HandlerResult.respond(ServerResponse(body: "Hello")).adding(fields)
+/// ```
 public struct EncodedFields: Sendable {
     /// The fields before encoding.
     let fields: HTTPFields

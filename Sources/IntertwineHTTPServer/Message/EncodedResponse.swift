@@ -37,6 +37,13 @@ public final class EncodedResponse: Sendable {
 
     /// Encodes a response.
     ///
+    /// ```swift
+    /// var response = ServerResponse(body: String(repeating: "Hello ", count: 1_000))
+    /// response.isCompressible = true
+    /// let encoded = EncodedResponse(response, compressionLevel: 9, route: "hello")
+    /// encoded.size  // the bytes of both codings
+    /// ```
+    ///
     /// - Parameters:
     ///   - response: A response whose body consists of bytes or a file. The body of a streamed response is treated as empty.
     ///   - compressionLevel: 1 to 9, used if the response is compressible. Compression runs here, on the caller's thread.
@@ -46,6 +53,12 @@ public final class EncodedResponse: Sendable {
     }
 
     /// Encodes a response.
+    ///
+    /// ```swift
+    /// let head = ResponseHeadTemplate(ServerResponse(status: .ok, fields: [.contentType: "application/json"]))
+    /// let response = EncodedResponse(
+    ///     Array("{}".utf8), head, field: nil, entityTag: Array("\"a1\"".utf8), compressionLevel: nil, isCached: true, route: "item")
+    /// ```
     ///
     /// - Parameter compressionLevel: The level from 1 to 9; nil for no gzip variant, if no client will request it.
     public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
@@ -211,6 +224,12 @@ extension EncodedResponse {
 
 extension ServerResponse {
     /// Creates a response that can be read and changed from an encoded one.
+    ///
+    /// ```swift
+    /// let encoded = EncodedResponse(ServerResponse(body: "Hello"))
+    /// var response = ServerResponse(decoding: encoded)
+    /// response.fields[.cacheControl] = "no-store"
+    /// ```
     public init(decoding encoded: EncodedResponse) {
         self = encoded.template
         body = .content(encoded.identity.body)

@@ -17,6 +17,11 @@ public final class FileBody: Sendable {
 
     /// Creates a body from an open file.
     ///
+    /// ```swift
+    /// let file = FileBody(descriptor: descriptor, from: 512, count: 1_024, owner: owner)
+    /// let response = ServerResponse(status: .ok, fields: [.contentType: "image/jpeg"], file: file)
+    /// ```
+    ///
     /// - Parameters:
     ///   - descriptor: The descriptor of a file that stays open for reading during the lifetime of the owner.
     ///   - start: The offset of the body in the file.

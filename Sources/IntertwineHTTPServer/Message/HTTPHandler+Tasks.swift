@@ -7,6 +7,17 @@ extension HTTPHandler {
     /// A middleware that only adds fields uses ``HandlerResult/adding(_:)`` instead, which needs no task. A response that was computed on the
     /// loop passes unchanged: it belongs to no route, or refuses the request.
     ///
+    /// ```swift
+    /// struct ServerName: HTTPHandler {
+    ///     let next: any HTTPHandler
+    ///     func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    ///         next.handle(head, peer: peer, around: { request, respond in
+    ///             try await respond(request).adding([.server: "example"])
+    ///         })
+    ///     }
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - body: Returns the response. Its second parameter is the rest of the handler. It accepts a changed request, also one of another
     ///     route.
@@ -64,6 +75,13 @@ extension HTTPHandler {
 
 extension HandlerResult {
     /// Returns this result with a closure around the response, which runs in a task. A response that was computed on the loop stays unchanged.
+    ///
+    /// ```swift
+    /// let result = handler.handle(head, peer: peer).around { request, respond in
+    ///     let response = try await respond(request).decoded
+    ///     return .response(response.adding([.server: "example"]))
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - sender: The authenticated sender of the request; nil if it is not known.

@@ -21,11 +21,18 @@ public protocol HTTPHandler: Sendable {
     /// Returns additional fields of the server's refusals of requests without a complete head: the request is malformed, arrives too slowly, or
     /// exceeds the capacity. Called on the loop: it must be fast and must not block.
     ///
+    /// ```swift
+    /// func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields {
+    ///     field("origin") == nil ? [:] : [.accessControlAllowOrigin: "*"]
+    /// }
+    /// ```
+    ///
     /// - Parameter field: Returns a field of the received part of the request by its name in lower case.
     func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields
 }
 
 extension HTTPHandler {
+    /// Returns no fields.
     public func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields { [:] }
 }
 

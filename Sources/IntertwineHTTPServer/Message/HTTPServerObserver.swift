@@ -1,6 +1,14 @@
 /// An observer of the server, for logs and metrics. Its methods are called on the loops: they must be fast and must not block.
 ///
 /// Without an observer the server measures nothing.
+///
+/// ```swift
+/// struct Printer: HTTPServerObserver {
+///     func requestFinished(_ record: RequestRecord) {
+///         print(record.route ?? "-", record.status, record.nanoseconds / 1_000, "µs")
+///     }
+/// }
+/// ```
 public protocol HTTPServerObserver: Sendable {
     /// A Boolean value indicating if records carry ``RequestRecord/requestID`` and ``RequestRecord/traceParent``.
     /// It is read once per request and may change at any time.
@@ -18,10 +26,15 @@ public protocol HTTPServerObserver: Sendable {
 }
 
 extension HTTPServerObserver {
+    /// False: the records carry no request id and no trace.
     public var wantsTraces: Bool { false }
+    /// Ignores the refused request.
     public func requestRefused(_ refusal: RefusedRequest) {}
+    /// Ignores the opened connection.
     public func connectionOpened(open: Int) {}
+    /// Ignores the closed connection.
     public func connectionClosed(open: Int) {}
+    /// Ignores the refused connection.
     public func connectionRefused(peer: PeerAddress) {}
 }
 

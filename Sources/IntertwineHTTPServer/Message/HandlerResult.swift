@@ -39,14 +39,31 @@ public struct HandlerResult: Sendable {
     }
 
     /// Answers with an encoded response. A body of the request is discarded, or the connection is closed if the body is large.
+    ///
+    /// ```swift
+    /// let hello = EncodedResponse(ServerResponse(body: "Hello"), route: "hello")
+    /// let result = HandlerResult.cached(hello)
+    /// ```
     public static func cached(_ response: EncodedResponse) -> HandlerResult { HandlerResult(.cached(response), route: response.route) }
 
     /// Answers at once. A body of the request is discarded, or the connection is closed if the body is large.
+    ///
+    /// ```swift
+    /// let response = ServerResponse(fields: [.cacheControl: "no-store"], body: "Hello")
+    /// let result = HandlerResult.respond(response, route: "hello")
+    /// ```
     public static func respond(_ response: ServerResponse, route: String? = nil) -> HandlerResult {
         HandlerResult(.respond(response), route: route)
     }
 
     /// Answers when a promise is completed. If it never is, the server answers 503 when the request times out.
+    ///
+    /// ```swift
+    /// let result = HandlerResult.pending(route: "hello", start: { promise in
+    ///     let task = Task { promise.complete { .response(ServerResponse(body: "Hello")) } }
+    ///     return { task.cancel() }
+    /// })
+    /// ```
     ///
     /// - Parameters:
     ///   - route: The name of the route in logs and metrics.
@@ -59,6 +76,13 @@ public struct HandlerResult: Sendable {
     }
 
     /// Answers with the response of a task.
+    ///
+    /// ```swift
+    /// let task = RequestTask(bodyLimit: 1_024) { request in
+    ///     .response(ServerResponse(body: "\(request.body.bytes?.count ?? 0) bytes"))
+    /// }
+    /// let result = HandlerResult.task(task, route: "count")
+    /// ```
     ///
     /// - Parameters:
     ///   - route: The name of the route in logs and metrics.
@@ -73,6 +97,11 @@ public struct HandlerResult: Sendable {
     }
 
     /// Answers 405 with the Allow field.
+    ///
+    /// ```swift
+    /// let result = HandlerResult.methodNotAllowed([.get, .head])
+    /// result.response?.fields[.allow]  // "GET, HEAD"
+    /// ```
     public static func methodNotAllowed(_ allowed: [HTTPRequest.Method], route: String? = nil) -> HandlerResult {
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         let problem = ProblemDetails(status: 405, detail: "Allowed methods: \(list).")
@@ -80,6 +109,11 @@ public struct HandlerResult: Sendable {
     }
 
     /// Returns this result with fields that are added to its response. An encoded response stays encoded.
+    ///
+    /// ```swift
+    /// let fields = EncodedFields([.accessControlAllowOrigin: "*"])
+    /// let result = HandlerResult.notFound().adding(fields)
+    /// ```
     public consuming func adding(_ fields: EncodedFields) -> HandlerResult {
         var result = self
         result.fields = result.fields.map { $0 + fields } ?? fields
@@ -114,6 +148,14 @@ public struct RequestTask: Sendable {
     public var respond: Responder
 
     /// Creates a task with its limits.
+    ///
+    /// ```swift
+    /// let task = RequestTask(streamsBody: true, timeLimit: .seconds(60)) { request in
+    ///     var count = 0
+    ///     for try await chunk in request.body { count += chunk.count }
+    ///     return .response(ServerResponse(body: "\(count) bytes"))
+    /// }
+    /// ```
     public init(
         bodyLimit: Int? = nil, streamsBody: Bool = false, cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil,
         respond: @escaping Responder
@@ -131,6 +173,11 @@ public enum HandlerResponse: Sendable {
     case encoded(EncodedResponse)
 
     /// The response in a form that can be read and changed. An encoded response is decoded.
+    ///
+    /// ```swift
+    /// let response = HandlerResponse.encoded(EncodedResponse(ServerResponse(body: "Hello")))
+    /// response.decoded.status  // 200
+    /// ```
     public var decoded: ServerResponse {
         switch self {
         case .response(let response): response

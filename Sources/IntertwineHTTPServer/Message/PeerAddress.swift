@@ -16,9 +16,19 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     public var host: PeerAddress { PeerAddress(high: high, low: low) }
 
     /// The network of a client: its IPv4 address, or the first 64 bits of its IPv6 address.
+    ///
+    /// ```swift
+    /// PeerAddress("192.0.2.1", port: 80)?.network.address  // "192.0.2.1"
+    /// PeerAddress("2001:db8::1", port: 80)?.network.address  // "2001:db8::"
+    /// ```
     public var network: PeerAddress { high == 0 ? host : PeerAddress(high: high, low: 0) }
 
     /// Parses a numeric address, for requests without a connection. Returns nil if the text is not an address.
+    ///
+    /// ```swift
+    /// PeerAddress("192.0.2.1", port: 80)?.description  // "192.0.2.1:80"
+    /// PeerAddress("example.com", port: 80)  // nil
+    /// ```
     public init?(_ address: String, port: UInt16) {
         var storage = sockaddr_storage()
         let isRead = withUnsafeMutableBytes(of: &storage) { bytes in
@@ -82,6 +92,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The address and port: `192.0.2.1:80` or `[2001:db8::1]:80`.
     public var description: String {
         high == 0 && low >> 32 == 0xFFFF ? "\(address):\(port)" : "[\(address)]:\(port)"
     }

@@ -2,6 +2,12 @@ public import HTTPTypes
 internal import IntertwinePrimitives
 
 /// An error for a client (RFC 9457): the cause, without internals of the service.
+///
+/// ```swift
+/// let problem = ProblemDetails(status: 404, detail: "No item has this id.")
+/// problem.title  // "Not Found"
+/// let response = problem.response(fields: [.cacheControl: "no-store"])
+/// ```
 public struct ProblemDetails: Hashable, Sendable {
     /// A URI that identifies the problem type; `about:blank` if the status is sufficient.
     public var type: String
@@ -42,6 +48,12 @@ public struct ProblemDetails: Hashable, Sendable {
     public static let mediaType = "application/problem+json"
 
     /// The JSON object as UTF-8.
+    ///
+    /// ```swift
+    /// let problem = ProblemDetails(status: 404, detail: "No item has this id.")
+    /// String(decoding: problem.json, as: UTF8.self)
+    /// // {"type":"about:blank","title":"Not Found","status":404,"detail":"No item has this id."}
+    /// ```
     public var json: [UInt8] {
         var bytes: [UInt8] = []
         Self.append("{", "type", type, to: &bytes)
@@ -91,6 +103,11 @@ public struct InvalidValue: Hashable, Sendable {
 
         /// Returns the location of a value in the body.
         ///
+        /// ```swift
+        /// let location = InvalidValue.Location.body(["items", "0", "a/b"])
+        /// // .pointer("/items/0/a~1b")
+        /// ```
+        ///
         /// - Parameter path: The names of members and the indices of elements, from the outside in.
         public static func body(_ path: some Sequence<String>) -> Location {
             .pointer(path.reduce(into: "") { $0 += "/" + $1.replacing("~", with: "~0").replacing("/", with: "~1") })
@@ -125,6 +142,11 @@ public struct InvalidValue: Hashable, Sendable {
     public var detail: String
 
     /// Creates the description of an invalid value.
+    ///
+    /// ```swift
+    /// let limit = InvalidValue(.parameter("limit"), .outOfRange, "The limit is 0; allowed: 1 to 100.")
+    /// let problem = ProblemDetails(status: 400, detail: "The limit is invalid.", errors: [limit])
+    /// ```
     public init(_ location: Location, _ code: Code, _ detail: String) {
         self.location = location
         self.code = code

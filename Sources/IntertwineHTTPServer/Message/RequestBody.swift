@@ -3,7 +3,13 @@ internal import Synchronization
 /// The body of a request: collected if the plan asked for that, otherwise a sequence of chunks as they arrive.
 ///
 /// One consumer iterates it once. While the consumer does not request a chunk, the server stops reading from the connection (backpressure).
+///
+/// ```swift
+/// var count = 0
+/// for try await chunk in request.body { count += chunk.count }
+/// ```
 public struct RequestBody: AsyncSequence, Sendable {
+    /// A chunk of the body.
     public typealias Element = [UInt8]
 
     enum Storage: Sendable {
@@ -26,9 +32,13 @@ public struct RequestBody: AsyncSequence, Sendable {
         return RequestBody(storage: try await stream.collected())
     }
 
+    /// The iterator of the chunks. One consumer uses it.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var storage: Storage
 
+        /// Returns the next chunk; nil at the end of the body. A collected body is one chunk.
+        ///
+        /// - Throws: ``RequestBodyError`` if a streamed body ends early.
         public mutating func next() async throws -> [UInt8]? {
             switch storage {
             case .collected(let bytes, let share):
@@ -40,6 +50,7 @@ public struct RequestBody: AsyncSequence, Sendable {
         }
     }
 
+    /// Creates the iterator of the chunks. Called once for a streamed body.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(storage: storage) }
 }
 

@@ -68,6 +68,11 @@ public struct RequestHead: ~Copyable {
     var target: ByteView { ByteView(bytes, path) }
 
     /// Returns true if path and query are exactly these bytes.
+    ///
+    /// ```swift
+    /// guard head.hasTarget("/health") else { return .notFound() }
+    /// return .respond(ServerResponse(body: "ok"), route: "health")
+    /// ```
     public func hasTarget(_ expected: StaticString) -> Bool { target.isEqual(expected) }
 
     /// Returns true if path and query are exactly these bytes.
@@ -88,6 +93,11 @@ public struct RequestHead: ~Copyable {
 
     /// Calls `body` with the trimmed value of the first field of this name. Returns nil if there is no such field.
     ///
+    /// ```swift
+    /// let length = head.withField("user-agent") { $0.count } ?? 0
+    /// if length > 512 { return .respond(ProblemDetails(status: 400, detail: "User-Agent is too long.").response()) }
+    /// ```
+    ///
     /// - Parameter name: The name in lower case.
     public func withField<Result>(_ name: StaticString, _ body: (Span<UInt8>) -> Result) -> Result? {
         for field in parser.fields where parser.name(field, in: bytes).isEqualIgnoringCase(name) {
@@ -105,6 +115,11 @@ public struct RequestHead: ~Copyable {
 /// Access for handlers that read heads without copying.
 extension RequestHead {
     /// Calls `body` with each field in order: its name in lower case, and a closure that returns its trimmed value.
+    ///
+    /// ```swift
+    /// var names: [String] = []
+    /// head.forEachField { name, _ in names.append(name) }  // "host", "user-agent", …
+    /// ```
     public func forEachField(_ body: (_ name: String, _ value: () -> String) -> Void) {
         for field in parser.fields {
             // The name is created in one step and mostly without allocation, because the head of every click is read here.
@@ -126,6 +141,11 @@ extension RequestHead {
     }
 
     /// Calls `body` with the query as received, without its question mark. It is empty if there is none.
+    ///
+    /// ```swift
+    /// let hasQuery = head.withQuery { !$0.isEmpty }
+    /// if hasQuery { return .notFound("This path has no parameters.") }
+    /// ```
     public func withQuery<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         body(target.part((queryStart ?? target.count)..<target.count).bytes.span)
     }
@@ -133,6 +153,11 @@ extension RequestHead {
     private var queryStart: Int? { target.bytes.firstIndex(of: UInt8(ascii: "?")).map { $0 + 1 } }
 
     /// Returns the value of a field, named in lower case, that occurs once and is non-empty printable ASCII. Returns nil otherwise.
+    ///
+    /// ```swift
+    /// let key = head.singleASCIIValue(of: Array("x-api-key".utf8))
+    /// guard key == "secret" else { return .notFound() }
+    /// ```
     public func singleASCIIValue(of name: [UInt8]) -> String? {
         var found: ByteView?
         for field in parser.fields where isName(field, name) {

@@ -15,6 +15,13 @@ public struct ResponsePromise: Sendable {
 
     /// Completes the promise.
     ///
+    /// ```swift
+    /// let result = HandlerResult.pending(start: { promise in
+    ///     promise.complete { .response(ServerResponse(body: "Hello")) }
+    ///     return nil
+    /// })
+    /// ```
+    ///
     /// - Parameter make: Returns the response, which is not streamed. Called on the event loop: it must be fast and must not block.
     ///   An error becomes the response of the result's ``HandlerResult/ErrorHandler``.
     public func complete(_ make: @escaping @Sendable () throws -> HandlerResponse) {

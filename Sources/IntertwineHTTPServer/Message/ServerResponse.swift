@@ -30,6 +30,12 @@ public struct ServerResponse: Sendable {
     var body: Body
 
     /// Creates a response with bytes.
+    ///
+    /// ```swift
+    /// let response = ServerResponse(status: .ok, length: 10, stream: { writer in
+    ///     for _ in 0..<5 { try await writer.write(Array("ab".utf8)) }
+    /// })
+    /// ```
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
         (self.status, self.fields, self.body) = (status, fields, .content(.bytes(body)))
     }
@@ -55,6 +61,12 @@ public struct ServerResponse: Sendable {
     /// Creates an open-ended response whose body is sent through an ``EventStream``. Its record ends where its body begins.
     /// Its connection carries no other response.
     ///
+    /// ```swift
+    /// let response = ServerResponse(
+    ///     status: .ok, fields: [.contentType: "text/event-stream"],
+    ///     pushing: { stream in EventStream.send(Array("data: hello\n\n".utf8), to: [stream]) })
+    /// ```
+    ///
     /// - Parameter attach: Receives the stream after its head is sent, on the event loop: it must be fast and must not block.
     ///   Not called for HEAD.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (EventStream) -> Void) {
@@ -62,6 +74,11 @@ public struct ServerResponse: Sendable {
     }
 
     /// Returns this response with additional fields. A field that exists with an equal value is not added again.
+    ///
+    /// ```swift
+    /// let response = ServerResponse(body: "Hello").adding([.cacheControl: "no-store"])
+    /// response.fields[.cacheControl]  // "no-store"
+    /// ```
     public func adding(_ fields: HTTPFields) -> ServerResponse {
         var response = self
         for field in fields where !response.fields[fields: field.name].contains(where: { $0.value == field.value }) {

@@ -26,6 +26,12 @@ public final class HTTPServer: Sendable {
 
     /// Creates a server that does not listen yet.
     ///
+    /// ```swift
+    /// var configuration = HTTPServerConfiguration()
+    /// configuration.port = 8080
+    /// let server = try HTTPServer(configuration: configuration, handler: handler)
+    /// ```
+    ///
     /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
     public init(
         configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler,
@@ -39,6 +45,12 @@ public final class HTTPServer: Sendable {
     }
 
     /// Starts to accept and answer requests. Called once.
+    ///
+    /// ```swift
+    /// let server = try HTTPServer(handler: handler)
+    /// let address = try await server.start()
+    /// print("http://\(address)")  // http://127.0.0.1:40123
+    /// ```
     ///
     /// - Parameter socket: The bound socket to accept connections from; nil to bind the configured address now.
     /// - Returns: The bound address. If the configured port is 0, it has the port that the kernel chose.
@@ -108,6 +120,12 @@ public final class HTTPServer: Sendable {
     /// Closes each connection after its next response (`Connection: close`). Requests are still served, and new connections are accepted.
     ///
     /// Why: a load balancer needs a moment to notice that this server stops. Until then it sends requests, which must not fail.
+    ///
+    /// ```swift
+    /// await server.closeAfterResponses()
+    /// try await Task.sleep(for: .seconds(5))
+    /// await server.shutdown(grace: .seconds(30))
+    /// ```
     public func closeAfterResponses() async {
         for worker in state.withLock({ $0.workers }) {
             try? await worker.loop.perform { worker.closesAfterResponses = true }

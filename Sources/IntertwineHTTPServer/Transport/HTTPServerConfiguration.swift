@@ -90,6 +90,12 @@ public struct HTTPServerConfiguration: Sendable {
 
     /// Checks all values.
     ///
+    /// ```swift
+    /// var configuration = HTTPServerConfiguration()
+    /// configuration.backlog = 0
+    /// try configuration.validate()  // throws: backlog is 0; allowed: 1 to 65535
+    /// ```
+    ///
     /// - Throws: ``HTTPServerError/invalidConfiguration(_:)`` with the name of the first wrong value and the allowed values.
     public func validate() throws(HTTPServerError) {
         let ranges: [(String, Int, ClosedRange<Int>)] = [
@@ -129,6 +135,7 @@ public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The kernel refuses for another reason.
     case cannotListen(String)
 
+    /// The reason in one line.
     public var description: String {
         switch self {
         case .invalidConfiguration(let reason): reason

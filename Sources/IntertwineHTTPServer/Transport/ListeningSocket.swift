@@ -3,6 +3,11 @@ internal import Glibc
 internal import Synchronization
 
 /// A bound socket that listens. The kernel queues its connections until a server accepts them. It is closed once.
+///
+/// ```swift
+/// let socket = try ListeningSocket(HTTPServerConfiguration())
+/// let address = try await server.start(on: socket)  // equal to socket.address
+/// ```
 public final class ListeningSocket: Sendable {
     /// The bound address. If the configured port is 0, it has the port that the kernel chose.
     public let address: PeerAddress
