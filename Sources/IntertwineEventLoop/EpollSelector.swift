@@ -13,6 +13,7 @@ public struct EventLoopError: Error, Hashable, CustomStringConvertible {
         self.errno = errno
     }
 
+    /// The system call and the text of its error number.
     public var description: String { "\(operation): \(String(cString: strerror(errno)))" }
 }
 

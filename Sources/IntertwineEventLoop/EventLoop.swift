@@ -98,14 +98,17 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         submit(.closure(work))
     }
 
+    /// Runs a job of an actor on the loop, asynchronously and in the order of the calls. May be called on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         submit(.job(UnownedJob(job)))
     }
 
+    /// Traps if the caller does not run on this loop, as ``preconditionOnLoop()`` does.
     public func checkIsolated() {
         preconditionOnLoop()
     }
 
+    /// Returns ``isOnLoop``, never nil.
     public func isIsolatingCurrentContext() -> Bool? {
         isOnLoop
     }
@@ -138,6 +141,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     // MARK: Descriptors
 
     /// Watches a descriptor. Called on the loop. The loop keeps the handler alive until ``deregister(_:)``.
+    ///
+    /// ```swift
+    /// final class Printer: EventHandler {
+    ///     func ready(_ events: ReadyEvents) { print(events.contains(.readable)) }
+    /// }
+    /// let registration = try loop.register(descriptor, for: .readable, handler: Printer())
+    /// ```
     ///
     /// - Throws: ``EventLoopError`` if the kernel refuses: the descriptor is a file, is registered already, or is closed.
     public func register(_ descriptor: Int32, for events: ReadyEvents, handler: any EventHandler) throws(EventLoopError) -> Registration {
@@ -211,6 +221,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     // MARK: Timers
 
     /// Calls `handler` at the first tick that is not before `instant`. Called on the loop.
+    ///
+    /// ```swift
+    /// final class Heartbeat: TimerHandler {
+    ///     func timerDue(at now: MonotonicInstant) -> MonotonicInstant? { now.advanced(by: .seconds(30)) }
+    /// }
+    /// let token = loop.schedule(Heartbeat(), at: loop.now.advanced(by: .seconds(30)))
+    /// ```
     public func schedule(_ handler: any TimerHandler, at instant: MonotonicInstant) -> TimerToken {
         preconditionOnLoop()
         let token = wheel.insert(handler, at: instant)
@@ -274,6 +291,11 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 /// A timer for one instant at a time, precise to about a millisecond. Used only on its loop.
 ///
 /// It serves the few uses that need precision, for example a transfer library's own timer. All other uses take the coarse timer wheel.
+///
+/// ```swift
+/// let timer = OneShotTimer(on: loop) { print("fires once") }
+/// timer.arm(after: .milliseconds(5))
+/// ```
 public final class OneShotTimer {
     private unowned let loop: EventLoop
     private let action: () -> Void

@@ -1,12 +1,27 @@
 /// An actor that runs on an event loop. Its methods need no lock, and run in the order of the events of the loop.
 ///
 /// A conforming actor also has `nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }`.
+///
+/// ```swift
+/// actor Counter: EventLoopActor {
+///     nonisolated let loop: EventLoop
+///     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+///     var count = 0
+///     init(on loop: EventLoop) { self.loop = loop }
+/// }
+/// ```
 public protocol EventLoopActor: Actor {
+    /// The loop that runs the actor.
     nonisolated var loop: EventLoop { get }
 }
 
 extension EventLoopActor {
     /// Runs a closure on the loop, asynchronously and in the order of the calls. May be called on any thread.
+    ///
+    /// ```swift
+    /// let counter = Counter(on: try EventLoop(label: "counter"))
+    /// counter.execute { $0.count += 1 }
+    /// ```
     nonisolated public func execute(_ body: @escaping @Sendable (isolated Self) -> Void) {
         loop.execute { self.assumeIsolated(body) }
     }

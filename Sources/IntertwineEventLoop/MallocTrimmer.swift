@@ -6,6 +6,7 @@ internal import Synchronization
 ///
 /// May be used on any thread.
 public final class MallocTrimmer: Sendable {
+    /// The trimmer of the process.
     public static let shared = MallocTrimmer()
 
     /// Bytes freed before a trim is worth its cost.

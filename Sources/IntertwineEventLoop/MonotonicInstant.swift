@@ -1,9 +1,17 @@
 internal import CIntertwineLinux
 
 /// An instant of the monotonic clock, in nanoseconds. Setting the wall clock does not change it.
+///
+/// ```swift
+/// let start = MonotonicInstant.now()
+/// let deadline = start.advanced(by: .seconds(5))
+/// deadline.since(start)  // 5 seconds
+/// ```
 public struct MonotonicInstant: Comparable, Hashable, Sendable {
+    /// The nanoseconds since an unspecified start, usually that of the machine.
     public let nanoseconds: Int64
 
+    /// Creates an instant from the value of ``nanoseconds``.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
@@ -24,6 +32,7 @@ public struct MonotonicInstant: Comparable, Hashable, Sendable {
         .nanoseconds(nanoseconds &- earlier.nanoseconds)
     }
 
+    /// Returns true if the left instant is earlier.
     public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }

@@ -1,7 +1,14 @@
 /// Events that a descriptor is watched for, or that it became ready for.
+///
+/// ```swift
+/// let events: ReadyEvents = [.readable, .peerClosed]
+/// events.contains(.writable)  // false
+/// ```
 public struct ReadyEvents: OptionSet, Sendable {
+    /// The bits of epoll(7).
     public let rawValue: UInt32
 
+    /// Creates a set from the bits of epoll(7).
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
