@@ -13,6 +13,12 @@ public enum Base64URL {
 
     private static let invalid: UInt8 = 0xFF
 
+    /// Returns the encoding without padding.
+    ///
+    /// ```swift
+    /// let text = Base64URL.encode(Array("Hi?".utf8))  // "SGk_"
+    /// let bytes = Base64URL.decode(text.utf8)  // [72, 105, 63]
+    /// ```
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
         bytes.withContiguousStorageIfAvailable(encode) ?? Array(bytes).withUnsafeBufferPointer(encode)
     }
@@ -50,6 +56,11 @@ public enum Base64URL {
     }
 
     /// Returns the decoded bytes, or nil if the text is not a canonical encoding.
+    ///
+    /// ```swift
+    /// Base64URL.decode("SGk_".utf8)  // [72, 105, 63]
+    /// Base64URL.decode("SGk_=".utf8)  // nil: padding is not canonical
+    /// ```
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decode) ?? Array(text).withUnsafeBufferPointer(decode)
     }

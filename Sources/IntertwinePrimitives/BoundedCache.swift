@@ -20,6 +20,12 @@ public struct BoundedCache<Key: Hashable, Value> {
 
     /// Creates an empty cache.
     ///
+    /// ```swift
+    /// var pages = BoundedCache<String, [UInt8]>(limit: 1 << 20) { $1.count }
+    /// pages["/feed"] = Array("Hello".utf8)
+    /// pages.cost  // 5
+    /// ```
+    ///
     /// - Parameters:
     ///   - limit: The limit of the sum of all costs.
     ///   - cost: Returns the cost of an entry, such as its bytes. The default limits the number of entries.
@@ -28,6 +34,7 @@ public struct BoundedCache<Key: Hashable, Value> {
         entryCost = cost
     }
 
+    /// The number of entries in both generations.
     @inlinable public var count: Int { young.entries.count + old.entries.count }
 
     /// The sum of the costs of all entries.
@@ -75,11 +82,19 @@ public struct BoundedCache<Key: Hashable, Value> {
         }
     }
 
+    /// Removes all entries.
     public mutating func removeAll() {
         (young, old) = (([:], 0), ([:], 0))
     }
 
     /// Removes the entries for which the closure returns true.
+    ///
+    /// ```swift
+    /// var names = BoundedCache<Int, String>(limit: 100)
+    /// names[1] = "one"
+    /// names.removeAll { key, _ in key < 10 }
+    /// names.count  // 0
+    /// ```
     public mutating func removeAll(where isGone: (Key, Value) throws -> Bool) rethrows {
         for (key, value) in entries where try isGone(key, value) { remove(key) }
     }

@@ -1,27 +1,43 @@
 /// Writes the binary format that ``ByteReader`` reads: numbers in network byte order, and texts and byte arrays after their length.
+///
+/// ```swift
+/// var writer = ByteWriter()
+/// writer.write(UInt16(7))
+/// writer.write("seven")
+/// writer.bytes.count  // 15: 2 bytes of the number, 8 of the length, 5 of the text
+/// ```
 public struct ByteWriter: Sendable {
+    /// The written bytes.
     public private(set) var bytes: [UInt8] = []
 
+    /// Creates a writer without bytes.
+    ///
+    /// - Parameter capacity: The number of bytes for which memory is reserved.
     public init(capacity: Int = 0) {
         bytes.reserveCapacity(capacity)
     }
 
+    /// Writes one byte.
     public mutating func write(_ value: UInt8) {
         bytes.append(value)
     }
 
+    /// Writes two bytes, the highest first.
     public mutating func write(_ value: UInt16) {
         write(UInt64(value), count: 2)
     }
 
+    /// Writes four bytes, the highest first.
     public mutating func write(_ value: UInt32) {
         write(UInt64(value), count: 4)
     }
 
+    /// Writes eight bytes, the highest first.
     public mutating func write(_ value: UInt64) {
         write(value, count: 8)
     }
 
+    /// Writes the two's complement in eight bytes, the highest first.
     public mutating func write(_ value: Int64) {
         write(UInt64(bitPattern: value), count: 8)
     }
@@ -33,6 +49,7 @@ public struct ByteWriter: Sendable {
         }
     }
 
+    /// Writes bytes without their length.
     public mutating func write(_ bytes: some Sequence<UInt8>) {
         self.bytes.append(contentsOf: bytes)
     }
@@ -62,33 +79,48 @@ public struct ByteWriter: Sendable {
 }
 
 /// Reads the output of a ``ByteWriter``. Every method returns nil if too few bytes are left.
+///
+/// ```swift
+/// var reader = ByteReader(bytes)
+/// let number = reader.readUInt16()
+/// let text = reader.readText()
+/// guard reader.remaining.isEmpty else { return nil }
+/// ```
 public struct ByteReader: Sendable {
+    /// The bytes that are not read yet.
     public private(set) var remaining: ArraySlice<UInt8>
 
+    /// Creates a reader of an array.
     public init(_ bytes: [UInt8]) {
         remaining = bytes[...]
     }
 
+    /// Creates a reader of a part of an array.
     public init(_ bytes: ArraySlice<UInt8>) {
         remaining = bytes
     }
 
+    /// Reads one byte.
     public mutating func readByte() -> UInt8? {
         remaining.popFirst()
     }
 
+    /// Reads a number of two bytes.
     public mutating func readUInt16() -> UInt16? {
         readNumber(2).map { UInt16(truncatingIfNeeded: $0) }
     }
 
+    /// Reads a number of four bytes.
     public mutating func readUInt32() -> UInt32? {
         readNumber(4).map { UInt32(truncatingIfNeeded: $0) }
     }
 
+    /// Reads a number of eight bytes.
     public mutating func readUInt64() -> UInt64? {
         readNumber(8)
     }
 
+    /// Reads a two's complement of eight bytes.
     public mutating func readInt64() -> Int64? {
         readNumber(8).map { Int64(bitPattern: $0) }
     }
@@ -98,6 +130,7 @@ public struct ByteReader: Sendable {
         readBytes(count).map { UInt64(bigEndianBytes: $0) }
     }
 
+    /// Reads this number of bytes. Returns nil if it is negative.
     public mutating func readBytes(_ count: Int) -> ArraySlice<UInt8>? {
         guard count >= 0, count <= remaining.count else { return nil }
         defer { remaining = remaining.dropFirst(count) }
@@ -122,6 +155,7 @@ public struct ByteReader: Sendable {
         return nil
     }
 
+    /// Reads bytes that `write(counted:)` wrote.
     public mutating func readCounted() -> ArraySlice<UInt8>? {
         readVarying().flatMap { readBytes($0) }
     }

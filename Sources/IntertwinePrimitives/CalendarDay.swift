@@ -1,4 +1,10 @@
 /// A day of the proleptic Gregorian calendar in UTC, written as an RFC 3339 §5.6 `full-date`: `2026-11-21`.
+///
+/// ```swift
+/// let day = CalendarDay(year: 2026, month: 11, day: 21)
+/// day?.text  // "2026-11-21"
+/// day?.number  // 20778
+/// ```
 public struct CalendarDay: Hashable, Comparable, Sendable {
     /// The days with a year of four digits: 0000-01-01 to 9999-12-31.
     public static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
@@ -6,6 +12,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     /// Days since 1970-01-01.
     public let number: Int64
 
+    /// Creates the day of a number of days since 1970-01-01, which may be outside of ``range``.
     public init(number: Int64) {
         self.number = number
     }
@@ -16,6 +23,11 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     }
 
     /// Creates the day of a date. Returns nil if the calendar has no such day or the year is outside of 0 to 9999.
+    ///
+    /// ```swift
+    /// CalendarDay(year: 2028, month: 2, day: 29)?.text  // "2028-02-29"
+    /// CalendarDay(year: 2026, month: 2, day: 29)  // nil
+    /// ```
     public init?(year: Int, month: Int, day: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), (1...Self.days(of: month, in: year)).contains(day) else { return nil }
         // The calculation uses years that begin in March, so that the leap day comes last, and eras of 400 years.
@@ -26,6 +38,11 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     }
 
     /// Parses exactly the format of ``text``. Returns nil for any other text.
+    ///
+    /// ```swift
+    /// CalendarDay("2026-11-21")?.date.month  // 11
+    /// CalendarDay("2026-11-31")  // nil
+    /// ```
     public init?(_ text: some StringProtocol) {
         self.init(bytes: text.utf8)
     }
@@ -52,6 +69,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     /// The day of the week, counted from Thursday, 0 to 6: 1970-01-01 was a Thursday.
     var dayOfWeek: Int { Int(number.floored(by: 7).remainder) }
 
+    /// The day as `2026-11-21`. A day outside of ``range`` is clamped to it.
     public var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -68,6 +86,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
         bytes.append(decimal: day, digits: 2)
     }
 
+    /// Returns true if the first day is earlier.
     public static func < (one: CalendarDay, other: CalendarDay) -> Bool {
         one.number < other.number
     }

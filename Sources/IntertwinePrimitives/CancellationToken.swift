@@ -1,6 +1,12 @@
 internal import Synchronization
 
 /// A cancellation that one thread requests and another one observes. It may precede the work that it cancels.
+///
+/// ```swift
+/// let token = CancellationToken()
+/// token.cancel()
+/// token.isCancelled  // true
+/// ```
 public final class CancellationToken: Sendable {
     private static let last = Atomic<UInt64>(0)
 
@@ -8,9 +14,12 @@ public final class CancellationToken: Sendable {
     public let number = last.add(1, ordering: .relaxed).newValue
     private let cancelled = Atomic(false)
 
+    /// Creates a token that is not cancelled.
     public init() {}
 
+    /// True if the cancellation was requested. May be read on any thread.
     public var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
+    /// Requests the cancellation. May be called on any thread, also more than once.
     public func cancel() { cancelled.store(true, ordering: .releasing) }
 }

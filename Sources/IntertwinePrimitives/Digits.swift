@@ -1,6 +1,11 @@
 /// Hexadecimal encoding of bytes and numbers (RFC 4648 §8): written in lower case, read in either case.
 public enum Hexadecimal {
     /// Returns two digits per byte.
+    ///
+    /// ```swift
+    /// Hexadecimal.text([0x0A, 0xFF])  // "0aff"
+    /// Hexadecimal.bytes("0AFF")  // [10, 255]
+    /// ```
     @inlinable public static func text(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * bytes.underestimatedCount)
@@ -12,6 +17,11 @@ public enum Hexadecimal {
     }
 
     /// Decodes hexadecimal digits. Returns nil for any other character or an odd number of digits.
+    ///
+    /// ```swift
+    /// Hexadecimal.bytes("0aff")  // [10, 255]
+    /// Hexadecimal.bytes("0af")  // nil
+    /// ```
     public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var digits = text.utf8.makeIterator()

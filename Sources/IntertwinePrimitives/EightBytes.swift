@@ -2,6 +2,7 @@
 public struct EightBytes {
     @usableFromInline let word: UInt64
 
+    /// Creates the eight bytes of a word, whose order does not matter.
     @inlinable public init(_ word: UInt64) { self.word = word }
 
     /// Returns true if one of the eight bytes is below a limit.
@@ -12,10 +13,12 @@ public struct EightBytes {
         (word &- 0x0101_0101_0101_0101 &* UInt64(limit)) & ~word & 0x8080_8080_8080_8080 != 0
     }
 
+    /// Returns true if one of the eight bytes equals this byte.
     @inlinable public func has(_ byte: UInt8) -> Bool {
         EightBytes(word ^ 0x0101_0101_0101_0101 &* UInt64(byte)).hasByte(below: 1)
     }
 
+    /// True if all eight bytes are below 128.
     @inlinable public var isASCII: Bool { word & 0x8080_8080_8080_8080 == 0 }
 
     /// True if one of the eight bytes must be escaped in a JSON string.

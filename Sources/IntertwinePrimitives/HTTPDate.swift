@@ -10,6 +10,11 @@ public enum HTTPDate {
     private static let longDayEnds: [StaticString] = ["rsday, ", "day, ", "urday, ", "day, ", "day, ", "sday, ", "nesday, "]
 
     /// Returns a text such as `Sun, 06 Nov 1994 08:49:37 GMT`. Instants outside the years 0 to 9999 are clamped.
+    ///
+    /// ```swift
+    /// let date = HTTPDate.text(784_111_777)  // "Sun, 06 Nov 1994 08:49:37 GMT"
+    /// HTTPDate.parse(date, now: 0)  // 784111777
+    /// ```
     public static func text(_ second: Int64) -> String {
         var bytes: [UInt8] = []
         append(second, to: &bytes)
@@ -42,11 +47,17 @@ public enum HTTPDate {
         read(text.utf8, now: now)
     }
 
+    /// Parses the bytes of a date as the method for a `String` does.
     public static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
         read(text, now: now)
     }
 
     /// Returns the delay in seconds of a `Retry-After` field (RFC 9110 §10.2.3); nil if it is neither a number of seconds nor a date.
+    ///
+    /// ```swift
+    /// HTTPDate.delay(retryAfter: "120", now: 0)  // 120
+    /// HTTPDate.delay(retryAfter: "soon", now: 0)  // nil
+    /// ```
     ///
     /// - Parameter now: Seconds since 1970-01-01 UTC.
     public static func delay(retryAfter field: String, now: Int64) -> Int64? {

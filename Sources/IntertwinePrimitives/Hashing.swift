@@ -1,13 +1,21 @@
 /// The FNV-1a hash of bytes. It is equal in every process, unlike `Hasher`, and fast for short texts. It does not resist chosen collisions.
+///
+/// ```swift
+/// var hash = FNV1a()
+/// for byte in "feed".utf8 { hash.combine(byte) }
+/// hash.value == FNV1a.hash("feed".utf8)  // true
+/// ```
 public struct FNV1a: Sendable {
     /// The hash of no bytes.
     @inlinable public static var basis: UInt64 { 0xCBF2_9CE4_8422_2325 }
 
+    /// The hash of the bytes so far.
     public var value: UInt64
 
     /// - Parameter value: The hash of the preceding bytes.
     @inlinable public init(value: UInt64 = basis) { self.value = value }
 
+    /// Adds one byte to the hash.
     @inlinable public mutating func combine(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
     /// Returns the hash of bytes.

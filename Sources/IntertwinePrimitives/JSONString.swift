@@ -2,6 +2,12 @@
 /// Equal texts therefore have equal bytes.
 extension [UInt8] {
     /// Appends a text as a JSON string with its quotes.
+    ///
+    /// ```swift
+    /// var bytes: [UInt8] = []
+    /// bytes.append(jsonString: "a\"b")
+    /// print(String(decoding: bytes, as: UTF8.self))  // "a\"b"
+    /// ```
     public mutating func append(jsonString text: String) {
         append(UInt8(ascii: "\""))
         append(jsonCharactersOf: text)

@@ -38,6 +38,12 @@ public struct LanguagePreferences: Sendable, Hashable {
     /// Returns the index of the best language among those available, by lookup (RFC 4647, 3.4).
     /// Each range in turn is shortened from its end until it equals an available language.
     /// Returns nil if none matches; the caller then chooses a default.
+    ///
+    /// ```swift
+    /// let preferences = LanguagePreferences("fr-CA, en;q=0.5")
+    /// preferences.lookup(among: ["en", "fr"])  // 1
+    /// preferences.lookup(among: ["de"])  // nil
+    /// ```
     public func lookup(among languages: [String]) -> Int? {
         let tags = languages.map(Self.subtags)
         let refused = ranges.filter { $0.quality == 0 }.map(\.subtags)

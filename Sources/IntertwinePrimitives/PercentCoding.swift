@@ -31,6 +31,11 @@ public enum PercentCoding {
     }
 
     /// Returns the text with all characters outside of `allowed` escaped, in upper-case digits.
+    ///
+    /// ```swift
+    /// PercentCoding.encode("a/b ü")  // "a%2Fb%20%C3%BC"
+    /// PercentCoding.encode("a/b ü", keeping: .path)  // "a/b%20%C3%BC"
+    /// ```
     public static func encode(_ text: String, keeping allowed: Kept = .unreserved) -> String {
         isUnchanged(text, allowed) ? text : encode(text.utf8, keeping: allowed)
     }
@@ -41,6 +46,7 @@ public enum PercentCoding {
         return isAllowed ?? text.utf8.allSatisfy(allowed.contains)
     }
 
+    /// Returns the bytes with all characters outside of `allowed` escaped, in upper-case digits.
     public static func encode(_ bytes: some Sequence<UInt8>, keeping allowed: Kept) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.underestimatedCount + 16)
@@ -57,6 +63,11 @@ public enum PercentCoding {
     }
 
     /// Decodes escapes, once. Returns nil if an escape is malformed or the bytes are not valid UTF-8.
+    ///
+    /// ```swift
+    /// PercentCoding.decode("a%2Fb")  // "a/b"
+    /// PercentCoding.decode("a%2")  // nil
+    /// ```
     public static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(percent) else { return String(text) }
         var bytes: [UInt8] = []

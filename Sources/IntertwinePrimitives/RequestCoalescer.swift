@@ -3,13 +3,15 @@
 /// The table is a value without a lock, and does not call its waiters. `Waiter` is usually a callback.
 ///
 /// ```swift
-/// if lookups.join(host, 7, callback) { startLookup(of: host) }
-/// …
-/// for callback in lookups.complete(host) { callback(addresses) }
+/// var lookups = RequestCoalescer<String, (Int) -> Void>()
+/// let isFirst = lookups.join("example.com", 1) { print("1:", $0) }  // true: the caller starts the work
+/// _ = lookups.join("example.com", 2) { print("2:", $0) }  // false
+/// for callback in lookups.complete("example.com") { callback(200) }
 /// ```
 public struct RequestCoalescer<Key: Hashable, Waiter> {
     private var waiting: [Key: [(number: UInt64, waiter: Waiter)]] = [:]
 
+    /// Creates a table without requests.
     public init() {}
 
     /// Returns true if work on this key is in progress, with or without waiters.

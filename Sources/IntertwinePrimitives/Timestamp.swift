@@ -11,6 +11,11 @@ public enum Timestamp {
     }
 
     /// Returns a timestamp with milliseconds: `2026-11-21T09:00:00.041Z`.
+    ///
+    /// ```swift
+    /// Timestamp.text(milliseconds: 41)  // "1970-01-01T00:00:00Z"
+    /// Timestamp.exactText(milliseconds: 41)  // "1970-01-01T00:00:00.041Z"
+    /// ```
     public static func exactText(milliseconds: Int64) -> String {
         var bytes: [UInt8] = []
         appendExact(milliseconds: milliseconds, to: &bytes)
@@ -40,6 +45,11 @@ public enum Timestamp {
     }
 
     /// Parses a date with time and offset. Returns milliseconds since 1970-01-01 UTC, or nil for any other text.
+    ///
+    /// ```swift
+    /// Timestamp.milliseconds(of: "1970-01-01T01:00:00+01:00")  // 0
+    /// Timestamp.milliseconds(of: "1970-01-01")  // nil
+    /// ```
     public static func milliseconds(of text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count > 10, isDateOrMoment(bytes[...]), let day = CalendarDay(bytes: bytes.prefix(10)) else { return nil }

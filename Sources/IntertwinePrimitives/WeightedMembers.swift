@@ -4,6 +4,14 @@
 extension Span<UInt8> {
     /// Calls `body` for each member in order until it returns false. Empty members are skipped; commas and semicolons in quotes do not separate.
     ///
+    /// ```swift
+    /// let field = Array("br, gzip;q=0.5".utf8)
+    /// field.span.forEachWeightedMember { name, weight in
+    ///     print(String(decoding: name), weight ?? 0)  // br 1000, then gzip 500
+    ///     return true
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - limit: The number of members that are read.
     ///   - body: Receives the member's name without blanks and parameters, and the weight in thousandths.
