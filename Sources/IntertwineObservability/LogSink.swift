@@ -8,6 +8,13 @@ internal import Synchronization
 ///
 /// Lines are written within 20 ms, warnings at once. If more than a mebibyte is pending, lines are dropped and counted. Lines of different
 /// threads can be reordered within 20 ms; each line contains its time.
+///
+/// ```swift
+/// let sink = LogSink()
+/// let handler = ServiceLogHandler(control: LogControl(LogSettings()), sink: sink)
+/// Logger(label: "example") { _ in handler }.info("started")
+/// sink.flush()
+/// ```
 public final class LogSink: Sendable {
     private static let delay = DispatchTimeInterval.milliseconds(20)
     private static let piece = 64 << 10
@@ -93,29 +100,41 @@ public final class LogSink: Sendable {
 }
 
 /// The swift-log handler of the sink: one line for each event, as text or JSON.
+///
+/// ```swift
+/// let telemetry = Telemetry(LogSettings(format: .json))
+/// LoggingSystem.bootstrap { _ in telemetry.logHandler }
+/// ```
 public struct ServiceLogHandler: LogHandler {
+    /// The fields of every line of this logger.
     public var metadata: Logger.Metadata = [:]
+    /// The source of further fields, read for every line; nil for none.
     public var metadataProvider: Logger.MetadataProvider?
     private let control: LogControl
     private let sink: LogSink
     /// The level of this logger; nil for the level of ``LogControl``.
     private var ownLevel: Logger.Level?
 
+    /// Creates a handler without metadata, whose level is that of the control.
     public init(control: LogControl, sink: LogSink) {
         self.control = control
         self.sink = sink
     }
 
+    /// The lowest level that is written. A set value replaces the level of ``LogControl`` for this logger.
     public var logLevel: Logger.Level {
         get { ownLevel ?? control.level }
         set { ownLevel = newValue }
     }
 
+    /// The metadata field of this name; nil if there is none.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Appends a line to the sink. Fields of the event replace those of the provider, and those replace fields of the logger.
+    /// Lines of level warning and above are written at once.
     public func log(event: LogEvent) {
         var fields = metadata
         for more in [metadataProvider?.get(), event.metadata] { fields.merge(more ?? [:]) { $1 } }

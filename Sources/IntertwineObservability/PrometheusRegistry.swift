@@ -27,6 +27,7 @@ public final class PrometheusRegistry: MetricsFactory {
 
     private let state = Mutex(State())
 
+    /// Creates a registry without metrics.
     public init() {}
 
     /// Sets the help text of a metric.
@@ -34,28 +35,35 @@ public final class PrometheusRegistry: MetricsFactory {
         state.withLock { $0.help[name] = help }
     }
 
+    /// Returns the counter of a name and labels, with the suffix `_total`. Equal names and labels have the same counter.
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         metric(label, "counter", suffix: "_total", dimensions) { CounterMetric() }
     }
 
+    /// Returns the gauge of a name and labels. Equal names and labels have the same gauge.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         metric(label, "gauge", suffix: "", dimensions) { GaugeMetric() }
     }
 
+    /// Returns the histogram of a name and labels, or a gauge of the last value if `aggregate` is false.
     public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         aggregate
             ? metric(label, "histogram", suffix: "", dimensions) { HistogramMetric(bounds: HistogramMetric.sizes, scale: 1_000) }
             : metric(label, "gauge", suffix: "", dimensions) { GaugeMetric() }
     }
 
+    /// Returns the histogram of a name and labels, with the suffix `_seconds`.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         metric(label, "histogram", suffix: "_seconds", dimensions) { HistogramMetric(bounds: HistogramMetric.seconds, scale: 1e9) }
     }
 
     /// Series are never removed, because a counter that vanishes and returns looks like a restart.
     public func destroyCounter(_ handler: any CounterHandler) {}
+    /// Does nothing, because series are never removed.
     public func destroyMeter(_ handler: any MeterHandler) {}
+    /// Does nothing, because series are never removed.
     public func destroyRecorder(_ handler: any RecorderHandler) {}
+    /// Does nothing, because series are never removed.
     public func destroyTimer(_ handler: any TimerHandler) {}
 
     private func metric<Metric: RenderedMetric>(

@@ -2,12 +2,21 @@ public import Logging
 internal import Synchronization
 
 /// The metrics and logs of the process. A process has one instance, whose settings can change at run time.
+///
+/// ```swift
+/// let telemetry = Telemetry(LogSettings(level: .debug))
+/// LoggingSystem.bootstrap { _ in telemetry.logHandler }
+/// MetricsSystem.bootstrap(telemetry.registry)
+/// ```
 public struct Telemetry: Sendable {
     /// The metrics registry, for `MetricsSystem.bootstrap(_:)`.
     public let registry: PrometheusRegistry
+    /// The current log settings, which can change at run time.
     public let control: LogControl
+    /// The buffer that all log lines pass.
     public let sink: LogSink
 
+    /// Creates metrics and logs. By default, the registry is empty and the sink writes to standard error.
     public init(_ settings: LogSettings, registry: PrometheusRegistry = PrometheusRegistry(), sink: LogSink = LogSink()) {
         self.registry = registry
         self.sink = sink
@@ -19,6 +28,13 @@ public struct Telemetry: Sendable {
         ServiceLogHandler(control: control, sink: sink)
     }
 
+    /// A logger with the label `intertwine`. It works without `LoggingSystem.bootstrap(_:)`.
+    ///
+    /// ```swift
+    /// let telemetry = Telemetry(LogSettings())
+    /// telemetry.logger.info("started", metadata: ["port": "8080"])
+    /// telemetry.sink.flush()
+    /// ```
     public var logger: Logger {
         Logger(label: "intertwine") { _ in logHandler }
     }
@@ -31,6 +47,7 @@ public final class LogControl: Sendable {
     private let requests: Atomic<Bool>
     private let perSecond: Atomic<Int>
 
+    /// Creates a control with initial settings.
     public init(_ settings: LogSettings) {
         levelIndex = Atomic(Self.index(of: settings.level))
         isJSON = Atomic(settings.format == .json)
@@ -38,6 +55,12 @@ public final class LogControl: Sendable {
         perSecond = Atomic(settings.requestsPerSecond)
     }
 
+    /// Changes the settings for all loggers at once, except loggers with a level of their own.
+    ///
+    /// ```swift
+    /// telemetry.control.apply(LogSettings(format: .json, level: .warning, requests: false))
+    /// telemetry.logger.info("is not written")
+    /// ```
     public func apply(_ settings: LogSettings) {
         levelIndex.store(Self.index(of: settings.level), ordering: .relaxed)
         isJSON.store(settings.format == .json, ordering: .relaxed)
@@ -66,7 +89,14 @@ public final class LogControl: Sendable {
 }
 
 /// The settings `log.*` of log lines on standard error.
+///
+/// ```swift
+/// var settings = LogSettings(format: .json, level: .info)
+/// settings.requestsPerSecond = 100
+/// let telemetry = Telemetry(settings)
+/// ```
 public struct LogSettings: Sendable {
+    /// The format of log lines: the setting `log.format`.
     public enum Format: String, Sendable, CaseIterable {
         /// A text line such as `2026-11-21T09:00:00.000Z info request route=/feed …`.
         case text
@@ -74,17 +104,22 @@ public struct LogSettings: Sendable {
         case json
     }
 
+    /// The lowest level that is written: the setting `log.level`.
     public enum Level: String, Sendable, CaseIterable {
+        /// The levels of swift-log, from the most detailed to the most severe.
         case trace, debug, info, notice, warning, error, critical
     }
 
+    /// The format of all lines.
     public var format: Format
+    /// The lowest level that is written.
     public var level: Level
     /// A Boolean value indicating whether each request gets a line, at level info.
     public var requests: Bool
     /// The rate limit of request lines per second. Requests beyond it are counted, and one line reports their number.
     public var requestsPerSecond: Int
 
+    /// Creates settings: by default text lines of level info and above, with at most 2,000 request lines per second.
     public init(format: Format = .text, level: Level = .info, requests: Bool = true, requestsPerSecond: Int = 2_000) {
         self.format = format
         self.level = level
@@ -98,5 +133,6 @@ public struct MetricsSettings: Sendable {
     /// A Boolean value indicating whether requests and connections are counted, for `/metrics` on the admin listener.
     public var isEnabled = true
 
+    /// Creates settings with the default values.
     public init() {}
 }
