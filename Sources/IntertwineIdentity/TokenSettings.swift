@@ -1,6 +1,13 @@
 internal import IntertwinePrimitives
 
 /// The settings of bearer tokens: `viewers.jwt.*` and `admin.jwt.*`.
+///
+/// ```swift
+/// var tokens = TokenSettings()
+/// tokens.jwksURL = "https://login.example.com/.well-known/jwks.json"
+/// tokens.issuers = ["https://login.example.com"]
+/// tokens.audiences = ["feed"]
+/// ```
 public struct TokenSettings: Sendable {
     /// The names of all supported algorithms.
     package static let supportedAlgorithms = SignatureAlgorithm.allCases.map(\.rawValue)
@@ -24,9 +31,17 @@ public struct TokenSettings: Sendable {
     /// The path of the claim that names the sender.
     public var subjectClaim = "sub"
 
+    /// Creates settings with the default values, which verify no tokens.
     public init() {}
 
     /// A Boolean value indicating whether tokens are verified.
+    ///
+    /// ```swift
+    /// var tokens = TokenSettings()
+    /// tokens.isEnabled  // false
+    /// tokens.keysFile = "/etc/intertwine/keys.json"
+    /// tokens.isEnabled  // true
+    /// ```
     public var isEnabled: Bool { !keysFile.isEmpty || !jwksURL.isEmpty }
 
     /// Returns the rules for tokens; nil if a value is invalid.
