@@ -7,6 +7,11 @@ public import IntertwineSync
 internal import Synchronization
 
 /// A line of the audit log: the operator, the request or command, its outcome and its changes.
+///
+/// ```swift
+/// let entry = AuditEntry(who: "root", method: "PUT", path: "/items/7", outcome: "done", now: 0)
+/// entry.time  // "1970-01-01T00:00:00Z"
+/// ```
 public struct AuditEntry: Codable, Sendable, Hashable {
     /// The time at which the request or command ended, RFC 3339 in UTC.
     public var time: String
@@ -135,6 +140,11 @@ public final class AuditContext: Sendable {
     public func flushOnFailure() { breaksOff() }
 
     /// Adds changes to the entry.
+    ///
+    /// ```swift
+    /// context.record(["added": 2], items: ["article:1", "article:2"])
+    /// context.record(["added": 1])  // the entry has 3 added items
+    /// ```
     ///
     /// - Parameters:
     ///   - changes: The number of changed items by the name of the change.

@@ -14,7 +14,7 @@ internal import Synchronization
 /// ```swift
 /// let log = try AuditLog(path: path)
 /// let action = try await log.begin(entry)
-/// try await log.finish(action, outcome: "done")
+/// try await log.finish(action, outcome: "done", now: WallClock.now())
 /// ```
 public final class AuditLog: Sendable {
     /// The outcome of an action whose process ended before it recorded one.
@@ -56,6 +56,11 @@ public final class AuditLog: Sendable {
 
     /// Records the begin of an action. Call it before the action changes anything.
     ///
+    /// ```swift
+    /// let entry = AuditEntry(who: "root", method: "PUT", path: "/items/7", outcome: "", now: WallClock.now())
+    /// let action = try await log.begin(entry)
+    /// ```
+    ///
     /// - Parameter entry: The actor and the action; the outcome follows in `finish`.
     /// - Throws: `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
     public func begin(_ entry: AuditEntry) async throws -> AuditAction {
@@ -79,6 +84,13 @@ public final class AuditLog: Sendable {
     }
 
     /// Performs an action of a command and records it.
+    ///
+    /// ```swift
+    /// try await log.record(who: "root", method: "purge", path: "item:7", now: WallClock.now) { context in
+    ///     context.record(["removed": 1], items: ["item:7"])
+    /// }
+    /// await log.close()
+    /// ```
     ///
     /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     /// - Throws: The error of `body`, after it is recorded; `StoreError.unavailable` if nothing can be recorded, in which case `body` did not run.

@@ -97,10 +97,19 @@ package struct MetricsRoutes: Sendable {
 }
 
 /// The settings `admin.*` of the admin listener.
+///
+/// ```swift
+/// var admin = AdminSettings()
+/// admin.port = 9_081
+/// admin.token = token
+/// admin.jwt.jwksURL = "https://login.example.com/.well-known/jwks.json"
+/// ```
 public struct AdminSettings: Sendable {
     /// A Boolean value indicating whether the admin listener is started.
     public var isEnabled = true
+    /// The address of the admin listener.
     public var host = "127.0.0.1"
+    /// The port of the admin listener.
     public var port = 8081
     /// The token that a request must carry as `Authorization: Bearer`; empty if none is required, on a loopback address only.
     public var token = ""
@@ -110,13 +119,16 @@ public struct AdminSettings: Sendable {
     public var rolesClaim = "roles"
     /// The texts of the claim that permit reads, also edits, and also what is published at once.
     public var readRoles = ["read"]
+    /// The texts of the claim that also permit edits.
     public var editRoles = ["edit"]
+    /// The texts of the claim that also permit changes that are published at once.
     public var publishRoles = ["publish"]
     /// The maximum size of one import, in bytes.
     public var maxImport: ByteCount = .gibibytes(1)
     /// The time limit of one import.
     public var importTimeout: Duration = .seconds(3_600)
 
+    /// Creates settings with the default values: a listener on the loopback address that requires no token.
     public init() {}
 
     /// The rules for tokens of operators; nil if a value is invalid.
