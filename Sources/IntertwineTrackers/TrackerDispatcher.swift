@@ -246,11 +246,18 @@ package final class TrackerMetrics: Sendable {
 }
 
 /// Limits of retries and of queued tracker calls.
+///
+/// ```swift
+/// var trackers = TrackerSettings()
+/// trackers.maxAttempts = 6
+/// trackers.maxPending = 10_000
+/// ```
 public struct TrackerSettings: Sendable {
     /// The limit of attempts for each call. With 12 attempts the last one is about three hours after the first.
     public var maxAttempts = 12
     /// The limit of queued calls. Above it, failed calls are abandoned early; if none has failed, new events wait until their calls can be queued.
     public var maxPending = 100_000
 
+    /// Creates settings with the default values.
     public init() {}
 }
