@@ -3,6 +3,12 @@ public import Crypto
 /// HMAC-SHA256 (RFC 2104) with one key. The two padded key blocks are hashed once, and each code begins with copies of their state.
 ///
 /// Why: the generic HMAC of the library is equally secure but takes three times as long.
+///
+/// ```swift
+/// let hmac = PreparedHMAC(key: SymmetricKey(size: .bits256), prefix: Array("v1:".utf8))
+/// let message = Array("/feed?page=2".utf8)
+/// let (high, low) = message.withUnsafeBytes { hmac.half(of: $0) }
+/// ```
 public struct PreparedHMAC: Sendable {
     private let inner: SHA256
     private let outer: SHA256
