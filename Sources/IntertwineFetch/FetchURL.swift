@@ -5,6 +5,7 @@ internal import Glibc
 ///
 /// ```swift
 /// let url = try FetchURL("https://example.com/feed.json")
+/// print(url.host, url.port, url.isSecure)  // example.com 443 true
 /// ```
 public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length in bytes. The contract and most servers use this limit.
@@ -89,7 +90,8 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// The text for messages: `?…` in place of the query, which often contains keys.
     ///
     /// ```swift
-    /// try FetchURL("https://example.com/feed?key=secret").withoutQuery  // "https://example.com/feed?…"
+    /// let url = try FetchURL("https://example.com/feed?key=secret")
+    /// url.withoutQuery  // "https://example.com/feed?…"
     /// ```
     public var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
 

@@ -8,6 +8,7 @@ internal import IntertwinePrimitives
 ///
 /// ```swift
 /// let response = EncodedResponse(ServerResponse(status: .ok, body: Array("Hello".utf8)))
+/// let result = HandlerResult.cached(response)
 /// ```
 public final class EncodedResponse: Sendable {
     /// One coding of the content.
@@ -54,12 +55,6 @@ public final class EncodedResponse: Sendable {
 
     /// Encodes a response.
     ///
-    /// ```swift
-    /// let head = ResponseHeadTemplate(ServerResponse(status: .ok, fields: [.contentType: "application/json"]))
-    /// let response = EncodedResponse(
-    ///     Array("{}".utf8), head, field: nil, entityTag: Array("\"a1\"".utf8), compressionLevel: nil, isCached: true, route: "item")
-    /// ```
-    ///
     /// - Parameter compressionLevel: The level from 1 to 9; nil for no gzip variant, if no client will request it.
     public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
         let body: ResponseBody = if case .content(let content) = response.body { content } else { .bytes([]) }
@@ -97,6 +92,12 @@ public final class EncodedResponse: Sendable {
     }
 
     /// Encodes one of many responses with a shared head template.
+    ///
+    /// ```swift
+    /// let head = ResponseHeadTemplate(ServerResponse(status: .ok, fields: [.contentType: "application/json"]))
+    /// let response = EncodedResponse(
+    ///     Array("{}".utf8), head, field: nil, entityTag: Array("\"a1\"".utf8), compressionLevel: nil, isCached: true, route: "item")
+    /// ```
     ///
     /// - Parameters:
     ///   - common: The shared part of the heads.

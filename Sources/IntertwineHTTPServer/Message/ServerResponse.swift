@@ -4,7 +4,9 @@ public import HTTPTypes
 /// conditions, ranges and codings. Fields of these kinds in ``fields`` are left out.
 ///
 /// ```swift
-/// let response = ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("Hello".utf8))
+/// var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("Hello".utf8))
+/// response.entityTag = "\"a1\""
+/// response.isCompressible = true
 /// ```
 public struct ServerResponse: Sendable {
     enum Body: Sendable {
@@ -30,12 +32,6 @@ public struct ServerResponse: Sendable {
     var body: Body
 
     /// Creates a response with bytes.
-    ///
-    /// ```swift
-    /// let response = ServerResponse(status: .ok, length: 10, stream: { writer in
-    ///     for _ in 0..<5 { try await writer.write(Array("ab".utf8)) }
-    /// })
-    /// ```
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
         (self.status, self.fields, self.body) = (status, fields, .content(.bytes(body)))
     }
@@ -46,6 +42,12 @@ public struct ServerResponse: Sendable {
     }
 
     /// Creates a response whose body is written as it is produced.
+    ///
+    /// ```swift
+    /// let response = ServerResponse(status: .ok, length: 10, stream: { writer in
+    ///     for _ in 0..<5 { try await writer.write(Array("ab".utf8)) }
+    /// })
+    /// ```
     ///
     /// - Parameters:
     ///   - length: The exact number of bytes; nil for the chunked coding (for HTTP/1.0 clients: the end of the connection).
