@@ -1,8 +1,16 @@
 public import IntertwineFetch
 
 /// An error that explains why there is no image.
+///
+/// ```swift
+/// let error = ImageError(.upstream(status: 503), retryAfter: 10)
+/// error.code  // "upstream-503"
+/// error.status  // 503
+/// ```
 public struct ImageError: Error, Sendable, Hashable {
+    /// The reasons why there is no image.
     public enum Reason: Sendable, Hashable {
+        /// The download failed.
         case fetch(FetchError)
         /// The origin responded with a status other than success.
         case upstream(status: Int)
@@ -40,16 +48,25 @@ public struct ImageError: Error, Sendable, Hashable {
         case loop
     }
 
+    /// The reason why there is no image.
     public let reason: Reason
     /// The time in seconds after which a retry is useful.
     public var retryAfter: Int?
 
+    /// Creates an error.
+    ///
+    /// - Parameter retryAfter: The time in seconds after which a retry is useful; nil if it is not known.
     public init(_ reason: Reason, retryAfter: Int? = nil) {
         self.reason = reason
         self.retryAfter = retryAfter
     }
 
     /// The code in the `Image-Error` field and in the type of the problem details.
+    ///
+    /// ```swift
+    /// ImageError(.typeDenied).code  // "type-denied"
+    /// ImageError(.fetch(.hostNotFound)).code  // "host-not-found"
+    /// ```
     public var code: String {
         switch reason {
         case .fetch(let failure): failure.rawValue
@@ -74,6 +91,11 @@ public struct ImageError: Error, Sendable, Hashable {
     }
 
     /// All codes except those of upstream statuses, with their statuses.
+    ///
+    /// ```swift
+    /// for (code, status) in ImageError.codes { print(code, status) }  // "malformed-url" 403, …
+    /// let isKnown = ImageError.codes.contains { $0.code == "type-denied" }  // true
+    /// ```
     public static let codes: [(code: String, status: Int)] =
         (FetchError.allCases.map { ImageError(.fetch($0)) }
         + [
@@ -90,6 +112,12 @@ public struct ImageError: Error, Sendable, Hashable {
     }
 
     /// The status of the response to the client; 499 if the client no longer waits for it.
+    ///
+    /// ```swift
+    /// ImageError(.upstream(status: 404)).status  // 404
+    /// ImageError(.upstream(status: 500)).status  // 502
+    /// ImageError(.typeDenied).status  // 415
+    /// ```
     public var status: Int {
         switch reason {
         case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: 415

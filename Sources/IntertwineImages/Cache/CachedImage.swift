@@ -5,6 +5,12 @@ internal import IntertwinePrimitives
 public import Synchronization
 
 /// A complete image with its metadata. Objects are immutable, so the holder of one may serve it independently of the cache.
+///
+/// ```swift
+/// if let image = manager.cached("https://example.com/a.jpg") {
+///     print(image.kind.contentType, image.body.count, image.etag)
+/// }
+/// ```
 public final class CachedImage: Sendable {
     /// The URL of the source.
     public let source: String
@@ -14,14 +20,17 @@ public final class CachedImage: Sendable {
     let variant: AcceptedFormats.Set?
     /// The resize mode; nil for the original.
     let sizing: ResizeMode?
+    /// The format of the bytes.
     public let kind: ImageFormat
     /// The deviation of a resized image from its specification: it is the first frame of an animation, or the original. Nil if it has none.
     let shortfall: Shortfall?
+    /// The bytes.
     public let body: ImageBody
     /// The cache key.
     let key: String
     /// The strong, quoted entity tag, computed from the body. Sources with equal bytes share it. The tag of the origin is never sent to clients.
     public let etag: String
+    /// The times until which the image may be served.
     public let freshness: Freshness
     let validators: Validators
     let terms: FreshnessMetadata

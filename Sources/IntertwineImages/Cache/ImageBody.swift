@@ -5,6 +5,12 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The bytes of an image. A small body is an array; a large one is a memory file (`memfd`), which can be sent without copying.
+///
+/// ```swift
+/// let body = image.body
+/// if let file = body.file { print("descriptor", file.descriptor) }
+/// print(body.count)
+/// ```
 public struct ImageBody: Sendable {
     /// The size in bytes from which a memory file is used. Above it, sending the pages of a file costs less than copying them.
     static let leastInFile = 64 * 1_024
@@ -23,6 +29,7 @@ public struct ImageBody: Sendable {
     /// Waits until the huge pages of all large bodies are arranged.
     static func waitForGathering() { MemoryFile.gathering.sync {} }
 
+    /// The number of bytes.
     public var count: Int {
         switch storage {
         case .array(let bytes): bytes.count

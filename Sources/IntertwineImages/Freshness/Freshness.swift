@@ -6,8 +6,10 @@ internal import IntertwinePrimitives
 public struct Freshness: Sendable, Hashable {
     /// The caches that must revalidate a stale response before use (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
     public enum Revalidation: UInt8, Sendable, Hashable, Comparable {
+        /// No cache, shared caches (`proxy-revalidate`, `s-maxage`), or all caches (`must-revalidate`, `no-cache`).
         case nobody, shared, everybody
 
+        /// Returns true if the left value obliges fewer caches.
         public static func < (left: Revalidation, right: Revalidation) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -21,20 +23,40 @@ public struct Freshness: Sendable, Hashable {
     public var staleWhileRevalidateUntil: Int64
     /// The time until which a stale response may be served if the origin fails.
     public var staleIfErrorUntil: Int64
+    /// The caches that must not serve a stale response; by default none.
     public var revalidation = Revalidation.nobody
 
+    /// Returns true if the response may be served without a request to the origin.
+    ///
+    /// ```swift
+    /// if image.freshness.isFresh(at: now) { print("served from the cache") }
+    /// print(image.freshness.age(at: now), "seconds old")
+    /// ```
+    ///
+    /// - Parameter now: Seconds since 1970.
     public func isFresh(at now: Int64) -> Bool { now < freshUntil && hasCome(by: now) }
 
     /// Returns true if the response may be served stale during its revalidation.
+    ///
+    /// ```swift
+    /// let freshness = image.freshness
+    /// let isServed = freshness.isFresh(at: now) || freshness.bridgesRevalidation(at: now)
+    /// ```
     public func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
 
     /// Returns true if the response may be served stale if the origin fails.
+    ///
+    /// ```swift
+    /// let freshness = image.freshness
+    /// let isServedOnFailure = freshness.isFresh(at: now) || freshness.bridgesError(at: now)
+    /// ```
     public func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
 
     /// Returns false if the response is from the future by more than a day. It was then received while the clock was ahead, so its expiry is not
     /// valid.
     private func hasCome(by now: Int64) -> Bool { now >= generatedAt - 86_400 }
 
+    /// Returns the age of the response in seconds, at least 0: the value of the `Age` field (RFC 9111 section 5.1).
     public func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
 
     /// Computes the freshness; nil if the response must not be stored.
@@ -198,9 +220,16 @@ public struct Freshness: Sendable, Hashable {
 }
 
 /// The limits within which origins determine the lifetime of their images. All values are in seconds.
+///
+/// ```swift
+/// var policy = FreshnessPolicy()
+/// policy.minTTL = 3_600
+/// policy.staleIfError = 86_400
+/// ```
 public struct FreshnessPolicy: Sendable, Hashable {
     /// The minimum lifetime, unless the origin forbids storage or use without revalidation; zero to accept each value of the origin.
     public var minTTL: Int64 = 300
+    /// The maximum lifetime, also if the origin permits a longer one.
     public var maxTTL: Int64 = 30 * 86_400
     /// The lifetime if the origin sends neither freshness nor `Last-Modified`.
     public var defaultTTL: Int64 = 86_400
@@ -208,16 +237,27 @@ public struct FreshnessPolicy: Sendable, Hashable {
     public var heuristicMaxTTL: Int64 = 86_400
     /// The default of `stale-while-revalidate` if the origin sends none. `staleIfError` is the default of `stale-if-error`.
     public var staleWhileRevalidate: Int64 = 0
+    /// The default of `stale-if-error` (RFC 5861 section 4).
     public var staleIfError: Int64 = 0
 
+    /// Creates limits with the default values.
     public init() {}
 }
 
 /// The freshness limits for the images of certain hosts.
 public struct HostFreshness: Sendable, Hashable {
+    /// The pattern of the hosts.
     public var host: HostPattern
+    /// The limits for the images of these hosts.
     public var policy: FreshnessPolicy
 
+    /// Creates the limits of hosts.
+    ///
+    /// ```swift
+    /// if let host = HostPattern("*.example.com") {
+    ///     configuration.hostFreshness = [HostFreshness(host, FreshnessPolicy())]
+    /// }
+    /// ```
     public init(_ host: HostPattern, _ policy: FreshnessPolicy) {
         self.host = host
         self.policy = policy

@@ -3,42 +3,76 @@ public import IntertwineFetch
 public import Logging
 
 /// The configuration of the image proxy.
+///
+/// ```swift
+/// var configuration = ImageConfiguration()
+/// configuration.memoryBytes = 256 * 1_024 * 1_024
+/// configuration.folder = "/var/cache/intertwine"
+/// configuration.transformer = try ImageWorkers(ImageWorkers.Configuration())
+/// ```
 public struct ImageConfiguration: Sendable {
     /// The maximum of bytes of cached images in memory.
     public var memoryBytes = 64 * 1_024 * 1_024
     /// The folder of the disk cache; nil for none. `diskBytes` is its maximum size.
     public var folder: String?
+    /// The maximum of bytes of cached images on disk.
     public var diskBytes = 2 * 1_024 * 1_024 * 1_024
     /// The memory budget in bytes of all running downloads together.
     public var bufferBytes = 128 * 1_024 * 1_024
     /// The maximum number of concurrent downloads, in total and per host. `queue` and `queueTimeout` limit the waiting ones.
     public var downloads = 64
+    /// The maximum number of concurrent downloads from one host.
     public var downloadsPerHost = 6
+    /// The maximum number of waiting downloads. Beyond it, requests fail with `overloaded`.
     public var queue = 256
+    /// The maximum wait of a download. After it, its requests fail with `queueTimeout`.
     public var queueTimeout: Duration = .seconds(2)
     /// The time for which a download without waiters continues, for example if a user scrolls back.
     public var grace: Duration = .milliseconds(100)
+    /// The limits of one download.
     public var limits = FetchLimits()
+    /// The freshness limits of hosts that ``hostFreshness`` does not contain.
     public var freshness = FreshnessPolicy()
     /// The freshness limits of certain hosts; the first match applies.
     public var hostFreshness: [HostFreshness] = []
     /// The local sources of images by URL prefix; the first match applies.
+    ///
+    /// ```swift
+    /// let prefix = try FetchURL("https://images.example.com/")
+    /// if let folder = SandboxedDirectory("/srv/images"), let source = ImageSource(prefix: prefix, store: .folder(folder)) {
+    ///     configuration.sources = [source]
+    /// }
+    /// ```
     public var sources: [ImageSource] = []
     /// The transformer that resizes images; nil to serve all of them unchanged.
     public var transformer: (any ImageTransformer)?
     /// Returns the bytes of an image that is bundled with the program; nil for images that are fetched from an origin.
+    ///
+    /// ```swift
+    /// let address = "https://example.com/logo.png"
+    /// configuration.bundled = { source in source == address ? logo : nil }
+    /// ```
     public var bundled: @Sendable (_ source: String) -> [UInt8]? = { _ in nil }
     /// The fallbacks for unavailable images by part name; empty bytes mean initials.
+    ///
+    /// ```swift
+    /// configuration.fallbacks["cover"] = placeholder  // the bytes of an image
+    /// configuration.fallbacks["avatar"] = []  // initials
+    /// ```
     public var fallbacks: [String: [UInt8]] = [:]
     /// The output formats among AVIF and WebP, the preferred one first.
     public var formats: [ImageFormat] = [.avif, .webp]
+    /// The encoding qualities of resized images.
     public var qualities = EncodingQualities()
     /// The table for the metadata of decoded images; nil for none.
     public var facts: ImageMetadataTable?
+    /// The logger of downloads and caches.
     public var logger = Logger(label: "intertwine.images")
+    /// The `User-Agent` field of requests to origins.
     public var userAgent = "Intertwine"
     /// Returns seconds since 1970. Tests replace it.
     public var clock: @Sendable () -> Int64 = { Int64(time(nil)) }
 
+    /// Creates a configuration with the default values: a cache in memory only, without resizing.
     public init() {}
 }

@@ -21,6 +21,14 @@ public final class ImageNetworkManager: Sendable {
     private let resizer: ResizeCoordinator?
     private let memoryHits = Atomic<Int>(0)
 
+    /// Creates a manager, and indexes the files of the disk cache in the background.
+    ///
+    /// ```swift
+    /// let client = CurlClient(on: try EventLoop(label: "images"), policy: AddressPolicy())
+    /// let manager = ImageNetworkManager(ImageConfiguration(), transfers: client)
+    /// ```
+    ///
+    /// - Parameter transfers: The client for downloads, which the caller shuts down after the manager.
     public init(_ configuration: ImageConfiguration, transfers: CurlClient) {
         self.configuration = configuration
         let budget = MemoryBudget(limit: configuration.bufferBytes)
@@ -40,6 +48,11 @@ public final class ImageNetworkManager: Sendable {
     /// Returns the fresh image from memory in an accepted format, without blocking or copying. Thread-safe.
     ///
     /// The result may be served until its `freshness` expires, or until the next `purge(_:)`.
+    ///
+    /// ```swift
+    /// let kinds = AcceptedFormats("image/webp,*/*")
+    /// if let image = manager.cached("https://example.com/a.jpg", nil, kinds) { print(image.etag) }
+    /// ```
     public func cached(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         guard let image = peek(source, sizing, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
@@ -58,6 +71,12 @@ public final class ImageNetworkManager: Sendable {
     }
 
     /// Returns the fresh image from memory for a reusable lookup, like ``cached(_:_:_:)``.
+    ///
+    /// ```swift
+    /// let lookup = ImageLookup("https://example.com/a.jpg", nil)
+    /// let first = manager.cached(lookup, .anything)
+    /// let second = manager.cached(lookup, AcceptedFormats("image/png"))
+    /// ```
     public func cached(_ lookup: ImageLookup, _ kinds: AcceptedFormats) -> CachedImage? {
         guard let sizing = lookup.sizing, resizesImages else { return cached(lookup.source, nil, kinds) }
         let found = lookup.image(in: cache.memory, kinds) { ResizeKey(lookup.source, sizing, kinds.made(configuration.formats)).key }
@@ -80,6 +99,12 @@ public final class ImageNetworkManager: Sendable {
     /// Returns the response to a request once its head is known. A body that is still arriving is a stream.
     ///
     /// Cancelling the task cancels the request, as does releasing the stream.
+    ///
+    /// ```swift
+    /// let response = await manager.image(ImageRequest("https://example.com/a.jpg"))
+    /// print(response.status, response.cacheStatus.field)
+    /// let bytes = try await response.bytes()
+    /// ```
     public func image(_ request: ImageRequest) async -> ImageResponse {
         if request.isLoop { return ImageResponse(ImageError(.loop), CacheStatus(.bypass)) }
         if let image = cached(request.source, request.sizing, request.kinds) {
@@ -95,6 +120,12 @@ public final class ImageNetworkManager: Sendable {
     }
 
     /// Cancels all requests with this name. Each gets 499, or its body fails. Returns false if there were none.
+    ///
+    /// ```swift
+    /// let id = UUID()
+    /// let task = Task { await manager.image(ImageRequest("https://example.com/a.jpg", id: id)) }
+    /// let wasKnown = await manager.cancel(id)
+    /// ```
     public func cancel(_ id: UUID) async -> Bool {
         let isKnown = await resizer?.cancel(id) ?? false
         return await coordinator.cancel(id) || isKnown
@@ -103,6 +134,11 @@ public final class ImageNetworkManager: Sendable {
     /// Updates the viewport of a client that scrolls: raises the priority of visible images, and cancels those out of view.
     ///
     /// Unknown names are ignored.
+    ///
+    /// ```swift
+    /// let cancelled = await manager.viewport(visible: [first], gone: [second])
+    /// print(cancelled, "requests were cancelled")
+    /// ```
     ///
     /// - Returns: The number of cancelled requests.
     @discardableResult
@@ -113,6 +149,11 @@ public final class ImageNetworkManager: Sendable {
 
     /// Purges images from all caches. Running downloads are served to their waiters and not stored. Returns after the removal.
     ///
+    /// ```swift
+    /// await manager.purge(.source("https://example.com/a.jpg"))
+    /// let isComplete = await manager.purge(.all)
+    /// ```
+    ///
     /// - Returns: False if some images could not be deleted from disk: the next process would find them again.
     @discardableResult
     public func purge(_ selection: ImageSelection) async -> Bool {
@@ -120,6 +161,7 @@ public final class ImageNetworkManager: Sendable {
         return await coordinator.purge(selection)
     }
 
+    /// Returns the counters since the start and the current gauges.
     public func metrics() async -> ImageMetrics {
         var metrics = await coordinator.metrics
         if let resizer { await resizer.add(to: &metrics) }
@@ -131,6 +173,12 @@ public final class ImageNetworkManager: Sendable {
     public func flush() async { await cache.flush() }
 
     /// Cancels all requests and downloads. The owner of the transfer client shuts it down.
+    ///
+    /// ```swift
+    /// await manager.flush()
+    /// await manager.shutDown()
+    /// await client.shutDown()
+    /// ```
     public func shutDown() async {
         await resizer?.shutDown()
         await coordinator.shutDown()
@@ -142,6 +190,7 @@ public final class ImageLookup: Sendable {
     /// The maximum number of remembered sets of accepted formats.
     private static let mostKinds = 4
 
+    /// The URL of the image.
     public let source: String
     /// The mode; nil for the original.
     let sizing: ResizeMode?
@@ -154,6 +203,9 @@ public final class ImageLookup: Sendable {
         var index = 0
     }
 
+    /// Creates a lookup.
+    ///
+    /// - Parameter sizing: The size; nil for the original.
     public init(_ source: String, _ sizing: ResizeMode?) {
         (self.source, self.sizing) = (source, sizing)
     }

@@ -5,6 +5,13 @@ internal import Synchronization
 ///
 /// Images are fetched one after another, with a pause after each, so that prefetching stays within its share of the time. If the queue is full,
 /// the newest images are omitted.
+///
+/// ```swift
+/// let prefetcher = ImagePrefetcher(manager, signer: signer, share: 20, clock: configuration.clock)
+/// prefetcher.record(request)
+/// prefetcher.prefetch(page)
+/// prefetcher.stop()
+/// ```
 public final class ImagePrefetcher: Sendable {
     /// A combination of size, scale and accepted formats that clients use.
     private struct Presentation: Hashable {

@@ -7,6 +7,7 @@ public struct ImageRequest: Sendable {
     public var source: String
     /// The name under which the request can be cancelled and reprioritized.
     public var id: UUID?
+    /// The priority of the request, by which waiting downloads are ordered.
     public var priority: ImagePriority
     /// The identifier of the client; nil if the service itself makes the request.
     public var viewer: String?
@@ -26,6 +27,12 @@ public struct ImageRequest: Sendable {
     var allowsStale = true
 
     /// Creates a request for an image.
+    ///
+    /// ```swift
+    /// let sizing = ProcessingOptions(width: 150, height: 150).flatMap { ResizeMode($0, scale: 2) }
+    /// let request = ImageRequest("https://example.com/a.jpg", sizing: sizing, accept: "image/avif,image/webp,*/*")
+    /// let response = await manager.image(request)
+    /// ```
     ///
     /// - Parameters:
     ///   - source: The URL of the image.
@@ -68,10 +75,16 @@ public enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// The image is visible.
     case visible
 
+    /// Returns true if the left priority is less urgent.
     public static func < (left: ImagePriority, right: ImagePriority) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A selection of images by source.
+///
+/// ```swift
+/// await manager.purge(.prefix(try FetchURL("https://example.com/covers/")))
+/// if let host = HostPattern("*.example.com") { await manager.purge(.host(host)) }
+/// ```
 public enum ImageSelection: Sendable, Hashable {
     /// One image, in every format.
     case source(String)
@@ -79,6 +92,7 @@ public enum ImageSelection: Sendable, Hashable {
     case prefix(FetchURL)
     /// All images of a host, or of all subdomains of one, on any port.
     case host(HostPattern)
+    /// All images.
     case all
 
     func contains(_ source: String) -> Bool {

@@ -35,11 +35,18 @@ public struct AcceptedFormats: Sendable, Hashable {
 
     /// Parses an `Accept` field.
     ///
+    /// ```swift
+    /// let formats = AcceptedFormats("image/webp,image/png")
+    /// formats.permits(.webp)  // true
+    /// formats.permits(.avif)  // false
+    /// ```
+    ///
     /// - Parameter field: The value of the field; nil or empty means no preference.
     public init(_ field: String?) {
         self.init(Array((field ?? "").utf8).span)
     }
 
+    /// Parses an `Accept` field from its bytes. Empty bytes mean no preference.
     public init(_ field: Span<UInt8>) {
         var named: [Int?] = [nil, nil, nil, nil, nil, nil]
         var anyImage: Int?
@@ -70,6 +77,12 @@ public struct AcceptedFormats: Sendable, Hashable {
         lesser = avif == webP || min(avif, webP) == 0 ? [] : Set([avif < webP ? .avif : .webp])
     }
 
+    /// Returns true if the client may receive the format.
+    ///
+    /// ```swift
+    /// AcceptedFormats("image/*").permits(.avif)  // true
+    /// AcceptedFormats("image/*, image/avif;q=0").permits(.avif)  // false
+    /// ```
     public func permits(_ kind: ImageFormat) -> Bool { permitted.contains(kind) }
 
     /// Returns the formats in which a resized image may be encoded for the client.

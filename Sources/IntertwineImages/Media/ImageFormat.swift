@@ -1,9 +1,14 @@
 /// An image format that is passed on. All other types are rejected, in particular those that browsers may interpret as documents.
 public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
+    /// JPEG (ISO/IEC 10918).
     case jpeg = 1
+    /// PNG (W3C).
     case png = 2
+    /// GIF, also animated.
     case gif = 3
+    /// WebP (RFC 9649), also animated.
     case webp = 4
+    /// AVIF, an AV1 image in a HEIF container.
     case avif = 5
 
     /// The content type of responses, regardless of the type that the origin declared.
@@ -64,6 +69,11 @@ extension StringProtocol {
 
 extension ImageFormat {
     /// Returns true if the bytes are a complete image of a supported format.
+    ///
+    /// ```swift
+    /// ImageFormat.isImage(Array("GIF89a".utf8))  // false: the image is incomplete
+    /// ImageFormat.isImage(Array("<svg/>".utf8))  // false
+    /// ```
     public static func isImage(_ bytes: [UInt8]) -> Bool {
         if case .kind(let kind) = sniff(bytes) { kind.isComplete(bytes, isDelimited: false) } else { false }
     }

@@ -2,16 +2,28 @@ public import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The response to a request for an image.
+///
+/// ```swift
+/// switch response.body {
+/// case .complete(let image): print(image.body.count)
+/// case .stream(_, let length): print(length ?? 0)
+/// case .failure(let error): print(error.code)
+/// }
+/// ```
 public struct ImageResponse: Sendable {
+    /// The forms of the body.
     public enum Body: Sendable {
         /// A complete image, which supports ranges and conditions. Its bytes are shared, not copied.
         case complete(CachedImage)
         /// An image that is still arriving, with its length if the origin declared it.
         case stream(ImageStream, length: Int?)
+        /// No image. The status is that of the error.
         case failure(ImageError)
     }
 
+    /// The image, or the reason why there is none.
     public let body: Body
+    /// The part of the caches in the response (RFC 9211).
     public let cacheStatus: CacheStatus
     /// The header fields in the order in which they are best sent.
     ///
@@ -30,6 +42,11 @@ public struct ImageResponse: Sendable {
     }
 
     /// Returns the bytes of the complete image, and waits for those that are still arriving.
+    ///
+    /// ```swift
+    /// let response = await manager.image(ImageRequest("https://example.com/a.jpg"))
+    /// let bytes = try await response.bytes()
+    /// ```
     ///
     /// - Throws: The failure of the request or of the download.
     public func bytes() async throws(ImageError) -> [UInt8] {
@@ -133,6 +150,11 @@ extension HTTPFields {
 
     /// Creates the fields of a response without an image.
     ///
+    /// ```swift
+    /// let fields = HTTPFields(imageError: ImageError(.typeDenied).code)
+    /// fields[.cacheControl]  // "no-store"
+    /// ```
+    ///
     /// - Parameter code: The value of `Image-Error`.
     public init(imageError code: String) {
         self = [
@@ -141,6 +163,12 @@ extension HTTPFields {
     }
 
     /// Creates the fields that all responses with an image of a format have.
+    ///
+    /// ```swift
+    /// let fields = HTTPFields(ImageFormat.webp)
+    /// fields[.contentType]  // "image/webp"
+    /// fields[.vary]  // "Accept"
+    /// ```
     public init(_ kind: ImageFormat) {
         let ending = kind.contentType.dropFirst("image/".count)
         self = [
@@ -167,13 +195,17 @@ extension HTTPField.Name {
 
 /// The cache status of a response, as defined by RFC 9211.
 public struct CacheStatus: Sendable, Hashable {
+    /// The outcomes of a request in the caches.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
+        /// A fresh image, a stale image, a download, an image that the origin confirmed, a remembered failure, or none of these.
         case hit, stale, miss, revalidated, negative, bypass
     }
 
+    /// The outcome of the request in the caches.
     public var outcome: Outcome
     /// A Boolean value indicating that the request was coalesced with another one.
     public var isCollapsed = false
+    /// True if the response of the origin was stored.
     public var isStored = false
     /// A Boolean value indicating that the origin was asked because the stored image is stale, not because none is stored.
     public var wasStale = false
@@ -184,11 +216,18 @@ public struct CacheStatus: Sendable, Hashable {
     /// A reason code of this service.
     public var detail: String?
 
+    /// Creates a status with its outcome only.
     public init(_ outcome: Outcome) {
         self.outcome = outcome
     }
 
     /// The value of the `Cache-Status` field.
+    ///
+    /// ```swift
+    /// var status = CacheStatus(.hit)
+    /// status.timeToLive = 300
+    /// status.field  // "Intertwine; hit; ttl=300"
+    /// ```
     public var field: String {
         var parts = ["Intertwine"]
         switch outcome {

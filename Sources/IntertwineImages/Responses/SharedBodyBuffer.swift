@@ -188,7 +188,9 @@ extension SharedBodyBuffer.State {
 /// }
 /// ```
 public final class ImageStream: AsyncSequence, Sendable {
+    /// A chunk of the image.
     public typealias Element = [UInt8]
+    /// The error of a download that ends early.
     public typealias Failure = ImageError
 
     private let buffer: SharedBodyBuffer
@@ -214,10 +216,12 @@ public final class ImageStream: AsyncSequence, Sendable {
         if hasLeft.exchange(true, ordering: .relaxed) == false { onLeave() }
     }
 
+    /// Creates the iterator of the chunks. Called once, because a stream has one reader.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(stream: self)
     }
 
+    /// The iterator of the chunks of a stream. It retains the stream.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let stream: ImageStream
         private var position = SharedBodyBuffer.Place()
@@ -226,10 +230,16 @@ public final class ImageStream: AsyncSequence, Sendable {
             self.stream = stream
         }
 
+        /// Returns the next chunk; nil at the end of the image.
+        ///
+        /// - Throws: ``ImageError`` if the download fails or the stream is cancelled.
         public mutating func next() async throws(ImageError) -> [UInt8]? {
             try await next(isolation: nil)
         }
 
+        /// Returns the next chunk as ``next()`` does, on the given actor.
+        ///
+        /// - Throws: ``ImageError`` if the download fails or the stream is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageError) -> [UInt8]? {
             do throws(ImageError) {
                 let chunk = try await stream.buffer.next(at: &position, for: stream.reader)

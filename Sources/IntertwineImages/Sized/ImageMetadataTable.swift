@@ -8,6 +8,11 @@ internal import Synchronization
 ///
 /// Records are appended to a file beside the images, so that the next process has them. The file is compacted once most of its records are
 /// obsolete. It is not synced: a record that a power failure tears fails its checksum.
+///
+/// ```swift
+/// let table = ImageMetadataTable(folder: "/var/cache/intertwine", capacity: 100_000)
+/// configuration.facts = table
+/// ```
 public final class ImageMetadataTable: Sendable {
     private struct Key: Hashable, Sendable {
         let halves: (UInt64, UInt64)
@@ -70,6 +75,13 @@ public final class ImageMetadataTable: Sendable {
     /// A counter that changes if the metadata of an image is replaced or removed.
     public var revision: UInt64 { corrections.load(ordering: .acquiring) }
 
+    /// Returns the metadata of an image; nil if it is not known.
+    ///
+    /// ```swift
+    /// if let facts = table.facts(of: "https://example.com/a.jpg") {
+    ///     print(facts.width, facts.height, facts.color)
+    /// }
+    /// ```
     public func facts(of source: String) -> ImageMetadata? {
         // If nothing was ever added, for example without a transformer, no digest is computed.
         guard version > 0 else { return nil }
@@ -84,6 +96,12 @@ public final class ImageMetadataTable: Sendable {
     }
 
     /// Adds the metadata of an image. The first result of a content stays. Why: resizing to another size finds slightly different metadata.
+    ///
+    /// ```swift
+    /// let facts = ImageMetadata(width: 640, height: 480, frames: 1, hasAlpha: false, color: "#3a6ea5", thumbHash: [])
+    /// table.learn("https://example.com/a.jpg", facts, of: "\"a1\"")
+    /// table.facts(of: "https://example.com/a.jpg")?.width  // 640
+    /// ```
     ///
     /// - Parameter etag: The entity tag of the original.
     public func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {

@@ -85,6 +85,12 @@ public struct EncodingQualities: Sendable, Hashable {
 
     /// Sets a quality, limited to the range from 1 to 100.
     ///
+    /// ```swift
+    /// var qualities = EncodingQualities()
+    /// qualities.set(60, of: .webp)
+    /// qualities.set(45, of: .webp, scale: 3)
+    /// ```
+    ///
     /// - Parameter scale: The scale; nil for all scales without a value of their own.
     public mutating func set(_ quality: Int, of kind: ImageFormat, scale: Int? = nil) {
         values[Key(kind: kind, scale: scale)] = min(max(quality, 1), 100)

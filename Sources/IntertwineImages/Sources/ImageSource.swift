@@ -5,8 +5,11 @@ internal import IntertwinePrimitives
 
 /// A mapping of a URL prefix to a local folder or an S3 bucket, from which its images are read instead.
 public struct ImageSource: Sendable {
+    /// The places from which images are read.
     public enum Store: Sendable {
+        /// A local folder.
         case folder(SandboxedDirectory)
+        /// A bucket of an S3 service.
         case bucket(S3Bucket)
     }
 
@@ -20,6 +23,12 @@ public struct ImageSource: Sendable {
     private let store: Store
 
     /// Creates a mapping; nil if the prefix is invalid.
+    ///
+    /// ```swift
+    /// let prefix = try FetchURL("https://images.example.com/")
+    /// let bucket = S3Bucket(endpoint: try FetchURL("https://s3.example.com/images/"), region: "eu-central-1", credentials: nil)
+    /// let source = ImageSource(prefix: prefix, store: .bucket(bucket))
+    /// ```
     ///
     /// - Parameter prefix: The URL prefix. It must end with a slash and must not contain a query.
     public init?(prefix: FetchURL, store: Store) {
@@ -72,6 +81,11 @@ public struct SandboxedDirectory: Sendable, Hashable {
     private let path: String
 
     /// Creates a folder; nil if the path is not absolute.
+    ///
+    /// ```swift
+    /// SandboxedDirectory("/srv/images") == nil  // false
+    /// SandboxedDirectory("images") == nil  // true
+    /// ```
     public init?(_ path: String) {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else { return nil }
         self.path = path

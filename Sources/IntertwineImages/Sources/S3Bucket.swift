@@ -11,6 +11,9 @@ public struct S3Bucket: Sendable {
         var secret: String
         var token: String?
 
+        /// Creates credentials.
+        ///
+        /// - Parameter token: The session token of temporary credentials; nil for permanent ones.
         public init(accessKey: String, secret: String, token: String? = nil) {
             self.accessKey = accessKey
             self.secret = secret
@@ -23,6 +26,18 @@ public struct S3Bucket: Sendable {
     private let region: String
     private let credentials: Credentials?
 
+    /// Creates a bucket.
+    ///
+    /// ```swift
+    /// let bucket = S3Bucket(
+    ///     endpoint: try FetchURL("https://s3.example.com/images/"), region: "eu-central-1",
+    ///     credentials: S3Bucket.Credentials(accessKey: accessKey, secret: secret))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - endpoint: The prefix of the URLs of all objects, with a slash at its end.
+    ///   - region: The region of the bucket, which the signature contains.
+    ///   - credentials: The credentials; nil for requests without a signature.
     public init(endpoint: FetchURL, region: String, credentials: Credentials?) {
         self.endpoint = endpoint
         self.region = region

@@ -10,6 +10,12 @@ public protocol ImageTransformer: Sendable {
 
     /// Resizes and encodes an image.
     ///
+    /// ```swift
+    /// let spec = TransformSpec(width: 300, format: .webp)
+    /// let small = try await transformer.transform(bytes, spec, urgency: TransformPriority(.visible))
+    /// print(small.width, small.height, small.bytes.count)
+    /// ```
+    ///
     /// - Parameters:
     ///   - image: The complete bytes from the origin.
     ///   - urgency: The priority, which may be raised during the wait. Visible images are first.
@@ -24,6 +30,11 @@ public protocol ImageTransformer: Sendable {
     func transform(_ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority) async throws(ImageError) -> TransformedImage
 
     /// Returns the metadata of an image without resizing it. The errors are those of ``transform(_:_:urgency:)``.
+    ///
+    /// ```swift
+    /// let facts = try await transformer.facts(of: bytes, urgency: TransformPriority(.near))
+    /// print(facts.width, facts.height, facts.color)
+    /// ```
     func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata
 }
 
@@ -32,6 +43,7 @@ public struct ImageOwners: Sendable, Hashable {
     /// The maximum number of viewers that are counted for one image.
     private static let mostViewers = 8
 
+    /// The authority of the image's URL; nil if it has none.
     public let origin: String?
     /// The viewers that wait; empty if the service itself requested the image, or if more viewers wait than are counted.
     public private(set) var viewers: Set<String> = []
@@ -40,6 +52,7 @@ public struct ImageOwners: Sendable, Hashable {
     /// The only waiting viewer; nil if several wait.
     var soleViewer: String? { viewers.count == 1 ? viewers.first : nil }
 
+    /// Creates owners without viewers.
     public init(origin: String? = nil) {
         self.origin = origin
     }
@@ -70,7 +83,9 @@ public final class TransformPriority: Sendable {
         state = Mutex(State(priority: priority, owners: ImageOwners(origin: origin)))
     }
 
+    /// The current priority.
     public var priority: ImagePriority { state.withLock { $0.priority } }
+    /// The origin of the image, and the viewers that wait for it now.
     public var owners: ImageOwners { state.withLock { $0.owners } }
 
     /// Adds a viewer that waits for the image; nil for the service itself. The listener is notified with the next raise.
@@ -87,6 +102,12 @@ public final class TransformPriority: Sendable {
 
     /// Sets the listener, which replaces an existing one.
     ///
+    /// ```swift
+    /// let priority = TransformPriority(.prefetch, origin: "example.com:443")
+    /// priority.listen { print("raised") }
+    /// priority.raise(to: .visible)
+    /// ```
+    ///
     /// - Parameter listener: Called on any thread after each raise.
     public func listen(_ listener: (@Sendable () -> Void)?) {
         state.withLock { $0.listener = listener }
@@ -96,7 +117,8 @@ public final class TransformPriority: Sendable {
 /// The specification of a transformation. The result is upright, in sRGB and without metadata.
 ///
 /// ```
-/// let spec = TransformSpec(width: 300, height: 300, fit: .fill(.centre), format: .webp)
+/// var spec = TransformSpec(width: 300, height: 300, fit: .fill(.centre), format: .webp)
+/// spec.quality = 60
 /// ```
 public struct TransformSpec: Sendable, Hashable {
     /// The way in which an image fits its box.
@@ -109,6 +131,7 @@ public struct TransformSpec: Sendable, Hashable {
 
     /// The part of the image that is retained by a crop.
     public enum Focus: Sendable, Hashable {
+        /// The center of the image.
         case centre
         /// The most salient part: edges, skin and saturated colors.
         case attention
@@ -120,7 +143,9 @@ public struct TransformSpec: Sendable, Hashable {
     ///
     /// Images are never enlarged. One that is smaller than its box keeps its pixels, and with `fill` is cropped to the aspect ratio of the box.
     public var width: Int?
+    /// The height of the box in pixels; nil to keep the aspect ratio.
     public var height: Int?
+    /// The way in which the image fits the box.
     public var fit: Fit
     /// The output format. Transparent pixels become white in a JPEG.
     public var format: ImageFormat
@@ -129,6 +154,12 @@ public struct TransformSpec: Sendable, Hashable {
     /// A Boolean value indicating that an animation stays one, if the format supports it (GIF and WebP). Otherwise its first frame is used.
     public var keepsAnimation: Bool
 
+    /// Creates a specification. By default, the image keeps its size, and an animation becomes its first frame.
+    ///
+    /// ```swift
+    /// let square = TransformSpec(width: 300, height: 300, fit: .fill(.attention), format: .jpeg, quality: 80)
+    /// let width = TransformSpec(width: 300, format: .png)
+    /// ```
     public init(
         width: Int? = nil, height: Int? = nil, fit: Fit = .fit, format: ImageFormat, quality: Int? = nil, keepsAnimation: Bool = false
     ) {
@@ -150,7 +181,9 @@ public struct TransformSpec: Sendable, Hashable {
 public struct ImageMetadata: Sendable, Hashable {
     /// The width in pixels after the orientation of the camera is applied. `height` is the corresponding height.
     public let width: Int
+    /// The height in pixels after the orientation of the camera is applied.
     public let height: Int
+    /// The number of frames; 1 for an image that is not animated.
     public let frames: Int
     /// A Boolean value indicating that the image has an alpha channel.
     public let hasAlpha: Bool
@@ -159,6 +192,7 @@ public struct ImageMetadata: Sendable, Hashable {
     /// A blurred placeholder of at most 40 bytes in the ThumbHash format.
     public let thumbHash: [UInt8]
 
+    /// Creates metadata from its values.
     public init(width: Int, height: Int, frames: Int, hasAlpha: Bool, color: String, thumbHash: [UInt8]) {
         self.width = width
         self.height = height
@@ -171,14 +205,18 @@ public struct ImageMetadata: Sendable, Hashable {
 
 /// The result of a transformation.
 public struct TransformedImage: Sendable, Hashable {
+    /// The encoded image.
     public let bytes: [UInt8]
+    /// The format of the bytes.
     public let kind: ImageFormat
     /// The width of one frame in pixels. `height` is the corresponding height.
     public let width: Int
+    /// The height of one frame in pixels.
     public let height: Int
     /// The metadata of the original.
     public let original: ImageMetadata
 
+    /// Creates a result from its values.
     public init(bytes: [UInt8], kind: ImageFormat, width: Int, height: Int, original: ImageMetadata) {
         self.bytes = bytes
         self.kind = kind

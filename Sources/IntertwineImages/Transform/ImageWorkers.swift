@@ -8,7 +8,14 @@ internal import Synchronization
 
 /// A transformer with sandboxed worker processes (`intertwine-image-worker`). Each has only a socket to the service, so an exploit in the bytes of an
 /// image is confined to one worker.
+///
+/// ```swift
+/// var workers = ImageWorkers.Configuration()
+/// workers.count = 4
+/// configuration.transformer = try ImageWorkers(workers)
+/// ```
 public final class ImageWorkers: ImageTransformer {
+    /// The number and the limits of the workers.
     public struct Configuration: Sendable {
         /// The path of the worker program; nil for the one in the folder of the running program.
         public var path: String?
@@ -20,9 +27,12 @@ public final class ImageWorkers: ImageTransformer {
         public var timeLimit: Duration = .seconds(10)
         /// The maximum number of waiting images. `queueTimeout` is their maximum wait.
         public var queue = 256
+        /// The maximum wait of an image. After it, the error is `queueTimeout`.
         public var queueTimeout: Duration = .seconds(10)
+        /// The logger of the workers' starts and crashes.
         public var logger = Logger(label: "intertwine.images")
 
+        /// Creates a configuration with the default values.
         public init() {}
     }
 
@@ -66,8 +76,10 @@ public final class ImageWorkers: ImageTransformer {
         loop.stop()
     }
 
+    /// True unless the program is missing, no worker could start at first, or ``shutDown()`` was called.
     public var isAvailable: Bool { pool?.isReady.load(ordering: .relaxed) ?? false }
 
+    /// Resizes and encodes an image in a worker; see ``ImageTransformer/transform(_:_:urgency:)``.
     public func transform(
         _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
     ) async throws(ImageError) -> TransformedImage {
@@ -77,6 +89,7 @@ public final class ImageWorkers: ImageTransformer {
             bytes: result.bytes, kind: recipe.format, width: result.width, height: result.height, original: ImageMetadata(result))
     }
 
+    /// Returns the metadata of an image without resizing it; see ``ImageTransformer/facts(of:urgency:)``.
     public func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
         ImageMetadata(try await perform(TransformJob(id: 0), on: image, keepsAnimation: false, urgency))
     }

@@ -19,6 +19,7 @@ internal import Synchronization
 /// let path = signer?.path(for: source, now: now)
 /// ```
 public struct ImageURLSigner: Sendable {
+    /// The beginning of all image paths.
     public static let prefix = "/images/"
 
     private final class Key: Sendable {
@@ -83,6 +84,11 @@ public struct ImageURLSigner: Sendable {
 
     /// Creates a signer; nil if `keys` is empty, a key is shorter than 16 bytes, or `rotationHours` is less than 24.
     ///
+    /// ```swift
+    /// let secret = Array("at least sixteen bytes".utf8)
+    /// guard let signer = ImageURLSigner(keys: [secret], horizonHours: 48) else { return }
+    /// ```
+    ///
     /// - Parameters:
     ///   - keys: The secrets of at least 16 bytes. The first one signs; all of them verify.
     ///   - horizonHours: The minimum validity of a path after it was last issued.
@@ -96,6 +102,11 @@ public struct ImageURLSigner: Sendable {
 
     /// Replaces the keys of this signer and of all its copies.
     ///
+    /// ```swift
+    /// let isChanged = signer.use(keys: [newSecret, oldSecret])
+    /// if !isChanged { print("a key is shorter than 16 bytes") }
+    /// ```
+    ///
     /// - Parameter keys: The new keys, with the requirements of the initializer.
     /// - Returns: False if the keys are invalid; the signer is then unchanged.
     public func use(keys: [[UInt8]]) -> Bool {
@@ -106,12 +117,19 @@ public struct ImageURLSigner: Sendable {
 
     /// A signed path, and the time until which it is the only one of its image.
     public struct SignedPath: Sendable, Hashable {
+        /// The path, which begins with ``ImageURLSigner/prefix``.
         public var path: String
         /// The time in seconds since 1970 from which another path is issued. This one stays valid after it.
         public var changes: Int64
     }
 
     /// Returns the signed path of an image.
+    ///
+    /// ```swift
+    /// let source = try FetchURL("https://example.com/a.jpg")
+    /// let signed = signer.sign(source, ProcessingOptions(width: 150, height: 150), now: now)
+    /// print(signed.path, signed.changes)
+    /// ```
     ///
     /// - Parameters:
     ///   - variant: The size; nil for the original.
@@ -177,6 +195,11 @@ public struct ImageURLSigner: Sendable {
     }
 
     /// Returns the path of an image without its change time.
+    ///
+    /// ```swift
+    /// let source = try FetchURL("https://example.com/a.jpg")
+    /// let href = signer.path(for: source, ProcessingOptions(width: 150, height: 150), now: now) + ResizeMode.suffix(2)
+    /// ```
     public func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         sign(source, variant, now: now).path
     }
@@ -193,6 +216,7 @@ public struct ImageURLSigner: Sendable {
 
     /// The content of a verified path.
     public struct Verified: Sendable, Hashable {
+        /// The URL of the image.
         public var source: String
         /// The size; nil for the original.
         public var sizing: ResizeMode?
@@ -201,6 +225,13 @@ public struct ImageURLSigner: Sendable {
     }
 
     /// Verifies a path, and returns its content.
+    ///
+    /// ```swift
+    /// let verified = try signer.verify(path, now: now)
+    /// let request = ImageRequest(verified.source, sizing: verified.sizing)
+    /// ```
+    ///
+    /// - Throws: ``ImageURLError``.
     ///
     /// - Parameters:
     ///   - path: The path of the request target, without query.

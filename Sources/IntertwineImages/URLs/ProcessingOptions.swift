@@ -17,13 +17,21 @@ public struct ProcessingOptions: Sendable, Hashable {
     /// The maximum of bytes of a text, including its scale.
     static let longest = 128
 
+    /// The width in points.
     public let width: Int
+    /// The height in points.
     public let height: Int
+    /// The way in which the image fits the box.
     public let fit: TransformSpec.Fit
     /// The fallback for an unavailable image; nil for none.
     public let fallback: ImageFallback?
 
     /// Creates options; nil if a side of the box is not between 1 and ``largestSide``.
+    ///
+    /// ```swift
+    /// let options = ProcessingOptions(width: 150, height: 150, fallback: ImageFallback(part: "avatar", initials: "TT"))
+    /// options?.text  // "150x150~avatar.TT"
+    /// ```
     public init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
         guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
         (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
@@ -35,6 +43,11 @@ public struct ProcessingOptions: Sendable, Hashable {
     private init() { (width, height, fit, fallback) = (0, 0, .fit, nil) }
 
     /// The scales that are offered.
+    ///
+    /// ```swift
+    /// ProcessingOptions(width: 150, height: 150)?.scales  // [1, 2, 3]
+    /// ProcessingOptions(width: 2_000, height: 150)?.scales  // [1, 2]
+    /// ```
     public var scales: [Int] {
         let side = max(width, height)
         return side * Self.scales.upperBound <= Self.largestSide ? Self.all : Self.all.filter { side * $0 <= Self.largestSide }
@@ -128,7 +141,9 @@ public struct ImageFallback: Sendable, Hashable {
 
 /// A size at one scale, such as `150x150` or `150x150@2x`.
 public struct ResizeMode: Sendable, Hashable {
+    /// The size in points and the crop mode.
     public let variant: ProcessingOptions
+    /// The number of pixels per point, from 1 to 3.
     public let scale: Int
 
     /// The size of the original, for clients that do not accept its format.
@@ -137,11 +152,17 @@ public struct ResizeMode: Sendable, Hashable {
     private init(original variant: ProcessingOptions) { (self.variant, scale) = (variant, 1) }
 
     /// Creates a mode; nil if the scale is not offered for the variant.
+    ///
+    /// ```swift
+    /// let options = ProcessingOptions(width: 150, height: 150, fit: .fit)
+    /// options.flatMap { ResizeMode($0, scale: 2) }?.text  // "150x150-fit@2x"
+    /// ```
     public init?(_ variant: ProcessingOptions, scale: Int = 1) {
         guard scale == 1 || variant.scales.contains(scale) else { return nil }
         (self.variant, self.scale) = (variant, scale)
     }
 
+    /// The canonical text, such as `150x150@2x`.
     public var text: String { variant.text + Self.suffix(scale) }
 
     /// Returns the suffix of an href for a scale, such as `@2x`; it replaces an existing one.
