@@ -36,6 +36,12 @@ public final class PrometheusRegistry: MetricsFactory {
     }
 
     /// Returns the counter of a name and labels, with the suffix `_total`. Equal names and labels have the same counter.
+    ///
+    /// ```swift
+    /// let registry = PrometheusRegistry()
+    /// let exports = registry.makeCounter(label: "exports", dimensions: [("kind", "feed")])
+    /// exports.increment(by: 1)  // exports_total{kind="feed"} 1
+    /// ```
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         metric(label, "counter", suffix: "_total", dimensions) { CounterMetric() }
     }
