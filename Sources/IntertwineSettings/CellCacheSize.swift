@@ -3,11 +3,25 @@ public import IntertwineDeclarations
 /// The memory limit of the cache of rendered cells.
 ///
 /// As a setting: `auto`, or a number of bytes.
+///
+/// ```swift
+/// var feed = FeedSettings()
+/// feed.cellCache = .bytes(.mebibytes(256))
+/// feed.cellCache.setting  // "256MiB"
+/// ```
 public enum CellCacheSize: SettingValue, Hashable {
-    /// A sixteenth of the memory that the process may use, 32 MiB to 1 GiB.
+    /// A sixteenth of the memory that the process may use, from 32 MiB to 1 GiB. It is the default, and `auto` as a setting.
     case automatic
+    /// A fixed limit in bytes.
     case bytes(ByteCount)
 
+    /// Parses `auto` or a number of bytes such as `64MiB`; nil for other text.
+    ///
+    /// ```swift
+    /// CellCacheSize(setting: "auto")   // .automatic
+    /// CellCacheSize(setting: "64MiB")  // .bytes(.mebibytes(64))
+    /// CellCacheSize(setting: "big")    // nil
+    /// ```
     public init?(setting: String) {
         if setting == "auto" {
             self = .automatic
@@ -18,6 +32,7 @@ public enum CellCacheSize: SettingValue, Hashable {
         }
     }
 
+    /// The text of the limit in the configuration file, such as `auto` or `64MiB`.
     public var setting: String {
         switch self {
         case .automatic: "auto"
@@ -25,5 +40,6 @@ public enum CellCacheSize: SettingValue, Hashable {
         }
     }
 
+    /// The description of the allowed values in error messages.
     public static var allowed: String { "auto, or \(ByteCount.allowed)" }
 }
