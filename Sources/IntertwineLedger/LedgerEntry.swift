@@ -1,5 +1,12 @@
 /// One unit of work for the ledger: the effects of one request, committed atomically.
+///
+/// ```swift
+/// let change = ListMutation.add(list: .saved, viewer: "ann", cell: "user:1", performance: "p1", at: now)
+/// let save = LedgerEvent(at: now, kind: .save, cell: "user:1", viewer: "ann")
+/// let receipt = try await ledger.commit(LedgerEntry(events: [save], changes: [change]))
+/// ```
 public struct LedgerEntry: Sendable {
+    /// The events to record, in order. ``LedgerReceipt/verdicts`` has the same order.
     public var events: [LedgerEvent]
     /// The numbers of unauthenticated or rate-limited events by reason. These events are counted and leave no row.
     public var refused: [RejectedEvent: Int]
@@ -15,6 +22,7 @@ public struct LedgerEntry: Sendable {
     /// not consumed.
     public var idempotency: (key: IdempotencyKey, answer: @Sendable ([Verdict]) -> [UInt8]?)?
 
+    /// Creates an entry. Without arguments, it has no effect.
     public init(
         events: [LedgerEvent] = [], refused: [RejectedEvent: Int] = [:], changes: [ListMutation] = [], selection: CommandRecord? = nil,
         undoes: String? = nil,
@@ -39,11 +47,17 @@ extension LedgerEntry {
 }
 
 /// A reported event that is unauthenticated or rate-limited. No data from the report itself is stored.
+///
+/// ```swift
+/// let entry = LedgerEntry(refused: [RejectedEvent(.click, .forged): 3])
+/// ```
 public struct RejectedEvent: Sendable, Hashable {
+    /// The kind of the reported event.
     public var kind: LedgerEvent.Kind
     /// The reason: `forged`, `misplaced`, `gone` or `limited`.
     public var reason: Verdict
 
+    /// Creates a rejection from the kind of the event and the reason.
     public init(_ kind: LedgerEvent.Kind, _ reason: Verdict) {
         (self.kind, self.reason) = (kind, reason)
     }
@@ -53,6 +67,13 @@ public struct RejectedEvent: Sendable, Hashable {
 }
 
 /// The result of a ``LedgerEntry``. Only ``committed(_:)`` means that data was written.
+///
+/// ```swift
+/// switch try await ledger.commit(entry) {
+/// case .committed(let verdicts): return verdicts
+/// case .replayed, .keyReused, .alreadyUndone, .expired: return []
+/// }
+/// ```
 public enum LedgerReceipt: Sendable, Hashable {
     /// The entry is durable on disk. The verdicts are the final verdicts of its events, in their order.
     case committed([Verdict])
@@ -66,12 +87,22 @@ public enum LedgerReceipt: Sendable, Hashable {
     case expired
 
     /// The verdicts of the committed events. The array is empty if nothing was committed.
+    ///
+    /// ```swift
+    /// LedgerReceipt.committed([.counted, .duplicate]).verdicts  // [.counted, .duplicate]
+    /// LedgerReceipt.alreadyUndone.verdicts  // []
+    /// ```
     public var verdicts: [Verdict] {
         if case .committed(let verdicts) = self { verdicts } else { [] }
     }
 }
 
 /// The `Idempotency-Key` of a client and the request for which it was used.
+///
+/// ```swift
+/// let key = IdempotencyKey(scope: "v:ann", key: "5f3c", fingerprint: digest, expires: now + 86_400_000)
+/// let entry = LedgerEntry(events: [event], idempotency: (key: key, answer: { _ in response }))
+/// ```
 public struct IdempotencyKey: Sendable, Hashable {
     /// The user of the key, a viewer or an address. Scope and key together are unique.
     public var scope: String
@@ -79,12 +110,14 @@ public struct IdempotencyKey: Sendable, Hashable {
     public var formerScope: String?
     /// The owner by which an erasure of a viewer finds the key, or nil if the key belongs to no viewer.
     public var owner: String?
+    /// The value of the `Idempotency-Key` field.
     public var key: String
     /// A digest of method, path and body. The use of a key with another request is an error (422).
     public var fingerprint: String
     /// The expiry of the key in milliseconds since 1970-01-01 UTC.
     public var expires: Int64
 
+    /// Creates a key for one request of a user.
     public init(
         scope: String, formerScope: String? = nil, owner: String? = nil, key: String, fingerprint: String, expires: Int64
     ) {
@@ -98,21 +131,33 @@ public struct IdempotencyKey: Sendable, Hashable {
 }
 
 /// The record of one performed action, with the data for its undo.
+///
+/// ```swift
+/// let steps = [CommandRecord.Step(command: "save", undo: [])]
+/// let record = CommandRecord(id: "p1", cell: "user:1", viewer: "ann", steps: steps, expires: now + 600_000)
+/// _ = try await ledger.commit(LedgerEntry(selection: record))
+/// _ = try await ledger.commit(LedgerEntry(undoes: "p1"))
+/// ```
 public struct CommandRecord: Sendable, Hashable {
+    /// A performed command of a macro command.
     public struct Step: Sendable, Hashable {
         /// The registered name of the command.
         public var command: String
         /// The undo record in the format of the command, or nil if the step cannot be undone.
         public var undo: [UInt8]?
 
+        /// Creates a step from the name of a command and its undo record.
         public init(command: String, undo: [UInt8]?) {
             self.command = command
             self.undo = undo
         }
     }
 
+    /// The id of the performance, by which a client undoes it.
     public var id: String
+    /// The id of the cell, such as `user:1`.
     public var cell: String
+    /// The viewer who performed the action, or nil for an anonymous client.
     public var viewer: String?
     /// The performed steps, in order. An undo reverts them in reverse order.
     public var steps: [Step]
@@ -121,6 +166,7 @@ public struct CommandRecord: Sendable, Hashable {
     /// The time of the undo in milliseconds since 1970-01-01 UTC.
     public var undoneAt: Int64?
 
+    /// Creates the record of an action. Without a time of the undo, the action is in effect.
     public init(id: String, cell: String, viewer: String?, steps: [Step], expires: Int64, undoneAt: Int64? = nil) {
         self.id = id
         self.cell = cell

@@ -1,15 +1,34 @@
 package import IntertwineItems
 
 /// One event: a row of the ledger.
+///
+/// ```swift
+/// let now: Int64 = 1_750_000_000_000
+/// var event = LedgerEvent(at: now, kind: .click, cell: "ad:1", viewer: "ann")
+/// event.deduplication = .init(key: "click ann ad:1", window: 60_000)
+/// event.rates = [.init(key: "click ann", limit: 30, window: 60_000)]
+/// ```
 public struct LedgerEvent: Sendable, Hashable {
     /// The kind of an event. Performances of custom slots have the name of their slot.
+    ///
+    /// ```swift
+    /// let share = LedgerEvent.Kind(rawValue: "share")
+    /// LedgerEvent.Kind.allCases.contains(share)  // false
+    /// ```
     public struct Kind: RawRepresentable, Sendable, Hashable {
+        /// The display of a cell, which a client reports.
         public static let impression = Kind(rawValue: "impression")
+        /// A click on an ad, which its clickthrough link records.
         public static let click = Kind(rawValue: "click")
+        /// The selection of a cell.
         public static let selection = Kind(rawValue: "selection")
+        /// The deselection of a cell, which removes it from the list of selected cells.
         public static let deselection = Kind(rawValue: "deselection")
+        /// The dismissal of a cell.
         public static let dismissal = Kind(rawValue: "dismissal")
+        /// The addition of a cell to the list of saved cells.
         public static let save = Kind(rawValue: "save")
+        /// The undo of an action.
         public static let undo = Kind(rawValue: "undo")
 
         /// The kinds that every service has and that reports count.
@@ -21,11 +40,18 @@ public struct LedgerEvent: Sendable, Hashable {
         }
 
         /// True if a reported event of this kind is a playback event.
+        ///
+        /// ```swift
+        /// LedgerEvent.Kind(rawValue: "firstQuartile").isPlayback  // true
+        /// LedgerEvent.Kind.click.isPlayback  // false
+        /// ```
         public var isPlayback: Bool { Self.playbackNames.contains(rawValue) }
         private static let playbackNames = Set(playback.map(\.rawValue))
 
+        /// The name of the kind in exports and reports.
         public let rawValue: String
 
+        /// Creates a kind from its name. Any name is valid.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -33,6 +59,7 @@ public struct LedgerEvent: Sendable, Hashable {
 
     /// The time of the event in milliseconds since 1970-01-01 UTC.
     public var at: Int64
+    /// The kind of the event.
     public var kind: Kind
     /// The id of the cell, such as `ad:1`.
     public var cell: String
@@ -40,9 +67,11 @@ public struct LedgerEvent: Sendable, Hashable {
     public var viewer: String?
     /// The truncated or hashed address of the client, never a full address.
     public var address: String?
+    /// The `User-Agent` field of the request, or nil without one.
     public var userAgent: String?
     /// The verdict of the caller. The ledger changes `counted` to `duplicate` or `limited` according to ``deduplication`` and ``rates``.
     public var verdict: Verdict
+    /// The keys by which the event is a duplicate, or nil for an event that may repeat.
     public var deduplication: Deduplication?
     /// The keys of an event that must have counted before. If none of its ``Deduplication/checkedKeys`` is recorded, the verdict is `unseen`.
     public var requiredPriorEvent: Deduplication?
@@ -55,6 +84,7 @@ public struct LedgerEvent: Sendable, Hashable {
     /// The input of the slot, or nil if the slot takes no input.
     public var input: EventInput?
 
+    /// Creates an event that counts once it is committed, unless another verdict is given.
     public init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
         verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = [],
@@ -81,6 +111,11 @@ public struct LedgerEvent: Sendable, Hashable {
     }
 
     /// The keys by which an event is a duplicate.
+    ///
+    /// ```swift
+    /// let rule = LedgerEvent.Deduplication(key: "click ann ad:1", window: 60_000)
+    /// rule.checkedKeys  // ["click ann ad:1"]
+    /// ```
     public struct Deduplication: Sendable, Hashable {
         /// The keys that the event records for the length of the window if it counts.
         public var recordedKeys: [String]
@@ -89,6 +124,12 @@ public struct LedgerEvent: Sendable, Hashable {
         /// The deduplication window, in milliseconds.
         public var window: Int64
 
+        /// Creates a deduplication whose recorded keys differ from its checked keys.
+        ///
+        /// - Parameters:
+        ///   - keys: The keys that the event records if it counts.
+        ///   - repeats: The keys that make the event a duplicate.
+        ///   - window: The deduplication window, in milliseconds.
         public init(keys: [String], repeats: [String], window: Int64) {
             self.recordedKeys = keys
             self.checkedKeys = repeats
@@ -101,13 +142,20 @@ public struct LedgerEvent: Sendable, Hashable {
         }
     }
 
+    /// A limit of counted events for one key, such as a viewer or an address.
+    ///
+    /// ```swift
+    /// let limit = LedgerEvent.RateLimit(key: "click ann", limit: 30, window: 60_000)  // 30 per minute
+    /// ```
     public struct RateLimit: Sendable, Hashable {
+        /// The key whose events are counted together.
         public var key: String
         /// The maximum number of counted events per window. Further events have the verdict `limited`.
         public var limit: Int
         /// The window of the limit, in milliseconds.
         public var window: Int64
 
+        /// Creates a limit for a key. The window is in milliseconds.
         public init(key: String, limit: Int, window: Int64) {
             self.key = key
             self.limit = limit
@@ -123,6 +171,7 @@ public struct CreativeInfo: Sendable, Hashable {
     /// The advertiser who pays for the ad, or nil if it is unknown.
     public var advertiser: String?
 
+    /// Creates the data of an ad. Without an advertiser, it is unknown.
     public init(form: String, advertiser: String? = nil) {
         self.form = form
         self.advertiser = advertiser
@@ -137,6 +186,16 @@ public struct CreativeInfo: Sendable, Hashable {
 
 /// The reason why an event counts or does not count. The response to the client does not depend on it.
 public enum Verdict: String, Sendable, Hashable, CaseIterable {
+    /// The outcome of the counting rules: `counted` for an event that counts, otherwise the reason against it.
+    ///
+    /// - `duplicate`: An earlier event with one of its keys counted within the window.
+    /// - `expired`: The token is too old.
+    /// - `bot`: The user agent identifies a program.
+    /// - `prefetch`: A browser loaded the link without an action of its user.
+    /// - `subresource`: A page of another site loaded the link as a part of that page.
+    /// - `limited`: A rate limit is exceeded.
+    /// - `unknown`: The token is invalid or belongs to another cell, or the cell does not exist.
+    /// - `unseen`: No impression of the cell counted before, although the counting rules require one.
     case counted, duplicate, expired, bot, prefetch, subresource, limited, unknown, unseen
     /// No token proves that the ad was on a page: the selection came without the click token of a page.
     case noToken = "no-token"
@@ -151,6 +210,11 @@ public enum Verdict: String, Sendable, Hashable, CaseIterable {
     case forged, misplaced, gone
 
     /// The verdict in responses to clients and in reports by verdict.
+    ///
+    /// ```swift
+    /// Verdict.forged.publicReason  // .unknown
+    /// Verdict.duplicate.publicReason  // .duplicate
+    /// ```
     public var publicReason: Verdict { isUnauthenticated ? .unknown : self }
 
     /// The verdicts that responses to clients may contain.

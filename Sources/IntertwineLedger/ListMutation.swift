@@ -1,16 +1,26 @@
 /// A list of a viewer: saved, dismissed or selected cells, or a list of a custom command.
+///
+/// ```swift
+/// let followed: ViewerList = "followed"
+/// let entries = try await ledger.cells(on: followed, of: "ann", after: nil, limit: 20)
+/// ```
 public struct ViewerList: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral {
+    /// The name of the list.
     public var rawValue: String
 
+    /// Creates a list from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
+    /// Creates a list from a literal with its name.
     public init(stringLiteral name: String) {
         self.init(rawValue: name)
     }
 
+    /// The list of dismissed cells, which the viewer's feeds omit.
     public static let dismissed = ViewerList(rawValue: "dismissed")
+    /// The list of saved cells.
     public static let saved = ViewerList(rawValue: "saved")
     /// The list of selected cells. A selection adds a cell and a deselection removes it.
     public static let selected = ViewerList(rawValue: "selected")
@@ -21,6 +31,11 @@ public struct ViewerList: Sendable, Hashable, RawRepresentable, ExpressibleByStr
 /// Performances add a cell to a list and remove it, and each performance can be undone. Any sequence of performances and undos ends as if
 /// only the performances that were not undone had run, in their order. Undoing the second of two saves therefore leaves the cell saved, and
 /// undoing a removal returns the cell to its position.
+///
+/// ```swift
+/// let save = ListMutation.add(list: .saved, viewer: "ann", cell: "user:1", performance: "p1", at: now)
+/// let undo = ListMutation.revert(list: .saved, viewer: "ann", cell: "user:1", performance: "p1")
+/// ```
 public enum ListMutation: Sendable, Hashable {
     /// A performance adds the cell to the list.
     case add(list: ViewerList, viewer: String, cell: String, performance: String, at: Int64)
@@ -32,10 +47,12 @@ public enum ListMutation: Sendable, Hashable {
 
 /// A cell on a viewer's list.
 public struct ListEntry: Sendable, Hashable {
+    /// The id of the cell, such as `user:1`.
     public var cell: String
     /// The position on the list, after which ``Ledger/cells(on:of:after:limit:)`` continues.
     public var entryID: Int64
 
+    /// Creates an entry from the id of a cell and its position on the list.
     public init(cell: String, entryID: Int64) {
         self.cell = cell
         self.entryID = entryID

@@ -7,6 +7,7 @@ internal import IntertwineLedger
 package struct FeedPage: Sendable {
     /// A cell of a page, with the reason for its position.
     public struct Entry: Sendable {
+        /// The cell of the item, rendered in the context of the page.
         public let cell: RenderedCell
         /// The viewer's state of the cell.
         private let state: CellState
@@ -69,6 +70,7 @@ package struct FeedPage: Sendable {
 
     /// An item that was skipped while the page was read. Dismissed items are not included.
     public struct SkippedItem: Sendable, Hashable {
+        /// The reason why a page does not show an item.
         public enum Reason: Sendable, Hashable {
             /// No factory makes cells for the item's type.
             case noFactory
@@ -90,14 +92,19 @@ package struct FeedPage: Sendable {
             }
         }
 
+        /// The type of the item: its kind and variant.
         public var form: ItemType
+        /// The id of the item, without its kind.
         public var id: String
+        /// The item's position in its stream.
         public var position: Int64
+        /// The reason why the page does not show the item.
         public var reason: Reason
     }
 
     /// The content and advertisements, in display order.
     public var entries: [Entry]
+    /// The maximum number of content items on the page, as requested. Ads are additional.
     public var limit: Int
     /// The href of the next page; nil on the last page.
     public var next: String?

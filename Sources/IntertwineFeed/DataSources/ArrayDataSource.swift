@@ -33,6 +33,13 @@ public final class ArrayDataSource: AsyncDataSource {
     /// The task that iterates the sequence.
     private let iteration = Mutex<Task<Void, any Error>?>(nil)
 
+    /// Creates a source of the items of an array.
+    ///
+    /// ```swift
+    /// let first = FeedItem(kind: "card", id: "1", variant: "", position: 0, body: Array("{}".utf8))
+    /// let cards = ArrayDataSource([first])
+    /// ```
+    ///
     /// - Parameter items: The items. Of two items with one kind and id, the first one is used.
     public init(_ items: [FeedItem] = []) {
         self.items = items
@@ -41,6 +48,13 @@ public final class ArrayDataSource: AsyncDataSource {
     /// Creates a source of the elements of a sequence, in the order in which they arrive. An element replaces an earlier one with its kind and id.
     ///
     /// The sequence is iterated until it ends or fails, or until the source is released.
+    ///
+    /// ```swift
+    /// let (news, continuation) = AsyncStream.makeStream(of: FeedItem.self)
+    /// let source = ArrayDataSource(news, keeping: 500)
+    /// continuation.yield(item)
+    /// ```
+    ///
     /// - Parameter limit: The maximum number of items. The first ones are removed beyond it.
     public convenience init<Items: AsyncSequence & Sendable>(_ sequence: Items, keeping limit: Int = 10_000)
     where Items.Element == FeedItem {
@@ -58,9 +72,15 @@ public final class ArrayDataSource: AsyncDataSource {
         iteration.withLock { $0?.cancel() }
     }
 
+    /// The number of changes of the array, counted from 1.
     public var version: UInt64 { state.withLock { $0.version } }
 
     /// The items in their order.
+    ///
+    /// ```swift
+    /// cards.items.removeAll { $0.id == "1" }
+    /// cards.items.sort { $0.id < $1.id }
+    /// ```
     public var items: [FeedItem] {
         get { state.withLock { $0.items } }
         set {
@@ -74,6 +94,11 @@ public final class ArrayDataSource: AsyncDataSource {
     }
 
     /// Adds an item at the end. An item with its kind and id is replaced at its place.
+    ///
+    /// ```swift
+    /// cards.append(item)
+    /// cards.items.last?.id == item.id  // true
+    /// ```
     public func append(_ item: FeedItem) { append(item, keeping: .max) }
 
     private func append(_ item: FeedItem, keeping limit: Int) {
@@ -93,6 +118,7 @@ public final class ArrayDataSource: AsyncDataSource {
         }
     }
 
+    /// Returns the first items after a position, at most `limit`. A position that no item has any more is valid.
     public func page(after position: Int64?, limit: Int) async -> [FeedItem] {
         state.withLock { state in
             let start = position.map { Self.index(after: $0, in: state.items) } ?? 0
@@ -100,6 +126,7 @@ public final class ArrayDataSource: AsyncDataSource {
         }
     }
 
+    /// Returns the last items before a position, at most `limit`, in ascending order.
     public func page(before position: Int64?, limit: Int) async -> [FeedItem] {
         state.withLock { state in
             let (end, _) = (position ?? .max).subtractingReportingOverflow(1)
@@ -107,6 +134,7 @@ public final class ArrayDataSource: AsyncDataSource {
         }
     }
 
+    /// Returns the first item with an id, or nil. Ids are compared byte by byte.
     public func item(id: String) async -> FeedItem? {
         state.withLock { state in state.items.first { ByteString($0.id) == ByteString(id) } }
     }

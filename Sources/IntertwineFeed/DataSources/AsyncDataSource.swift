@@ -32,6 +32,11 @@ public protocol AsyncDataSource: Sendable {
 
     /// Returns consecutive items, whose positions ascend. It must not block.
     ///
+    /// ```swift
+    /// let first = try await source.page(after: nil, limit: 20)
+    /// let second = try await source.page(after: first.last?.position, limit: 20)
+    /// ```
+    ///
     /// - Parameters:
     ///   - position: The position before the first item, which is excluded; nil for the start. No item need have it any more.
     ///   - limit: The maximum number of items, up to 300. Fewer items end the list, so a source with smaller pages requests several of them.
@@ -53,10 +58,16 @@ public protocol AsyncDataSource: Sendable {
 }
 
 extension AsyncDataSource {
+    /// The default time limit of a call: five seconds.
     public var timeLimit: Duration { .seconds(5) }
 
+    /// The default limit of calls in progress, and of requests that wait for them: 64.
     public var waitingLimit: Int { 64 }
 
+    /// Returns the last items before a position, with a scan of the source from its start in pages of 100 items.
+    ///
+    /// The cost grows with the number of items before the position. A source that can read backward overrides the method.
+    /// - Throws: The errors of ``AsyncDataSource/page(after:limit:)``; `CancellationError` if the task is cancelled.
     public func page(before position: Int64?, limit: Int) async throws -> [FeedItem] {
         let size = 100
         var (last, items): (Int64?, [FeedItem]) = (nil, [])

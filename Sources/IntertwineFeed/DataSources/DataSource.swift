@@ -31,6 +31,13 @@ public protocol DataSource: Sendable {
     ///
     /// Pagination uses this method: the cursor of a page is the position of its outermost item. By default, the items are those of the section's
     /// ``FeedSection/stream``.
+    ///
+    /// ```swift
+    /// try source.visit(SectionQuery(limit: 20), in: snapshot) { row in
+    ///     ids.append(String(decoding: row.id, as: UTF8.self))
+    /// }
+    /// ```
+    ///
     /// - Parameter body: Called for each item, at most ``SectionQuery/limit`` times; fewer times only if the section ends. It must not read from
     ///   the snapshot.
     func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws
@@ -45,10 +52,15 @@ public protocol DataSource: Sendable {
 }
 
 extension DataSource {
+    /// True by default: a feed without content shows its ads.
     public var showsAdsAlone: Bool { true }
 
+    /// The default version 0, for an order that changes only with the store.
     public var version: UInt64 { 0 }
 
+    /// Visits items of the section's ``FeedSection/stream``. It visits no items if the section has no stream or does not exist.
+    ///
+    /// - Throws: The errors of the snapshot and of `body`.
     public func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
         guard sections.indices.contains(query.section), let rows = sections[query.section].rows(query) else { return }
         try snapshot.visit(rows, body)
@@ -56,20 +68,33 @@ extension DataSource {
 }
 
 /// A query for consecutive items of a section.
+///
+/// ```swift
+/// let first = SectionQuery(limit: 20)
+/// let previous = SectionQuery(section: 1, .backward, of: SortPosition(position: 42), limit: 20)
+/// ```
 public struct SectionQuery: Sendable, Hashable {
     /// The index of the section in ``DataSource/sections``.
     public var section: Int
+    /// The direction in which the section is read.
     public var direction: PageDirection
     /// The position next to which the items begin, which is excluded; nil for the section's start or, backward, its end.
     public var anchor: SortPosition?
     /// The maximum number of items.
     public var limit: Int
 
+    /// Creates a query for the first items of a section, unless an anchor or the direction `backward` is given.
     public init(section: Int = 0, _ direction: PageDirection = .forward, of anchor: SortPosition? = nil, limit: Int) {
         (self.section, self.direction, self.anchor, self.limit) = (section, direction, anchor, limit)
     }
 
     /// Returns true if a position lies beyond the anchor, in a section whose positions ascend.
+    ///
+    /// ```swift
+    /// let query = SectionQuery(.forward, of: SortPosition(position: 42), limit: 20)
+    /// query.includes(42)  // false
+    /// query.includes(43)  // true
+    /// ```
     public func includes(_ position: Int64) -> Bool {
         anchor.map { direction == .forward ? position > $0.position : position < $0.position } ?? true
     }
@@ -81,12 +106,24 @@ public struct SectionQuery: Sendable, Hashable {
 /// let source = FlatDataSource(.content, order: .newest)
 /// ```
 public struct FlatDataSource: DataSource {
+    /// The only section, without a name and a header.
     public let sections: [FeedSection]
 
+    /// Creates a data source with the items of one stream of the store.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream. The default is the content, without ads.
+    ///   - order: The order of the items. The default is the order of their import.
     public init(_ stream: StreamID = .content, order: SectionSort = .imported) {
         sections = [FeedSection(stream: stream, order: order)]
     }
 
+    /// Creates a data source with the items of an asynchronous data source, in the order of their positions.
+    ///
+    /// ```swift
+    /// let cards = ArrayDataSource(items)
+    /// extensions.dataSources["main"] = FlatDataSource(cards)
+    /// ```
     public init(_ source: some AsyncDataSource) {
         sections = [FeedSection(source: source)]
     }
@@ -101,9 +138,18 @@ public struct FlatDataSource: DataSource {
 /// ])
 /// ```
 public struct SectionedDataSource: DataSource {
+    /// The sections in their order.
     public let sections: [FeedSection]
+    /// True if ads are shown although the feed has no content. The default is false.
     public let showsAdsAlone: Bool
 
+    /// Creates a data source with sections. Their names must be unique.
+    ///
+    /// ```swift
+    /// let cards = FeedSection("cards", title: "Cards", source: ArrayDataSource(items))
+    /// let users = FeedSection("users", title: "Users", stream: .content)
+    /// let source = SectionedDataSource([cards, users], showsAdsAlone: true)
+    /// ```
     public init(_ sections: [FeedSection], showsAdsAlone: Bool = false) {
         (self.sections, self.showsAdsAlone) = (sections, showsAdsAlone)
     }

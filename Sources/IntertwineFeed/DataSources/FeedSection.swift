@@ -2,6 +2,11 @@ public import IntertwineAds
 public import IntertwineItems
 
 /// A section of a feed.
+///
+/// ```swift
+/// let news = FeedSection("news", title: "News", stream: .content, order: .newest)
+/// let cards = FeedSection("cards", title: "Cards", source: ArrayDataSource(items))
+/// ```
 public struct FeedSection: Sendable {
     /// The section's name as sent to clients, unique in its feed; nil in a feed that shows no sections.
     public var name: String?
@@ -9,13 +14,14 @@ public struct FeedSection: Sendable {
     public var title: LocalizedText?
     /// The stream of the store that contains the section's items; nil if the data source reads them elsewhere.
     public var stream: StreamID?
+    /// The order of the items in the section. It applies to items of the store only.
     public var order: SectionSort
     /// The ad placement of the section; nil for the feed's own placement.
     public var placement: (any AdPlacement)?
     /// The reader of the asynchronous data source that has the section's items; nil if it has none.
     private(set) var reader: SourceReader?
 
-    /// Creates a section with the items of an asynchronous data source.
+    /// Creates a section with the items of an asynchronous data source, in the order of their positions.
     public init(
         _ name: String? = nil, title: LocalizedText? = nil, source: some AsyncDataSource, placement: (any AdPlacement)? = nil
     ) {
@@ -23,6 +29,9 @@ public struct FeedSection: Sendable {
         reader = SourceReader(source)
     }
 
+    /// Creates a section with the items of a stream, and a title in one language.
+    ///
+    /// - Parameter stream: The stream of the store; nil if the data source reads the items elsewhere.
     public init(
         _ name: String? = nil, title: String? = nil, stream: StreamID? = nil, order: SectionSort = .imported,
         placement: (any AdPlacement)? = nil
@@ -30,6 +39,9 @@ public struct FeedSection: Sendable {
         self.init(name, title: title.map { LocalizedText($0) }, stream: stream, order: order, placement: placement)
     }
 
+    /// Creates a section with the items of a stream, and a title in any number of languages.
+    ///
+    /// - Parameter stream: The stream of the store; nil if the data source reads the items elsewhere.
     public init(
         _ name: String?, title: LocalizedText?, stream: StreamID?, order: SectionSort = .imported, placement: (any AdPlacement)? = nil
     ) {

@@ -119,7 +119,9 @@ package final class RenderedCell: Sendable {
     /// The ``ImageMetadataStore/revision`` at which all images were last compared.
     private let compared: Atomic<UInt64>
 
+    /// The id of the cell, such as `user:1`.
     public let id: String
+    /// The identifier under which clients register the class of the cell, such as `UserSnapshotCollectionViewCell`.
     public let identifier: String
 
     /// The initial capacity for JSON, in bytes. Almost all cells are smaller.

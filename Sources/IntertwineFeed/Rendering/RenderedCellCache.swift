@@ -16,6 +16,7 @@ package final class RenderedCellCache: Sendable {
         private let missCount = Atomic(0)
         private let evictionCount = Atomic(0)
 
+        /// Creates counters with the value 0.
         public init() {}
 
         /// The number of cache hits.
@@ -38,6 +39,7 @@ package final class RenderedCellCache: Sendable {
         }
     }
 
+    /// The default memory limit of a cache in bytes: 32 MiB.
     public static let defaultCapacity = 32 << 20
 
     /// A part of the cache with its own lock.

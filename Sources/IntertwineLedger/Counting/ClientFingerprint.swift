@@ -1,6 +1,11 @@
 package import IntertwineItems
 
 /// The client of an action: the identity that the ledger may record, and the counting state of the request.
+///
+/// ```swift
+/// var client = ClientFingerprint(viewer: "ann", userAgent: "FeedApp/1.0")
+/// client.isTracked = false  // The events have neither viewer nor address.
+/// ```
 public struct ClientFingerprint: Sendable, Hashable {
     /// The viewer for whom viewer-bound commands act.
     public var viewer: String?
@@ -14,11 +19,13 @@ public struct ClientFingerprint: Sendable, Hashable {
     public var otherAddressHashes: [String]
     /// The values of ``addressHash`` on the previous day (UTC), one for each signing key.
     public var yesterdaysAddressHashes: [String]
+    /// The `User-Agent` field of the request, or nil without one.
     public var userAgent: String?
     /// False if `DNT` or `Sec-GPC` requests no tracking. Events are then recorded without viewer and address.
     public var isTracked: Bool
     /// The verdict that follows from the request alone. The ledger adds the checks for duplicates and rate limits.
     public var verdict: Verdict
+    /// The rules by which events of the client are counted.
     public var counting: CountingRules
     /// The identifier of the impression of the request (``ImpressionToken/impression``).
     ///
@@ -29,6 +36,7 @@ public struct ClientFingerprint: Sendable, Hashable {
     /// The context in which the cell of the request was shown.
     package var showing: ImpressionContext?
 
+    /// Creates the identity of a client. Without arguments, the client is anonymous and its events count.
     public init(
         viewer: String? = nil, address: String? = nil, addressHash: String? = nil, otherAddressHashes: [String] = [],
         yesterdaysAddressHashes: [String] = [], userAgent: String? = nil, isTracked: Bool = true, verdict: Verdict = .counted,

@@ -1,4 +1,11 @@
 /// The rules by which an event of a known person does not count: duplicates within a window, and rate limits.
+///
+/// ```swift
+/// var rules = CountingRules()
+/// rules.clickWindow = 60_000
+/// rules.clickLimit = 30
+/// let client = ClientFingerprint(viewer: "ann", counting: rules)
+/// ```
 public struct CountingRules: Sendable, Hashable {
     /// The deduplication window for clicks of one person on one cell, in milliseconds.
     public var clickWindow: Int64 = 30_000
@@ -16,6 +23,7 @@ public struct CountingRules: Sendable, Hashable {
     /// The window of the rate limits, in milliseconds.
     public var rateWindow: Int64 = 60_000
 
+    /// Creates rules with the default values.
     public init() {}
 
     /// The identities by which a person is recognized.

@@ -5,6 +5,11 @@ internal import Synchronization
 /// A signer and verifier of the tokens of clickthrough links and impressions.
 ///
 /// It is a class, because every cell of a page references it.
+///
+/// ```swift
+/// let tokens = CellTokens(keys: SigningKeys(current: .random()))
+/// let token = tokens.click(cell: "ad:1", slot: 0, now: 1_750_000_000_000)
+/// ```
 public final class CellTokens: Sendable {
     /// The number of milliseconds in an hour, the width of a token's bucket.
     private static let hour: Int64 = 3_600_000
@@ -35,6 +40,10 @@ public final class CellTokens: Sendable {
     }
 
     /// Returns the hour bucket of a time in milliseconds since 1970-01-01 UTC.
+    ///
+    /// ```swift
+    /// CellTokens.bucket(of: 7_200_000)  // 2
+    /// ```
     public static func bucket(of now: Int64) -> UInt32 {
         UInt32(clamping: now / hour)
     }
@@ -45,6 +54,10 @@ public final class CellTokens: Sendable {
     }
 
     /// Returns the end of the bucket that contains a time. Until then, a cell in a slot gets equal tokens.
+    ///
+    /// ```swift
+    /// CellTokens.endOfBucket(of: 7_200_001)  // 10_800_000
+    /// ```
     public static func endOfBucket(of now: Int64) -> Int64 {
         (Int64(bucket(of: now)) + 1) * hour
     }

@@ -1,6 +1,11 @@
 internal import IntertwinePrimitives
 
 /// The context in which a cell was shown: known when its page is assembled, and read from its tokens when it is seen or clicked.
+///
+/// ```swift
+/// let context = ImpressionContext(feed: "main", section: "news", position: 3, layout: .table)
+/// let token = tokens.impression(cell: "user:1", slot: 0, page: 7, showing: context, now: now)
+/// ```
 public struct ImpressionContext: Sendable, Hashable {
     /// The campaign that was served; nil for content and house ads.
     public var campaign: String?
@@ -10,6 +15,7 @@ public struct ImpressionContext: Sendable, Hashable {
     public var section: String?
     /// The index among the page's cells.
     public var position: Int
+    /// The layout of the client that showed the page.
     public var layout: CellLayout
     /// The time in seconds for which the campaign's frequency caps need the impression to be stored; 0 without caps.
     public var frequencyCapTTL: Int
@@ -18,6 +24,9 @@ public struct ImpressionContext: Sendable, Hashable {
     /// The time until which an impression of that reservation counts, in milliseconds since 1970-01-01 UTC; nil without a limit.
     package var ends: Int64?
 
+    /// Creates the context of a cell on a page.
+    ///
+    /// - Parameter remembered: The time in seconds for which frequency caps need the impression, as ``frequencyCapTTL``.
     public init(
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
         remembered: Int = 0

@@ -19,6 +19,11 @@ public struct SigningKey: Sendable, Hashable {
     }
 
     /// Returns a new key from the system's random number generator.
+    ///
+    /// ```swift
+    /// let key = SigningKey.random()
+    /// key.hexadecimal.count  // 64
+    /// ```
     public static func random() -> SigningKey {
         var generator = SystemRandomNumberGenerator()
         // The generator is called once for each 8-byte word.
@@ -37,6 +42,11 @@ extension SigningKey {
     public var hexadecimal: String { Hexadecimal.text(bytes) }
 
     /// Decodes a key; nil unless the text consists of exactly 64 hexadecimal digits, in either case.
+    ///
+    /// ```swift
+    /// guard let key = SigningKey(hexadecimal: text) else { return nil }
+    /// let keys = SigningKeys(current: key)
+    /// ```
     public init?(hexadecimal text: String) {
         guard let bytes = Hexadecimal.bytes(text) else { return nil }
         try? self.init(bytes)
@@ -60,13 +70,20 @@ public enum SigningKeyError: Error, Sendable, Hashable {
 }
 
 /// The currently valid keys: the one that signs and, during a rotation, its predecessor or its successor.
+///
+/// ```swift
+/// let keys = SigningKeys(current: new, previous: old)
+/// keys.accepted  // [new, old]
+/// ```
 public struct SigningKeys: Sendable, Hashable {
+    /// The key that signs.
     public let current: SigningKey
     /// The previous key, which is still accepted but no longer signs.
     public let previous: SigningKey?
     /// The next key, which is already accepted, because other replicas may start to sign with it a moment earlier.
     public let next: SigningKey?
 
+    /// Creates a set of keys. Without a previous and a next key, no rotation is in progress.
     public init(current: SigningKey, previous: SigningKey? = nil, next: SigningKey? = nil) {
         self.current = current
         self.previous = previous
