@@ -5,6 +5,12 @@ public import IntertwineItems
 extension ItemImport {
     /// Begins an import. The store is not locked before ``commit(_:)``, and a missing store is not created before it.
     ///
+    /// ```swift
+    /// let session = try ItemImport(into: "items.sqlite", policy: .skip) { print($0) }
+    /// try session.add(contentsOf: FileHandle.standardInput.fileDescriptor, named: "the input")
+    /// print(try session.commit().added)
+    /// ```
+    ///
     /// - Parameters:
     ///   - sections: a new section layout, which is applied in the transaction of the import; empty keeps the current layout.
     ///   - isCompressed: true if each file must be gzip. A file that begins with the gzip header is decompressed in any case.

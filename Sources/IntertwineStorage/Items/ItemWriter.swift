@@ -102,12 +102,21 @@ extension SQLiteStore {
     /// Appends an item to its stream, or replaces the item with its kind and id in place. The change is durable when it returns.
     /// Ends the item's takedown.
     ///
+    /// ```swift
+    /// let change = try await store.put(item)
+    /// change  // .added, or .replaced for a known kind and id
+    /// ```
+    ///
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
     public func put(_ item: ValidatedItem) async throws -> ItemChange {
         try await put(item) { _ in }
     }
 
     /// Removes an item; false if there is no such item.
+    ///
+    /// ```swift
+    /// let isRemoved = try await store.remove(kind: "user", id: "jane")
+    /// ```
     ///
     /// - Throws: `StoreError.unavailable`
     public func remove(kind: String, id: String) async throws -> Bool {
@@ -118,6 +127,13 @@ extension SQLiteStore {
 extension SQLiteStore {
     /// Stores an item unless `refuse` rejects the change. Both run in one transaction, so the stored item cannot change in between.
     /// Ends the item's takedown.
+    ///
+    /// ```swift
+    /// struct Exists: Error {}
+    /// let change = try await store.put(item) { old in
+    ///     if old != nil { throw Exists() }
+    /// }
+    /// ```
     ///
     /// - Parameter refuse: receives the stored item of that kind and id, or nil, and throws to prevent the change.
     /// - Throws: the error of `refuse`, or `StoreError.unavailable`.

@@ -165,6 +165,10 @@ public final class SQLiteStore: FeedStore {
         }
     }
 
+    /// Checks that the items can be read: the file is the one that was opened, and both ends of its streams are intact.
+    ///
+    /// - Throws: `StoreError.unavailable(_:)` if the file is missing, was replaced or is damaged; `StoreError.overloaded` if no reader is
+    ///   free.
     public func checkReady() async throws {
         try checkFile()
         let connections = connections
@@ -184,6 +188,7 @@ public final class SQLiteStore: FeedStore {
         return configuration
     }
 
+    /// The version of the file, which changes with each commit of any process, and with each replacement of the file.
     public var version: StoreVersion {
         let (commits, successions) = state.withLock { ($0.opened.commits, $0.successions) }
         let version = commits.version
@@ -191,6 +196,9 @@ public final class SQLiteStore: FeedStore {
         return StoreVersion(high: version.high ^ successions << 32, low: version.low)
     }
 
+    /// Returns true if a page with these dependencies is equal in two versions: only other items were updated in place between them.
+    ///
+    /// The store records a limited number of commits. For versions outside this record, the result is false.
     public func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool {
         history.isUntouched(extent, from: old, to: new)
     }
@@ -205,12 +213,20 @@ public final class SQLiteStore: FeedStore {
         }
     }
 
+    /// Reads from one snapshot on a reader thread, and waits for a free thread if necessary.
+    ///
+    /// - Throws: The error of `body`; `StoreError.overloaded` if the queue is full or the queue timeout elapses;
+    ///   `StoreError.unavailable(_:)`.
     public func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
     ) async throws -> Value {
         try await reading(for: purpose) { try body(SQLiteSnapshot(database: $0)) }
     }
 
+    /// Reads from one snapshot on a reader thread, and calls a completion, for callers without a task.
+    ///
+    /// - Parameter completion: Called once, on any thread.
+    /// - Returns: A function that cancels the read if it has not begun.
     public func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void

@@ -43,6 +43,12 @@ extension SQLiteStore {
     /// Nothing is written if the file already has this layout. Otherwise the cost depends on the number of items that move. A new order by a
     /// field costs in proportion to the items in the section.
     ///
+    /// ```swift
+    /// let news = SectionConfiguration("news", kinds: ["article"], order: .newest)
+    /// let streams = try store.arrange([news])
+    /// let latest = FeedSection("news", title: "News", stream: streams["news"], order: .newest)
+    /// ```
+    ///
     /// - Parameters:
     ///   - sections: all sections; a kind is in at most one of them.
     ///   - willWrite: called before anything is written.

@@ -143,12 +143,18 @@ public final class SQLiteLedger: Ledger {
         return configuration
     }
 
+    /// Commits one entry in a transaction that concurrent entries share, and returns after it is durable.
+    ///
+    /// - Throws: `StoreError.overloaded` if the queue is full; `StoreError.unavailable(_:)` if the file cannot be written.
     public func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
         try await withCheckedThrowingContinuation { continuation in
             commits.commit(entry) { continuation.resume(with: $0) }
         }
     }
 
+    /// Commits one entry in a transaction that concurrent entries share, and calls a completion after it is durable.
+    ///
+    /// - Parameter completion: Called once, on the thread of the commits. It must not block.
     public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
         commits.commit(entry, completion: completion)
     }
@@ -163,6 +169,7 @@ public final class SQLiteLedger: Ledger {
         try await StoreError.wrapping { try await commits.inTurn { try $0.pool.completeFile() } }
     }
 
+    /// Returns the response stored under an idempotency key that has not expired, or nil.
     public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         try await storedReceipt(of: key)
     }

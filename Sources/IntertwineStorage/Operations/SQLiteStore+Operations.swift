@@ -12,6 +12,12 @@ extension SQLiteStore {
     ///
     /// Removed items are taken down, and appended or inserted items are released: see `Takedown`.
     ///
+    /// ```swift
+    /// let (jane, john) = (ItemKey(kind: "user", id: "jane"), ItemKey(kind: "user", id: "john"))
+    /// let summary = try await store.apply([.move(jane, .before(john)), .remove(ItemKey(kind: "ad", id: "1"))])
+    /// summary.moved  // 1
+    /// ```
+    ///
     /// - Parameters:
     ///   - reason: the reason of removals, which their takedowns store.
     ///   - moment: milliseconds since 1970-01-01 UTC.

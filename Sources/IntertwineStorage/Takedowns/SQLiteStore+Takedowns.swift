@@ -4,6 +4,10 @@ public import IntertwineItems
 extension SQLiteStore {
     /// Removes an item and keeps it out of the store until it is released; see `Takedown`. An item that is not stored can be taken down too.
     ///
+    /// ```swift
+    /// let wasStored = try await store.takeDown(ItemKey(kind: "user", id: "jane"), reason: "request of the user")
+    /// ```
+    ///
     /// - Parameters:
     ///   - moment: milliseconds since 1970-01-01 UTC.
     ///   - refuse: receives the stored item, or nil, and throws to prevent the takedown. It runs in the transaction of the takedown, so the
@@ -26,6 +30,10 @@ extension SQLiteStore {
     /// all ads that belong to it.
     ///
     /// An item that was taken down returns when a source or an operator stores it again.
+    ///
+    /// ```swift
+    /// let count = try await store.release([ItemKey(kind: "user", id: "jane")])  // 1
+    /// ```
     ///
     /// - Returns: the number of items that were taken down, or belonged to a campaign.
     /// - Throws: `StoreError.unavailable`

@@ -69,6 +69,12 @@ public final class ItemImport {
 
     /// Reads one file from an open descriptor to its end.
     ///
+    /// ```swift
+    /// let descriptor = open("items.json", O_RDONLY)
+    /// defer { close(descriptor) }
+    /// try session.add(contentsOf: descriptor, named: "items.json") { print($0.items) }
+    /// ```
+    ///
     /// - Parameters:
     ///   - name: the name of the file in messages.
     ///   - progress: called after each piece of the file.
@@ -102,6 +108,11 @@ public final class ItemImport {
     }
 
     /// Appends the next bytes of the current file.
+    ///
+    /// ```swift
+    /// for try await chunk in body { try session.append(chunk) }
+    /// try session.endOfFile()
+    /// ```
     ///
     /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `ItemFileError`, `StoreError`; all changes are reverted.
     public func append(_ bytes: some Collection<UInt8>) throws {
@@ -157,6 +168,11 @@ public final class ItemImport {
     ///
     /// In an existing store, other writes of items wait until the call returns. The items are transferred on the caller's thread, after a wait of
     /// up to 60 s for another import to end.
+    ///
+    /// ```swift
+    /// let summary = try session.commit()
+    /// print("\(summary.added) added, \(summary.replaced) replaced")
+    /// ```
     ///
     /// - Parameter committing: called when all items are transferred and only the commit remains. If the process ends before this call,
     ///   nothing is imported.
@@ -236,22 +252,33 @@ public final class ItemImport {
 }
 
 /// The progress of an import, and its result at the end.
+///
+/// ```swift
+/// let summary = try session.commit()
+/// if summary.withheld.count > 0 { print("taken down: \(summary.withheld)") }
+/// summary.first.first  // The key of the first item of the file.
+/// ```
 public struct ImportSummary: Sendable, Hashable {
     /// The number of bytes read from all files.
     public var bytes = 0
+    /// The number of items that the store did not contain.
     public var added = 0
+    /// The number of items that replaced an item of equal kind and id.
     public var replaced = 0
+    /// The number of invalid items that were skipped under ``BadItemPolicy/skip``.
     public var skipped = 0
     /// Items that were skipped because they are taken down (``Takedown``).
     public var withheld = BlockedItems()
     /// The first valid items, up to ``firstLimit``.
     public var first: [ItemKey] = []
 
+    /// The maximum number of items in ``first``: 100.
     public static let firstLimit = 100
 
     /// The number of items read, with any result.
     public var items: Int { added + replaced + skipped + withheld.count }
 
+    /// Creates a summary of an import that has read nothing.
     public init() {}
 }
 

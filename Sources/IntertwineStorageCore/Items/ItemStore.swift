@@ -87,8 +87,17 @@ package enum FileChange: Sendable, Hashable {
 }
 
 /// The result of storing an item.
+///
+/// ```swift
+/// switch try await store.put(item) {
+/// case .added, .replaced: print("stored")
+/// case .withheld: print("taken down")
+/// }
+/// ```
 public enum ItemChange: Sendable, Hashable {
+    /// The item was added at the end of its stream.
     case added
+    /// The item replaced the item of equal kind and id, in its position.
     case replaced
     /// No change: the item is taken down and has not been released.
     case withheld

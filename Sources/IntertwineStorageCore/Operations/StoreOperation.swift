@@ -16,7 +16,9 @@ public enum StoreOperation: Sendable, Hashable {
     ///
     /// In a section ordered by a field, the position applies only among items with an equal value.
     public enum Position: Sendable, Hashable {
+        /// The position directly before an item.
         case before(ItemKey)
+        /// The position directly after an item.
         case after(ItemKey)
 
         package var neighbour: ItemKey {
@@ -48,6 +50,11 @@ public enum StoreOperation: Sendable, Hashable {
     public static let advertisements = "advertisements"
 
     /// The key of the item that the operation changes; nil for an operation on a section.
+    ///
+    /// ```swift
+    /// StoreOperation.remove(ItemKey(kind: "ad", id: "1")).key?.description  // "ad:1"
+    /// StoreOperation.clear(section: "news").key  // nil
+    /// ```
     public var key: ItemKey? {
         switch self {
         case .append(let item), .insert(let item, _), .update(let item): ItemKey(item)
@@ -75,18 +82,27 @@ public enum StoreOperation: Sendable, Hashable {
 }
 
 /// The result of a list of operations.
+///
+/// ```swift
+/// let summary = try await store.apply([.clear(section: "news")])
+/// print("\(summary.removed) removed, first \(summary.cleared.prefix(3))")
+/// ```
 public struct StoreOperationSummary: Sendable, Hashable {
     /// The number of appended and inserted items.
     public var inserted = 0
+    /// The number of moved items.
     public var moved = 0
+    /// The number of items that were replaced in place.
     public var updated = 0
     /// The number of items removed individually and by clearing.
     public var removed = 0
     /// The first items that were removed by clearing, up to ``clearedLimit``.
     public var cleared: [ItemKey] = []
 
+    /// The maximum number of items in ``cleared``: 100.
     public static let clearedLimit = 100
 
+    /// Creates a summary. Without arguments, no operation had an effect.
     public init(inserted: Int = 0, moved: Int = 0, updated: Int = 0, removed: Int = 0) {
         self.inserted = inserted
         self.moved = moved
@@ -96,7 +112,16 @@ public struct StoreOperationSummary: Sendable, Hashable {
 }
 
 /// An error of a list of operations, of which none was applied.
+///
+/// ```swift
+/// do {
+///     _ = try await store.apply(operations)
+/// } catch let error as StoreOperationError {
+///     print("operation \(error.index): \(error.reason)")  // "operation 0: user:jane does not exist"
+/// }
+/// ```
 public struct StoreOperationError: Error, Sendable, Hashable {
+    /// The reason why an operation failed.
     public enum Reason: Error, Sendable, Hashable {
         /// The item does not exist.
         case unknown(ItemKey)
@@ -108,6 +133,7 @@ public struct StoreOperationError: Error, Sendable, Hashable {
         case elsewhere(ItemKey, than: ItemKey)
         /// The section of the item is ordered by a field, so the item cannot be moved.
         case ordered(ItemKey, by: String)
+        /// No section has this name.
         case unknownSection(String)
         /// The list has more than ``StoreOperation/limit`` operations.
         case tooMany
@@ -115,8 +141,10 @@ public struct StoreOperationError: Error, Sendable, Hashable {
 
     /// The index of the failed operation, counted from 0.
     public var index: Int
+    /// The reason why the operation failed.
     public var reason: Reason
 
+    /// Creates an error of the operation at an index.
     public init(index: Int, reason: Reason) {
         self.index = index
         self.reason = reason
@@ -124,6 +152,7 @@ public struct StoreOperationError: Error, Sendable, Hashable {
 }
 
 extension StoreOperationError.Reason: CustomStringConvertible {
+    /// The reason as one line for operators.
     public var description: String {
         switch self {
         case .unknown(let key): "\(key) does not exist"

@@ -4,6 +4,11 @@ package import IntertwineItems
 import Synchronization
 
 /// Limits of threads, queue and waiting time for reads of a file.
+///
+/// ```swift
+/// let limits = ReadLimits(threads: 8, waiting: 1_000, queueTimeout: .seconds(1))
+/// let store = try SQLiteStore(path: "items.sqlite", reading: limits)
+/// ```
 public struct ReadLimits: Sendable, Hashable {
     /// The limit of reader threads, each with its own connection. Threads start on demand.
     public var threads: Int
@@ -12,6 +17,7 @@ public struct ReadLimits: Sendable, Hashable {
     /// The time after which a queued read is refused with `StoreError.overloaded`.
     public var queueTimeout: Duration
 
+    /// Creates limits. The numbers of threads and of queued reads are at least 1.
     public init(threads: Int = 4, waiting: Int = 4_096, queueTimeout: Duration = .seconds(2)) {
         (self.threads, self.waiting, self.queueTimeout) = (max(1, threads), max(1, waiting), queueTimeout)
     }

@@ -17,11 +17,20 @@ package protocol SourceCollection: AnyObject {
 }
 
 /// The result of applying a snapshot.
+///
+/// ```swift
+/// var changes = SourceChanges()
+/// changes.added = 2
+/// changes.isEmpty  // false
+/// ```
 public struct SourceChanges: Sendable, Hashable {
+    /// The number of items that the store did not contain.
     public var added = 0
     /// The number of items replaced in place.
     public var changed = 0
+    /// The number of items that the source no longer lists and that were removed.
     public var removed = 0
+    /// The number of listed items that the store contained with equal content.
     public var unchanged = 0
     /// The number of items that the source no longer lists, and that remain because of another origin or a later change.
     public var released = 0
@@ -32,10 +41,17 @@ public struct SourceChanges: Sendable, Hashable {
     /// A Boolean value indicating whether no item of the store, and no record of origin, was changed.
     public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
 
+    /// Creates the result of a snapshot without changes.
     public init() {}
 }
 
 /// The reason why a complete snapshot is not applied.
+///
+/// ```swift
+/// if case .tooManyRemovals(let removed, let stored, _) = rejection {
+///     print("\(removed) of \(stored) items are missing")
+/// }
+/// ```
 public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
     /// The snapshot has no items.
     case empty
@@ -47,6 +63,7 @@ public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertibl
     /// The source is being synchronized elsewhere.
     case busy(String)
 
+    /// The reason as one line for operators.
     public var description: String {
         switch self {
         case .empty: "the list is empty, which would remove all items of the source; `removable: 1` in its declaration allows that"

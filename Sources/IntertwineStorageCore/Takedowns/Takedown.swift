@@ -7,13 +7,21 @@
 /// An operator who stores the item again, by `PUT` or by the operations `append` and `insert`, ends the takedown.
 ///
 /// A release ends it too: the item returns with the next import or the next synchronization of its source. See `SQLiteStore.release`.
+///
+/// ```swift
+/// if let takedown = try await store.takedown(of: ItemKey(kind: "user", id: "jane")) {
+///     print("\(takedown.item): \(takedown.reason ?? "no reason")")
+/// }
+/// ```
 public struct Takedown: Sendable, Hashable {
+    /// The key of the item.
     public var item: ItemKey
     /// The time of the takedown in milliseconds since 1970-01-01 UTC.
     public var at: Int64
     /// The operator's reason; nil if none was given.
     public var reason: String?
 
+    /// Creates a takedown of an item at a time in milliseconds since 1970-01-01 UTC.
     public init(item: ItemKey, at: Int64, reason: String? = nil) {
         self.item = item
         self.at = at
@@ -39,10 +47,12 @@ public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
     /// The limit of items that are listed by key; further items are only counted.
     public static let namedLimit = 20
 
+    /// The number of skipped items.
     public private(set) var count = 0
     /// The first skipped items, at most ``namedLimit``.
     public private(set) var items: [ItemKey] = []
 
+    /// Creates an empty list.
     public init() {}
 
     package mutating func record(_ item: ItemKey) {
