@@ -5,6 +5,12 @@ internal import IntertwinePrimitives
 
 /// The validators of the pages of the last applied snapshot, for conditional requests. The poller keeps it; with an empty cache all pages
 /// are read.
+///
+/// ```swift
+/// var validators = HTTPValidatorCache()
+/// _ = try await job.run(&validators)  // All pages are read.
+/// _ = try await job.run(&validators)  // Unchanged pages are answered with 304.
+/// ```
 public struct HTTPValidatorCache: Sendable, Hashable {
     var pages: [Page] = []
     /// The number of valid and skipped items of that snapshot.
@@ -13,6 +19,7 @@ public struct HTTPValidatorCache: Sendable, Hashable {
     /// The version of the store at which it was last known to contain all items of the source.
     var version: StoreVersion?
 
+    /// Creates an empty cache, with which the next synchronisation reads all pages.
     public init() {}
 
     struct Page: Sendable, Hashable {
@@ -30,12 +37,20 @@ public struct HTTPValidatorCache: Sendable, Hashable {
 /// A record of the last successful synchronisation of a source and of its list, in a small file beside the store. It outlives the process,
 /// and all processes share it.
 /// Why: a write to the store itself would make cached pages stale.
+///
+/// ```swift
+/// if let record = SourceRecord(of: "news", nextTo: "items.sqlite") {
+///     print("\(record.items) items in \(record.pages) pages")
+/// }
+/// ```
 public struct SourceRecord: Sendable, Hashable, Codable {
     /// The time in milliseconds since 1970-01-01 UTC.
     public var lastSuccess: Int64
     /// The number of valid and skipped items of the list, and its pages.
     public var items: Int
+    /// The number of invalid items that were skipped.
     public var skipped: Int
+    /// The number of pages of the list.
     public var pages: Int
 
     init(of outcome: SourceOutcome) {

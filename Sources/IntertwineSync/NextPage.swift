@@ -5,6 +5,11 @@ internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 /// The pagination of a source: the way a page names the next one.
+///
+/// ```swift
+/// guard let pointer = JSONPointer("/meta/cursor") else { return }
+/// source.next = .cursor(pointer, parameter: "after")
+/// ```
 public enum NextPage: Sendable, Hashable {
     /// A single page.
     case none

@@ -3,9 +3,21 @@ public import IntertwineItems
 public import IntertwineStorage
 
 /// The reason why a synchronisation changed nothing. The description is one line for the operator of the source.
+///
+/// ```swift
+/// do {
+///     _ = try await job.run(&validators)
+/// } catch let error as SourceError {
+///     print(error)  // "page 1: the origin returned 404; the URL may be wrong"
+/// }
+/// ```
 public enum SourceError: Error, Sendable, CustomStringConvertible {
+    /// A page cannot be fetched.
+    ///
     /// - Parameter refusal: The forbidden target, if that is the reason.
     case fetch(FetchError, page: Int, refusal: FetchRejection?)
+    /// The origin responds with an error status.
+    ///
     /// - Parameter retryAfter: The delay that the origin requests.
     case status(Int, page: Int, retryAfter: Duration?)
     /// The page is not JSON, or its list is not at the configured pointer.
@@ -18,9 +30,12 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
     case circle(page: Int)
     /// The pages changed each time they were read.
     case changing(attempts: Int)
+    /// The complete snapshot is not applied.
     case refused(SnapshotRejection)
+    /// The store failed.
     case store(StoreError)
 
+    /// The reason as one line for the operator of the source.
     public var description: String {
         switch self {
         case .fetch(let failure, let page, let refusal): "page \(page): \(failure.explained(by: refusal))"
@@ -46,6 +61,11 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The cause for metrics.
+    ///
+    /// ```swift
+    /// SourceError.status(503, page: 1, retryAfter: nil).cause  // .status
+    /// SourceError.circle(page: 2).cause  // .document
+    /// ```
     public var cause: Cause {
         switch self {
         case .fetch: .fetch
@@ -60,13 +80,20 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The cause of a failed synchronisation, as the label of a metric.
     public enum Cause: String, Sendable, CaseIterable {
+        /// The cause with the name of the error; `limit` means ``SourceError/tooMuch(_:)``. ``SourceError/circle(page:)`` counts as
+        /// `document`.
         case fetch, status, document, item, limit, changing, refused, store
         /// No error: another process synchronises the source now.
         case busy
     }
 
     /// The delay that the origin requests; nil without a request.
+    ///
+    /// ```swift
+    /// let delay = backoff.delay(after: failures, requested: error.retryAfter, chance: .random(in: 0...1))
+    /// ```
     public var retryAfter: Duration? {
         if case .status(_, _, let pause) = self { pause } else { nil }
     }
@@ -128,23 +155,36 @@ public struct BadSourceItem: Sendable, Hashable, CustomStringConvertible {
     public var page: Int
     /// The number of the item on its page, from 1.
     public var number: Int
+    /// The reason why the item is invalid.
     public var fault: ItemError
 
+    /// The page, the item and the reason as one line, such as `page 2, item 7: …`.
     public var description: String { "page \(page), item \(number): \(fault)" }
 }
 
 /// An exponential backoff with jitter: the delay doubles after each failure up to a bound.
+///
+/// ```swift
+/// let backoff = Backoff(interval: .seconds(300))
+/// backoff.delay(after: 1, chance: 1)  // 10 s
+/// backoff.delay(after: 2, chance: 1)  // 20 s
+/// ```
 public struct Backoff: Sendable, Hashable {
     /// The maximum delay after the first failure.
     public var first: Duration
+    /// The maximum delay: one hour, or the polling interval if that is longer.
     public var longest: Duration
 
+    /// Creates a backoff for a polling interval.
+    ///
     /// - Parameter interval: The polling interval without failures. Retries come at most ten times as often.
     public init(interval: Duration) {
         first = max(.milliseconds(100), min(.seconds(10), interval))
         longest = max(.seconds(3_600), interval)
     }
 
+    /// Returns the delay before the next attempt, of which a random half is jitter.
+    ///
     /// - Parameters:
     ///   - failures: The number of consecutive failures, at least 1.
     ///   - requested: The delay that the origin requests, honoured up to one day.

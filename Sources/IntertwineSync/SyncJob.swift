@@ -8,6 +8,12 @@ public import IntertwineStorage
 
 /// One synchronisation: reads all pages of a source into a snapshot, verifies that they are consistent, and applies it in one transaction.
 /// A failure before that leaves the store unchanged.
+///
+/// ```swift
+/// let job = SyncJob(source, transfers: client, database: "items.sqlite") { print("skipped: \($0)") }
+/// var validators = HTTPValidatorCache()
+/// let outcome = try await job.run(&validators)
+/// ```
 public struct SyncJob: Sendable {
     /// The number of attempts for a list that changes while it is read.
     private static let attempts = 3
@@ -19,6 +25,8 @@ public struct SyncJob: Sendable {
     private let onProgress: @Sendable (SourceProgress) -> Void
     private let version: @Sendable () -> StoreVersion?
 
+    /// Creates a job for a source and a store in a file.
+    ///
     /// - Parameters:
     ///   - transfers: The HTTP client. Its address policy applies to the source, its next pages and its redirects.
     ///   - database: The store's file.
@@ -46,6 +54,12 @@ public struct SyncJob: Sendable {
         self.version = version
     }
 
+    ///
+    /// ```swift
+    /// let outcome = try await job.run(&validators)
+    /// print("\(outcome.items) items, \(outcome.changes?.added ?? 0) added")
+    /// ```
+    ///
     /// - Parameter memory: The cache of the last synchronisation, which is updated. With an empty one, all items are read and compared.
     /// - Throws: ``SourceError``, or `CancellationError` if the task is cancelled.
     public func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
@@ -259,15 +273,26 @@ extension SyncJob {
 }
 
 /// The result of a synchronisation.
+///
+/// ```swift
+/// switch outcome.changes {
+/// case let changes?: print("\(changes.added) added, \(changes.removed) removed")
+/// case nil: print("unchanged")
+/// }
+/// ```
 public struct SourceOutcome: Sendable, Hashable {
     /// The changes; nil if the source is unchanged.
     public var changes: SourceChanges?
+    /// The number of pages of the snapshot.
     public var pages: Int
     /// The number of valid items of the snapshot.
     public var items: Int
+    /// The number of invalid items that were skipped.
     public var skipped: Int
+    /// The number of decompressed bytes of all pages.
     public var bytes: Int
 
+    /// Creates an outcome. Without arguments, the source is unchanged.
     public init(changes: SourceChanges? = nil, pages: Int = 0, items: Int = 0, skipped: Int = 0, bytes: Int = 0) {
         self.changes = changes
         self.pages = pages

@@ -148,7 +148,14 @@ final class SyncStaging: @unchecked Sendable {
 }
 
 /// The progress of a synchronisation.
+///
+/// ```swift
+/// let job = SyncJob(source, transfers: client, database: "items.sqlite", onProgress: { progress in
+///     print("\(progress.pages) pages, \(progress.items) items")
+/// })
+/// ```
 public struct SourceProgress: Sendable, Hashable {
+    /// The phase of a synchronisation.
     public enum Phase: Sendable, Hashable {
         /// Pages are fetched and read.
         case reading
@@ -158,14 +165,17 @@ public struct SourceProgress: Sendable, Hashable {
         case applying(Int)
     }
 
+    /// The current phase. The first phase is ``Phase/reading``.
     public var phase = Phase.reading
     /// The number of fetched pages, including the current one.
     public var pages = 0
     /// The number of valid items read.
     public var items = 0
+    /// The number of invalid items that were skipped.
     public var skipped = 0
     /// The number of decompressed bytes.
     public var bytes = 0
 
+    /// Creates the progress of a synchronisation that has read nothing.
     public init() {}
 }

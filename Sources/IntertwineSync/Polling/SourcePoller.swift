@@ -151,13 +151,22 @@ package struct SourcePoller: ServiceLifecycle.Service {
 }
 
 /// The settings `sources.*`: JSON APIs that the store is kept in step with.
+///
+/// ```swift
+/// var sources = SourceSettings()
+/// sources.file = "sources.yaml"
+/// sources.allowedNetworks = ["10.1.0.0/16"]
+/// ```
 public struct SourceSettings: Sendable {
-    /// The file that declares the sources; empty for none.
+    /// The path of the file that declares the sources (`sources.file`). The default is empty, for none.
     public var file = ""
-    /// The networks that are allowed although their addresses are private, in CIDR notation.
+    /// The networks that are allowed although their addresses are private (`sources.allowed-networks`), in CIDR notation. It is empty by
+    /// default.
     public var allowedNetworks: [String] = []
+    /// The ports of sources (`sources.allowed-ports`). The default is 80 and 443.
     public var allowedPorts: [UInt16] = [80, 443]
 
+    /// Creates settings without sources.
     public init() {}
 
     /// The addresses that sources, their next pages and their redirects may use, against SSRF.
