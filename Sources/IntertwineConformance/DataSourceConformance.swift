@@ -4,6 +4,10 @@ public import IntertwineItems
 extension Conformance {
     /// Checks an asynchronous data source with at least three items, and a thousand at most. Nothing may change it meanwhile.
     ///
+    /// ```swift
+    /// try await Conformance.check(ArrayDataSource(items))
+    /// ```
+    ///
     /// - Throws: ``ConformanceError``, or the error of a call.
     public static func check(_ source: some AsyncDataSource) async throws {
         var violations = Violations()
@@ -39,6 +43,11 @@ extension Conformance {
     }
 
     /// Checks a data source over a store with items for it. Sections of asynchronous data sources are empty here; check these sources themselves.
+    ///
+    /// ```swift
+    /// let store = try SQLiteStore(path: "items.sqlite")
+    /// try await Conformance.check(FlatDataSource(.content, order: .newest), in: store)
+    /// ```
     ///
     /// - Throws: ``ConformanceError``, or the error of a read.
     public static func check(_ source: some DataSource, in store: some FeedStore) async throws {

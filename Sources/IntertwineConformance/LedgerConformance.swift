@@ -5,6 +5,10 @@ public import IntertwineLedger
 extension Conformance {
     /// Checks a ledger, which may contain data. The check commits about a hundred entries of cells and a viewer that no other program names.
     ///
+    /// ```swift
+    /// try await Conformance.check(try SQLiteLedger(path: "ledger.sqlite"))
+    /// ```
+    ///
     /// - Parameter now: The current time of the ledger in milliseconds since 1970-01-01 UTC; nil for the machine's time.
     /// - Throws: ``ConformanceError``, or the error of a commit.
     public static func check(_ ledger: some Ledger, now: Int64? = nil) async throws {

@@ -74,6 +74,14 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
 }
 
 /// The source of a running service's configuration.
+///
+/// ```swift
+/// let source = ConfigurationSource(file: "feed.yaml") {
+///     try ServiceConfiguration(try await SettingSources(file: "feed.yaml"))
+/// }
+/// let configuration = try await source.read()
+/// try await FeedService.serve(configuration: configuration, logger: logger, reloading: source)
+/// ```
 public struct ConfigurationSource: Sendable {
     /// The path of the watched file; nil for none.
     public var file: String?

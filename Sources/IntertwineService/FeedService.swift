@@ -48,6 +48,14 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     ///
     /// The addresses are bound first. Therefore `/healthz` responds during a migration of a store, and a start that cannot bind opens no store.
     ///
+    /// ```swift
+    /// var configuration = ServiceConfiguration()
+    /// configuration.server.port = 8080
+    /// try await FeedService.serve(configuration: configuration, logger: Logger(label: "feed")) { addresses in
+    ///     print(addresses["service"] ?? "")  // "127.0.0.1:8080"
+    /// }
+    /// ```
+    ///
     /// - Throws: The errors of both methods.
     public static func serve(
         configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,

@@ -5,6 +5,13 @@ public import IntertwineItems
 public import IntertwineLedger
 
 /// The extensions of an embedding program: kinds of item, cells and commands, each with one type and one line here.
+///
+/// ```swift
+/// var extensions = ServiceExtensions()
+/// extensions.dataSources["main"] = FlatDataSource(.content, order: .newest)
+/// extensions.lists = ["followed"]
+/// try await FeedService.serve(configuration: configuration, extensions: extensions, logger: logger)
+/// ```
 public struct ServiceExtensions: Sendable {
     /// Kinds of item in addition to the standard kinds and the kinds that configuration declares. `add(_:)` adds kinds that are `Codable` types.
     public var kinds: [any ItemKind] = []

@@ -31,6 +31,8 @@ public struct ServiceRoute: Sendable {
     private var middleware: [any ServiceMiddleware] = []
     private let handle: Handle
 
+    /// Creates a route of a method and a pattern.
+    ///
     /// - Parameters:
     ///   - pattern: The segments of the path; a name in braces matches any segment: `/recipes/{id}`.
     ///   - bodyLimit: The maximum size of a body in bytes; nil for `limits.max-body`. A longer body gets 413.
@@ -79,6 +81,14 @@ public struct ServiceRoute: Sendable {
 }
 
 /// The environment of a request to a ``ServiceRoute``: its parameters and viewer, and the parts of the service.
+///
+/// ```swift
+/// ServiceRoute(.get, "/followed") { _, context in
+///     guard let viewer = try await context.viewer else { throw Refusal(.unauthorized, "A viewer is required.") }
+///     let entries = try await context.ledger.cells(on: "followed", of: viewer, after: nil, limit: 20)
+///     return try .json(entries.map(\.cell))
+/// }
+/// ```
 public struct RouteContext: Sendable {
     /// The parts of the service that all requests share.
     struct Parts: Sendable {
@@ -123,6 +133,10 @@ public struct RouteContext: Sendable {
 
     /// Returns a parameter of the query; nil if it is missing.
     ///
+    /// ```swift
+    /// let limit = try context.query("limit", as: Int.self) ?? 20
+    /// ```
+    ///
     /// - Throws: An error that becomes problem details (400) and names the parameter: it is repeated, or is no value of the type.
     public func query<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = String.self) throws -> Value? {
         try request.query.text(name).map { try RouteParameters.value($0, of: name) }
@@ -145,6 +159,11 @@ public struct RouteParameters: Sendable {
 
     /// Returns a parameter of the path.
     ///
+    /// ```swift
+    /// let id = try context.parameters.require("id")
+    /// let count = try context.parameters.require("count", as: Int.self)
+    /// ```
+    ///
     /// - Throws: An error that becomes problem details (400) and names the parameter if it is no value of the type. A name that the pattern does not
     ///   contain results in 500, and in a log line with the name.
     public func require<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = String.self) throws -> Value {
@@ -166,6 +185,10 @@ public struct RouteParameters: Sendable {
 
 extension ServerResponse {
     /// Returns a response with a value as JSON.
+    ///
+    /// ```swift
+    /// return try .json(["recipe": "ramen"], status: .created)
+    /// ```
     ///
     /// - Throws: The error of the value's encoding.
     public static func json(

@@ -4,12 +4,15 @@ internal import Synchronization
 
 /// The lines that a ``TestService`` logs, such as the items that a factory could not show.
 ///
-///     #expect(service.log.lines.contains { $0.level == .warning && $0.text.contains("recipe") })
+/// ```swift
+/// #expect(service.log.lines.contains { $0.level == .warning && $0.text.contains("recipe") })
+/// ```
 ///
 /// Lines of the level warning and above are also written to standard error, so that a failed test shows them.
 public final class TestLog: Sendable {
     /// A line of the log.
     public struct Line: Sendable, Hashable {
+        /// The level of the line.
         public let level: Logger.Level
         /// The message, followed by its metadata as `key=value`, ordered by key.
         public let text: String

@@ -7,10 +7,12 @@ internal import Synchronization
 
 /// A complete service in a test process, with items, the program's extensions and a clock that the test controls.
 ///
-///     try await TestService.run(items: recipes, extensions: extensions) { service in
-///         let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "ann"])
-///         #expect(page.status == 200 && page.text.contains("recipe:ramen"))
-///     }
+/// ```swift
+/// try await TestService.run(items: recipes, extensions: extensions) { service in
+///     let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "ann"])
+///     #expect(page.status == 200 && page.text.contains("recipe:ramen"))
+/// }
+/// ```
 ///
 /// Its data is in a temporary folder, which is removed when the service stops.
 public final class TestService: Sendable {
@@ -40,6 +42,12 @@ public final class TestService: Sendable {
     private let end: @Sendable () async -> Void
 
     /// Imports the items and starts the service.
+    ///
+    /// ```swift
+    /// let service = try await TestService(.socket, settings: ["feed.max-age": "30s"])
+    /// let page = try await service.client.get("/feed")
+    /// await service.stop()
+    /// ```
     ///
     /// - Parameters:
     ///   - items: Lines of the import format; ``lines(of:)`` makes them from values. They must be empty if the extensions have a store.
@@ -106,6 +114,11 @@ public final class TestService: Sendable {
     }
 
     /// Encodes values as lines of the import format.
+    ///
+    /// ```swift
+    /// let jane = ["kind": "user", "id": "jane", "name": "Jane", "avatarUrl": "https://example.com/jane.png"]
+    /// let items = try TestService.lines(of: [jane])
+    /// ```
     public static func lines(of values: [any Encodable]) throws -> String {
         let encoder = JSONEncoder()
         return try values.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
@@ -153,9 +166,17 @@ extension TestClient {
 }
 
 /// A clock whose time changes only if the test moves it.
+///
+/// ```swift
+/// let clock = TestClock(1_750_000_000_000)
+/// clock.advance(by: .seconds(60))
+/// clock.now  // 1_750_000_060_000
+/// ```
 public final class TestClock: Sendable {
     private let milliseconds: Atomic<Int64>
 
+    /// Creates a clock.
+    ///
     /// - Parameter now: The milliseconds since 1970-01-01 UTC; nil takes the machine's time.
     public init(_ now: Int64? = nil) {
         milliseconds = Atomic(now ?? WallClock.now())

@@ -4,6 +4,11 @@ internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// A response whose body is read line by line while it arrives.
+///
+/// ```swift
+/// let stream = try await service.client.stream("/feed/changes?syncToken=\(token)")
+/// for try await line in stream where line.hasPrefix("data:") { print(line) }
+/// ```
 public struct TestStream: AsyncSequence, Sendable {
     /// The socket of a stream. A release of the stream ends it, and its reader closes it.
     private final class Socket: Sendable {
@@ -21,10 +26,13 @@ public struct TestStream: AsyncSequence, Sendable {
         }
     }
 
+    /// The HTTP status.
     public let status: Int
+    /// The header fields.
     public let fields: HTTPFields
     private let lines: AsyncThrowingStream<String, any Error>
 
+    /// Returns an iterator over the lines of the body, without their line feeds. The sequence fails if the connection ends early.
     public func makeAsyncIterator() -> AsyncThrowingStream<String, any Error>.Iterator { lines.makeAsyncIterator() }
 
     /// Reads a response until it ends. It blocks its thread.

@@ -7,6 +7,13 @@ public import Logging
 extension FeedService {
     /// Creates and connects all parts of the service. This is the only composition root.
     ///
+    /// ```swift
+    /// var configuration = ServiceConfiguration()
+    /// configuration.server.port = 8080
+    /// let service = try FeedService.build(configuration: configuration, logger: Logger(label: "feed"))
+    /// try await service.run()
+    /// ```
+    ///
     /// - Parameters:
     ///   - extensions: The kinds of item, cells and commands of the embedding program.
     ///   - telemetry: The metrics and logs of the process; nil to create new ones.

@@ -14,12 +14,25 @@ extension ServiceConfiguration {
     /// Checks the configuration without opening a store: the values, the commands of actions, and the files `kinds.file`, `sources.file` and
     /// `images.fallbacks`.
     ///
+    /// ```swift
+    /// do throws(ConfigurationError) {
+    ///     try configuration.check(extensions)
+    /// } catch {
+    ///     print(error.reasons.joined(separator: "\n"))
+    /// }
+    /// ```
+    ///
     /// - Throws: `ConfigurationError` with all faults.
     public func check(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) {
         _ = try declarations(extensions)
     }
 
     /// Reads the settings, and checks them completely.
+    ///
+    /// ```swift
+    /// let sources = try await SettingSources(file: "Config/intertwine.yaml")
+    /// let configuration = try ServiceConfiguration.checked(sources, extensions)
+    /// ```
     ///
     /// - Throws: `ConfigurationError` with all faults of the settings and of the files that they name.
     public static func checked(

@@ -80,6 +80,12 @@ public struct ServiceConfiguration: Sendable {
 
     /// Checks values that a program has set with the rules for values that are read.
     ///
+    /// ```swift
+    /// var configuration = ServiceConfiguration()
+    /// configuration.store.readers = 100
+    /// try configuration.validate()  // Throws, because the maximum is 64.
+    /// ```
+    ///
     /// - Throws: `ConfigurationError` with all invalid values.
     public func validate() throws(ConfigurationError) {
         try walked.errors.finish()

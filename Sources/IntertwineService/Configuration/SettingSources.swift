@@ -7,6 +7,12 @@ internal import Yams
 /// The sources of settings by precedence: flags, environment, file.
 ///
 /// It uses the providers of swift-configuration. They do not list the keys of a file, so the keys are read with a YAML parser too.
+///
+/// ```swift
+/// let sources = try await SettingSources(flags: ["server.port": "9000"])
+/// let configuration = try ServiceConfiguration(sources)
+/// configuration.server.port  // 9000
+/// ```
 public struct SettingSources: Sendable {
     /// The default configuration file, used if neither a flag nor the environment names one: the file of the working folder or the system's.
     public static var defaultFile: String {
@@ -23,8 +29,11 @@ public struct SettingSources: Sendable {
     /// The credentials of buckets in the environment.
     let bucketCredentials: BucketCredentials?
 
+    /// Reads the settings of the command line, the environment and a file, in this order of precedence.
+    ///
     /// - Parameters:
     ///   - flags: Values of the command line by canonical key.
+    ///   - environment: The environment variables; nil for those of the process.
     ///   - file: The configuration file, which may be a pipe; nil for `INTERTWINE_CONFIG`, or else ``defaultFile`` if it exists.
     /// - Throws: `ConfigurationError` if the file is missing, cannot be read or is no YAML mapping.
     public init(

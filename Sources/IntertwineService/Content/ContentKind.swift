@@ -189,6 +189,11 @@ extension ServiceExtensions {
     ///
     /// A type that cannot be described ends the start of the service, and imports.
     ///
+    /// ```swift
+    /// var extensions = ServiceExtensions()
+    /// extensions.add(Card.self, actions: .on(.selection, Analytics()))
+    /// ```
+    ///
     /// - Parameter actions: The commands of the cells' slots; a cell without commands has no actions.
     public mutating func add<Content: ItemContent>(_ type: Content.Type, actions: CellActions = CellActions()) {
         do throws(ConfigurationError) {
@@ -203,6 +208,11 @@ extension ServiceExtensions {
 
 extension FeedItem {
     /// Creates an item of a kind that is a `Codable` type, for a data source.
+    ///
+    /// ```swift
+    /// let item = try FeedItem(Card(text: "Hello"), id: "1")
+    /// let source = ArrayDataSource([item])
+    /// ```
     ///
     /// - Parameters:
     ///   - id: The id, unique among the items of the kind.
@@ -220,6 +230,11 @@ extension FeedItem {
     }
 
     /// Decodes the item as the `Codable` type of its kind.
+    ///
+    /// ```swift
+    /// let card = try item.decoded(as: Card.self)
+    /// card.text  // "Hello"
+    /// ```
     ///
     /// - Parameter language: The language of texts, such as that of a `CellContext`; nil for the first one.
     /// - Throws: `ItemError` if the item has another kind, or fields that the type does not accept.

@@ -54,8 +54,11 @@ public protocol ItemContent: Codable, Sendable {
 }
 
 extension ItemContent {
+    /// No declarations. The types of the properties then define the fields.
     public static var fields: [FieldDeclaration] { [] }
+    /// No identifiers. All items then have the identifier of the first cell.
     public static var cells: [CellIdentifier] { [] }
+    /// Accepts all items whose fields have valid types.
     public func validate() throws {}
 }
 
@@ -67,6 +70,15 @@ public struct Cell: Sendable {
     private(set) var presentation: Presentation?
     private(set) var destination: String?
 
+    /// Creates a cell from its identifier, its size and the values of its parts.
+    ///
+    /// ```swift
+    /// Cell("CardCell", size: CellSize(width: 300, height: 200)) {
+    ///     Bind("text", text)
+    ///     if let picture { Bind("picture", image: picture) }
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - identifier: The reuse identifier under which clients register a cell class.
     ///   - version: The version of the bindings, from 1.
@@ -85,6 +97,11 @@ public struct Cell: Sendable {
     }
 
     /// Returns the cell with the URL that the command `Clickthrough` opens.
+    ///
+    /// ```swift
+    /// Cell("CardCell", size: CellSize(width: 300, height: 200)) { Bind("text", text) }
+    ///     .leading(to: website)
+    /// ```
     public func leading(to destination: URL) -> Cell {
         var cell = self
         cell.destination = destination.absoluteString

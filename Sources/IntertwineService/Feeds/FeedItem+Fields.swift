@@ -4,6 +4,11 @@ public import IntertwineItems
 extension FeedItem {
     /// Creates an item whose fields are the members of a value.
     ///
+    /// ```swift
+    /// let item = try FeedItem(kind: "card", id: "1", fields: ["text": "Hello"])
+    /// String(decoding: item.body, as: UTF8.self)  // {"text":"Hello"}
+    /// ```
+    ///
     /// - Parameters:
     ///   - variant: The variant, by which the cell factory is selected together with the kind.
     ///   - position: The position among the items of its data source.
