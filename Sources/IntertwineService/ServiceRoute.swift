@@ -84,7 +84,7 @@ public struct ServiceRoute: Sendable {
 ///
 /// ```swift
 /// ServiceRoute(.get, "/followed") { _, context in
-///     guard let viewer = try await context.viewer else { throw Refusal(.unauthorized, "A viewer is required.") }
+///     guard let viewer = try await context.viewer else { throw Refusal(.forbidden, "A viewer is required.") }
 ///     let entries = try await context.ledger.cells(on: "followed", of: viewer, after: nil, limit: 20)
 ///     return try .json(entries.map(\.cell))
 /// }

@@ -63,6 +63,12 @@ public struct FeedClient: Sendable {
 
     /// Returns the URL of a feed's first page, with changes enabled.
     ///
+    /// ```swift
+    /// let client = FeedClient(base: URL(string: "https://feeds.example.com")!)
+    /// client.url(feed: "home", limit: 10, layout: "table")
+    /// // https://feeds.example.com/feeds/home?limit=10&changes=true&layout=table
+    /// ```
+    ///
     /// - Parameters:
     ///   - feed: The name of the feed; nil for the feed `main`.
     ///   - layout: `collection` or `table`.
@@ -77,6 +83,11 @@ public struct FeedClient: Sendable {
     }
 
     /// Returns the page at a URL: a result of `url(feed:)`, or `next` or `previous` of another page.
+    ///
+    /// ```swift
+    /// let page = try await client.page(client.url(limit: 10))
+    /// page.cells.map(\.id)  // ["user:ann", "ad:1", …]
+    /// ```
     public func page(_ url: URL) async throws -> FeedPage {
         let response = try await get(url.absoluteString)
         guard let page = FeedPage(response.value, base: base, language: response.language) else {
@@ -86,6 +97,14 @@ public struct FeedClient: Sendable {
     }
 
     /// Returns the page after a page; nil at the end of the feed.
+    ///
+    /// ```swift
+    /// var page: FeedPage? = try await client.page(client.url())
+    /// while let current = page {
+    ///     show(current.cells)
+    ///     page = try await client.next(after: current)
+    /// }
+    /// ```
     public func next(after page: FeedPage) async throws -> FeedPage? {
         guard let url = page.next else { return nil }
         return try await self.page(url)
@@ -98,12 +117,21 @@ public struct FeedClient: Sendable {
     }
 
     /// Returns the server's feeds, ordered by name.
+    ///
+    /// ```swift
+    /// let names = try await client.feeds().map(\.name)  // ["home", "main"]
+    /// ```
     public func feeds() async throws -> [FeedSummary] {
         guard let feeds = try await get("/feeds").value["feeds"]?.array else { throw FeedClientError.invalidResponse(reason: "no feeds") }
         return feeds.compactMap { FeedSummary($0, base: base) }
     }
 
     /// Returns one cell by its id, for example for a deep link.
+    ///
+    /// ```swift
+    /// let cell = try await client.cell("user:ann")
+    /// let name = cell.bindings["username"]?.text
+    /// ```
     public func cell(_ id: String) async throws -> FeedCell {
         guard let cell = FeedCell(try await get("/cells/\(Self.escaped(id))").value, base: base) else {
             throw FeedClientError.invalidResponse(reason: "no cell")

@@ -12,6 +12,13 @@
     /// The image of a part of a cell: the placeholder color until it is loaded, then the image, at the scale of the screen.
     ///
     /// In a `FeedView` it uses the view's loader, with its cache. If the view disappears, its request is cancelled.
+    ///
+    /// ```swift
+    /// HStack {
+    ///     FeedImage(cell, "avatar").frame(width: 60, height: 60)
+    ///     Text(cell.bindings["username"]?.text ?? "")
+    /// }
+    /// ```
     public struct FeedImage: View {
         private let cell: FeedCell
         private let part: String
@@ -29,6 +36,7 @@
 
         private var binding: CellBinding? { cell.bindings[part] }
 
+        /// The image or its placeholder, with the alternative text of the binding as its accessibility label.
         public var body: some View {
             content
                 .accessibilityLabel(Text(binding?.alternativeText ?? ""))

@@ -73,6 +73,11 @@ public import IntertwineClient
 
     /// Creates a model.
     ///
+    /// ```swift
+    /// let file = URL.documentsDirectory.appending(path: "actions.json")
+    /// let model = FeedModel(client: client, url: client.url(feed: "home"), file: file)
+    /// ```
+    ///
     /// - Parameters:
     ///   - url: The first page, a result of `FeedClient.url(feed:)`; nil for the feed `main`.
     ///   - file: The file in which gestures survive the app's restart while the server is unavailable; nil for memory only.
@@ -141,6 +146,10 @@ public import IntertwineClient
     }
 
     /// Shows the new cells above the visible ones.
+    ///
+    /// ```swift
+    /// if model.newCount > 0 { model.showNew() }
+    /// ```
     public func showNew() {
         held = []
         rebuild()
@@ -160,6 +169,12 @@ public import IntertwineClient
     }
 
     /// Performs a slot of a cell. A dismissed cell disappears at once, and returns if the server refuses.
+    ///
+    /// ```swift
+    /// await model.perform(.dismissal, of: cell)
+    /// model.notice?.message  // "Dismissed"
+    /// await model.undo()
+    /// ```
     public func perform(_ slot: CellSlot, of cell: FeedCell, input: JSONValue? = nil) async {
         do {
             let change: OptimisticChange? = slot == .dismissal ? .hiding(cell, in: list) : nil
@@ -237,6 +252,13 @@ public import IntertwineClient
 }
 
 /// The texts of the views, in English. An app replaces them with translations.
+///
+/// ```swift
+/// var texts = FeedTexts()
+/// texts.undo = String(localized: "Undo")
+/// texts.new = { count in String(localized: "\(count) new") }
+/// let model = FeedModel(client: client, texts: texts)
+/// ```
 public struct FeedTexts: Sendable {
     /// The message after a dismissal.
     public var dismissed = "Dismissed"

@@ -43,6 +43,12 @@
         }
 
         /// Creates a view of a model that the app owns, for example to add its own presentations.
+        ///
+        /// ```swift
+        /// FeedView(model: model) { views in
+        ///     views.register("CardCell") { cell in Text(cell.bindings["text"]?.text ?? "") }
+        /// }
+        /// ```
         public init(model: @autoclosure @escaping () -> FeedModel, register: (inout FeedCellViews) -> Void) {
             _feed = StateObject(wrappedValue: ObservedFeed(model()))
             var views = FeedCellViews()
@@ -52,6 +58,7 @@
 
         private var model: FeedModel { feed.model }
 
+        /// The list with its notices and its button for new cells. It follows the feed while it is visible.
         public var body: some View {
             ScrollViewReader { scroller in
                 List {

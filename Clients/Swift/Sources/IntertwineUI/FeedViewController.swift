@@ -48,6 +48,7 @@
             super.init(collectionViewLayout: UICollectionViewFlowLayout())
         }
 
+        /// Returns nil, because a storyboard cannot contain the controller.
         @available(*, unavailable)
         public required init?(coder: NSCoder) { nil }
 
@@ -70,6 +71,12 @@
         }
 
         /// Loads the image of a part into a view. If the view is reused for another cell, the request is cancelled.
+        ///
+        /// ```swift
+        /// feed.register(UserCell.self, for: "UserTableViewCell") { [unowned feed] view, cell in
+        ///     feed.load("avatar", of: cell, into: view.imageView)
+        /// }
+        /// ```
         public func load(_ part: String, of cell: FeedCell, into view: UIImageView) {
             imageTasks[ObjectIdentifier(view)]?.cancel()
             view.image = nil

@@ -32,6 +32,13 @@ public actor Actions {
 
     /// Creates a queue.
     ///
+    /// ```swift
+    /// let file = URL.documentsDirectory.appending(path: "actions.json")
+    /// let actions = Actions(client: client, file: file) { failure in
+    ///     print(failure.problem?.title ?? "The action was not sent.")
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - file: The file in which queued requests survive the app's restart; nil to keep them in memory only.
     ///   - onFailure: Called for queued requests that failed, after their optimistic change was reverted.
@@ -49,6 +56,11 @@ public actor Actions {
     public var pendingCount: Int { queue.entries.count }
 
     /// Performs a slot of a cell.
+    ///
+    /// ```swift
+    /// let rating: JSONValue = .object(["stars": .number(5)])
+    /// let invocation = try await actions.perform(.custom("rate"), of: cell, input: rating)
+    /// ```
     ///
     /// - Parameters:
     ///   - input: The input of the slot, as described by its action's `input`.
@@ -89,6 +101,12 @@ public actor Actions {
     }
 
     /// Reverts a performed action together with its optimistic change.
+    ///
+    /// ```swift
+    /// if let undo = try await actions.perform(.dismissal, of: cell).undo {
+    ///     try await actions.undo(undo)
+    /// }
+    /// ```
     ///
     /// - Throws: `ActionError.undoExpired`, `ActionError.cannotBeUndone`, `FeedClientError`.
     public func undo(_ undo: Invocation.Undo) async throws {

@@ -20,6 +20,10 @@ public enum Invocation: Sendable {
     case queued(Undo)
 
     /// The undo of the action, if it can be undone.
+    ///
+    /// ```swift
+    /// undoButton.isHidden = invocation.undo == nil
+    /// ```
     public var undo: Undo? {
         switch self {
         case .noOperation, .link: nil
@@ -106,6 +110,13 @@ public struct OptimisticChange: Sendable {
     let revert: @Sendable () async -> Void
 
     /// Creates a change.
+    ///
+    /// ```swift
+    /// let change = OptimisticChange(
+    ///     apply: { await model.setLiked(true, cell.id) },
+    ///     revert: { await model.setLiked(false, cell.id) })
+    /// _ = try await actions.perform(.custom("like"), of: cell, showing: change)
+    /// ```
     ///
     /// - Parameters:
     ///   - apply: Shows the change. It is called before the request is sent.

@@ -26,12 +26,20 @@ public final class CellRegistry<View> {
     private var registrations: [String: Registration] = [:]
     private var pool: [String: [View]] = [:]
 
+    /// Creates a registry without registrations.
+    ///
     /// - Parameter maxPooled: The maximum number of views for reuse, by identifier.
     public init(maxPooled: Int = 32) {
         self.maxPooled = maxPooled
     }
 
     /// Registers a view for an identifier and replaces an earlier registration.
+    ///
+    /// ```swift
+    /// registry.register("CardCell", version: 2, make: { UILabel() }, bind: { label, cell in
+    ///     label.text = cell.bindings["text"]?.text
+    /// })
+    /// ```
     ///
     /// - Parameters:
     ///   - version: The newest version of the identifier's cells that the view supports.
@@ -47,6 +55,10 @@ public final class CellRegistry<View> {
     }
 
     /// Registers a view for all cells without a registration. Without a fallback, these cells are not shown.
+    ///
+    /// ```swift
+    /// registry.registerFallback(make: { UILabel() }, bind: { label, cell in label.text = cell.id })
+    /// ```
     public func registerFallback(make: @escaping () -> View, bind: @escaping (View, FeedCell) -> Void) {
         register(Self.fallback, make: make, bind: bind)
     }
@@ -55,6 +67,11 @@ public final class CellRegistry<View> {
     public var identifiers: [String] { registrations.keys.sorted() }
 
     /// The capabilities of the app for `FeedClient.capabilities` (RFC 9651); nil with a fallback, which can show every cell.
+    ///
+    /// ```swift
+    /// var client = FeedClient(base: base)
+    /// client.capabilities = registry.capabilities  // "UserTableViewCell, *;q=0"
+    /// ```
     public var capabilities: String? {
         guard registrations[Self.fallback] == nil else { return nil }
         let named = registrations.sorted { $0.key < $1.key }.map { identifier, registration in
@@ -82,6 +99,11 @@ public final class CellRegistry<View> {
 
     /// Returns a view for a cell, reused or new, or nil if no view is registered.
     ///
+    /// ```swift
+    /// guard let view = registry.dequeue(cell) else { return }
+    /// registry.bind(cell, to: view)
+    /// ```
+    ///
     /// - Parameter dequeue: Returns a view of an identifier, if a collection view of the system manages the views.
     public func dequeue(_ cell: FeedCell, from dequeue: ((String) -> View)? = nil) -> View? {
         guard let identifier = identifier(for: cell) else { return nil }
@@ -89,6 +111,10 @@ public final class CellRegistry<View> {
     }
 
     /// Returns the size of a cell in points, not wider than `width`.
+    ///
+    /// ```swift
+    /// let size = registry.size(of: cell, within: collectionView.bounds.width)
+    /// ```
     public func size(of cell: FeedCell, within width: Double = .infinity) -> CellSize {
         if let identifier = identifier(for: cell), let size = registrations[identifier]?.size { return size(cell, width) }
         return CellSize(width: min(cell.size.width, width), height: cell.size.height)

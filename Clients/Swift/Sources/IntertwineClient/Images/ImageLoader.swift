@@ -17,6 +17,13 @@ import Foundation
 /// that the server stops too.
 public actor ImageLoader {
     /// The limits of a loader.
+    ///
+    /// ```swift
+    /// var settings = ImageLoader.Settings()
+    /// settings.maxBytes = 128 << 20
+    /// settings.formats = ["image/webp", "image/jpeg"]
+    /// let loader = ImageLoader(client: client, settings: settings)
+    /// ```
     public struct Settings: Sendable {
         /// The maximum number of concurrent requests.
         public var maxConcurrentRequests = 4
@@ -94,6 +101,11 @@ public actor ImageLoader {
     }
 
     /// Loads the images of cells that become visible soon into the cache, after all other images.
+    ///
+    /// ```swift
+    /// await loader.prefetch(upcoming, scale: 3)
+    /// await loader.cancelPrefetching(upcoming)
+    /// ```
     ///
     /// - Parameter scale: The number of pixels per point.
     public func prefetch(_ cells: [FeedCell], scale: Double = 1) {

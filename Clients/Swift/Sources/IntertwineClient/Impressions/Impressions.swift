@@ -66,6 +66,12 @@ public actor Impressions {
     }
 
     /// Sets the visible cells; all other cells are invisible from now on.
+    ///
+    /// ```swift
+    /// let visible = shares.map { Impressions.VisibleCell($0.cell, share: $0.share) }
+    /// await impressions.record(visible: visible)
+    /// await impressions.record(visible: [])  // A dialog covers the list.
+    /// ```
     public func record(visible cells: [VisibleCell]) {
         // Impressions that completed since the last check count, even if their cells are invisible now.
         takeCompleted()

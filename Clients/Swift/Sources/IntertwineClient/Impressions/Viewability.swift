@@ -8,6 +8,11 @@ public struct Viewability: Sendable, Hashable {
     public var seconds: Double
 
     /// Reads the threshold of an impression action; the default is half of the cell for one second.
+    ///
+    /// ```swift
+    /// let threshold = Viewability(cell.actions[.impression])
+    /// let isVisible = share >= threshold.share
+    /// ```
     public init(_ action: CellAction? = nil) {
         let threshold = action?.members["viewable"]
         share = min(1, max(0.01, threshold?["share"]?.number ?? 0.5))

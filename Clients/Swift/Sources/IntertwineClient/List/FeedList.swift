@@ -55,6 +55,12 @@ public actor FeedList {
 
     /// Returns the sequence of updates, for a collection view. While it is iterated, the list is synchronized with the server.
     ///
+    /// ```swift
+    /// for try await update in list.updates(.polling, every: 30) {
+    ///     show(update.sections)
+    /// }
+    /// ```
+    ///
     /// - Parameter interval: The seconds between two requests, if the list is polled.
     public nonisolated func updates(_ mode: SyncMode = .live, every interval: Double = 10) -> FeedUpdates {
         FeedUpdates(list: self, mode: mode, interval: interval)
@@ -70,6 +76,10 @@ public actor FeedList {
     public var isAtEnd: Bool { state.next == nil }
 
     /// Appends the next page. Concurrent calls share one request. Returns false at the end of the feed.
+    ///
+    /// ```swift
+    /// if await !list.isAtEnd { try await list.loadNext() }
+    /// ```
     @discardableResult
     public func loadNext() async throws -> Bool {
         if let loading { return try await loading.value }
@@ -165,11 +175,21 @@ public actor FeedList {
     }
 
     /// Sets the range of visible cells, counted through all sections without headers. In long lists, changes are requested around it.
+    ///
+    /// ```swift
+    /// let indices = tableView.indexPathsForVisibleRows?.map(\.row) ?? []
+    /// if let first = indices.min(), let last = indices.max() { await list.setVisibleRange(first..<last + 1) }
+    /// ```
     public func setVisibleRange(_ cells: Range<Int>) {
         visible = cells
     }
 
     /// Hides a cell until the server removes it or `unhide` shows it again at its position.
+    ///
+    /// ```swift
+    /// await list.hide("user:ann")
+    /// await list.unhide("user:ann")  // The cell is at its position again.
+    /// ```
     public func hide(_ id: String) {
         state.setHidden(id, isHidden: true)
         notifyObservers()

@@ -23,6 +23,10 @@ public struct FeedSection: Sendable, Hashable {
     }
 
     /// The cells with their keys, for example for `ForEach`.
+    ///
+    /// ```swift
+    /// List { ForEach(section.rows) { row in Text(row.cell.id) } }
+    /// ```
     public var rows: [Row] { zip(keys, cells).map(Row.init) }
 
     /// Returns the section without the cells whose keys do not satisfy a predicate; nil if no cell remains.

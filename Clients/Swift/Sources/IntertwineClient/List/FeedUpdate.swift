@@ -4,6 +4,17 @@ public import Foundation
 ///
 /// Deletions and sources of moves are old positions; insertions and targets of moves are new positions. Reconfigurations are applied after the
 /// batch, at new positions. Cells of deleted or inserted sections are not listed, because they change together with their section.
+///
+/// ```swift
+/// collectionView.performBatchUpdates {
+///     sections = update.sections
+///     collectionView.deleteSections(update.sectionDeletions)
+///     collectionView.insertSections(update.sectionInsertions)
+///     collectionView.deleteItems(at: update.deletions)
+///     collectionView.insertItems(at: update.insertions)
+///     for move in update.moves { collectionView.moveItem(at: move.from, to: move.to) }
+/// }
+/// ```
 public struct FeedUpdate: Sendable {
     /// A move of a cell.
     public struct Move: Sendable, Hashable {

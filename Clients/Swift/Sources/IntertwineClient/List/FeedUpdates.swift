@@ -10,7 +10,9 @@ import Foundation
 /// gets fewer and larger updates, so that updates never queue up. The first update is from an empty list to the first state. The sequence
 /// ends if its task is cancelled, and throws if the server refuses the list.
 public struct FeedUpdates: AsyncSequence, Sendable {
+    /// The difference between two states of the list.
     public typealias Element = FeedUpdate
+    /// The error with which the server refuses the list.
     public typealias Failure = any Error
 
     /// The iterator of one consumer, which remembers the last received state.
@@ -49,6 +51,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
     let mode: FeedList.SyncMode
     let interval: Double
 
+    /// Returns an iterator that begins with an empty list. Synchronization begins with the first call of `next`.
     public func makeAsyncIterator() -> Iterator { Iterator(list, mode, interval) }
 }
 

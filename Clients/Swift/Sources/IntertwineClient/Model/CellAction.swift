@@ -52,6 +52,11 @@ public struct CellAction: Hashable, Sendable {
     }
 
     /// Returns the href of a request with its variables expanded (RFC 6570, limited to `{name}`). A variable without a value is empty.
+    ///
+    /// ```swift
+    /// // An action with the template "/search?q={text}".
+    /// action.href(["text": "ramen"])  // "/search?q=ramen"
+    /// ```
     public func href(_ values: [String: String] = [:]) -> String? {
         guard case .request(_, let href, _) = kind else { return nil }
         guard members["templated"]?.boolean == true else { return href }

@@ -9,11 +9,13 @@ public import Foundation
 public struct CellBinding: Hashable, Sendable {
     /// The value, for the types that this package knows.
     public enum Value: Hashable, Sendable {
+        /// A text in the requested language.
         case text(String)
         /// An image in its smallest scale; `image(scale:)` returns the others.
         case image(URL)
         /// A time, or a day as its start in UTC; see `isDay`.
         case date(Date)
+        /// A number, which the app formats.
         case number(Double)
         /// An http or https URL.
         case link(URL)
@@ -64,6 +66,11 @@ public struct CellBinding: Hashable, Sendable {
     public var isDay: Bool { date != nil && members["date"]?.text?.utf8.count == 10 }
 
     /// Returns the URL of the image for a scale in pixels per point: with the smallest offered scale that is sufficient, or the largest one.
+    ///
+    /// ```swift
+    /// // A binding whose href is "/images/1" and whose scales are 1, 2 and 3.
+    /// binding.image(scale: 2)  // /images/1@2x
+    /// ```
     public func image(scale: Double) -> URL? {
         guard let image else { return nil }
         let scales = (members["scales"]?.array ?? []).compactMap(\.index).sorted()

@@ -37,12 +37,22 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
     }
 
     /// Returns a state of the viewer for this cell, such as `saved`; false if the server sends none.
+    ///
+    /// ```swift
+    /// saveButton.isSelected = cell.state("saved")
+    /// ```
     public func state(_ name: String) -> Bool { members["state"]?[name]?.boolean ?? false }
 
     /// A Boolean value indicating whether the cell is an ad.
     public var isAdvertisement: Bool { id.hasPrefix("ad:") }
 
     /// The disclosure of an ad, which is shown with it: the label, and the advertiser. The parts that the server does not send are nil.
+    ///
+    /// ```swift
+    /// if let disclosure = cell.disclosure {
+    ///     label.text = [disclosure.label, disclosure.advertiser].compactMap(\.self).joined(separator: " · ")
+    /// }
+    /// ```
     public var disclosure: (label: String?, advertiser: String?)? {
         bindings["disclosure"].map { ($0.members["label"]?.text, $0.members["advertiser"]?.text) }
     }
@@ -84,6 +94,11 @@ public struct CellSize: Hashable, Sendable {
     }
 
     /// Returns the height in points at a text scale. The growth is a whole number of points.
+    ///
+    /// ```swift
+    /// let size = CellSize(width: 300, height: 100, textHeight: 40)
+    /// size.height(textScale: 1.5)  // 120
+    /// ```
     ///
     /// - Parameter textScale: The size of text, divided by its default size. It is limited to `textScales`.
     public func height(textScale: Double) -> Double {

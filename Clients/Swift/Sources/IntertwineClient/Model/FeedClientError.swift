@@ -1,6 +1,14 @@
 import Foundation
 
 /// An error of a request.
+///
+/// ```swift
+/// do {
+///     try await list.reload()
+/// } catch let error as FeedClientError where error.isRetryable {
+///     showRetryButton()
+/// }
+/// ```
 public enum FeedClientError: Error, Hashable, Sendable {
     /// No response was received in any attempt.
     case unreachable(reason: String)
@@ -103,5 +111,10 @@ public struct FeedProblem: Hashable, Sendable {
             commands: value?["commands"]?.array?.compactMap(CommandOutcome.init) ?? [])
     }
     /// Returns true if the problem has a type of the server with this name, such as `viewer-required`.
+    ///
+    /// ```swift
+    /// let problem = FeedProblem(type: "/problems/viewer-required", title: "A viewer is required", status: 403)
+    /// problem.isType("viewer-required")  // true
+    /// ```
     public func isType(_ name: String) -> Bool { type?.hasSuffix("/problems/\(name)") == true }
 }

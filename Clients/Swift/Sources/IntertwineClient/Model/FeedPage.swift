@@ -35,6 +35,12 @@ public struct FeedPage: Sendable, Hashable {
 }
 
 /// A feed of the server, so that an app can list the feeds.
+///
+/// ```swift
+/// for feed in try await client.feeds() {
+///     print(feed.title ?? feed.name, feed.sections.map(\.name))
+/// }
+/// ```
 public struct FeedSummary: Sendable, Hashable {
     /// A section of a feed.
     public struct Section: Sendable, Hashable {

@@ -16,6 +16,12 @@ public final class FixtureTransport: Transport {
     private let received = LockedBox<[URLRequest]>([])
 
     /// Creates a transport with a closure that returns the response to each request, or throws if the connection fails.
+    ///
+    /// ```swift
+    /// let transport = FixtureTransport { request in
+    ///     HTTPResponse(status: request.httpMethod == "GET" ? 503 : 204)
+    /// }
+    /// ```
     public init(_ respond: @escaping @Sendable (URLRequest) async throws -> HTTPResponse) {
         self.respond = respond
     }
@@ -31,13 +37,19 @@ public final class FixtureTransport: Transport {
     }
 
     /// The received requests, in order.
+    ///
+    /// ```swift
+    /// transport.requests.last?.url?.path  // "/feed"
+    /// ```
     public var requests: [URLRequest] { received.withLock { $0 } }
 
+    /// Records the request and returns the response of the closure. The limit has no effect.
     public func send(_ request: URLRequest, limit: Int) async throws -> HTTPResponse {
         received.withLock { $0.append(request) }
         return try await respond(request)
     }
 
+    /// Records the request and returns the response of the closure, with its body as one chunk.
     public func stream(_ request: URLRequest) async throws -> HTTPResponseStream {
         let response = try await send(request, limit: .max)
         let (chunks, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()

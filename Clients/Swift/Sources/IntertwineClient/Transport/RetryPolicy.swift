@@ -1,6 +1,11 @@
 import Foundation
 
 /// A policy for retries with backoff. Only safe requests are repeated: reads, deletions, and requests with an idempotency key.
+///
+/// ```swift
+/// let retry = RetryPolicy(maxAttempts: 3, initialDelay: 1, maxDelay: 10)
+/// let client = FeedClient(base: base, retry: retry)
+/// ```
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first.
     public var maxAttempts: Int

@@ -52,6 +52,13 @@ public struct HTTPResponseStream: Sendable {
 /// A transport of requests.
 ///
 /// Redirects are returned as responses and not followed. Cancelling the task closes the connection of its request.
+///
+/// ```swift
+/// struct OfflineTransport: Transport {
+///     func send(_ request: URLRequest, limit: Int) async throws -> HTTPResponse { throw URLError(.notConnectedToInternet) }
+///     func stream(_ request: URLRequest) async throws -> HTTPResponseStream { throw URLError(.notConnectedToInternet) }
+/// }
+/// ```
 public protocol Transport: Sendable {
     /// Sends a request and returns the complete response.
     ///

@@ -6,6 +6,11 @@
 #endif
 
 /// A transport with `URLSession` and a delegate on every system, because FoundationNetworking lacks `bytes(for:)`.
+///
+/// ```swift
+/// let transport = URLSessionTransport(timeout: 30, connections: 4)
+/// let client = FeedClient(base: base, transport: transport)
+/// ```
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let receiver = Receiver()
@@ -30,6 +35,10 @@ public final class URLSessionTransport: Transport {
         session.invalidateAndCancel()
     }
 
+    /// Sends a request and returns the complete response.
+    ///
+    /// - Throws: An error if the connection fails, or if the body has more than `limit` bytes; `CancellationError` if the task is
+    ///   cancelled.
     public func send(_ request: URLRequest, limit: Int) async throws -> HTTPResponse {
         let stream = try await open(request, limit: limit)
         var body = Data()
@@ -39,6 +48,7 @@ public final class URLSessionTransport: Transport {
         return HTTPResponse(status: stream.status, fields: stream.fields, body: body)
     }
 
+    /// Sends a request and returns the response after its head. The length of the body is not limited.
     public func stream(_ request: URLRequest) async throws -> HTTPResponseStream {
         try await open(request, limit: .max)
     }
