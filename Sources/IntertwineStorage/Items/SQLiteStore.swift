@@ -165,9 +165,9 @@ public final class SQLiteStore: FeedStore {
         }
     }
 
-    /// Checks that the items can be read: the file is the one that was opened, and both ends of its streams are intact.
+    /// Checks that the items can be read: the file exists, and both ends of its streams are intact.
     ///
-    /// - Throws: `StoreError.unavailable(_:)` if the file is missing, was replaced or is damaged; `StoreError.overloaded` if no reader is
+    /// - Throws: `StoreError.unavailable(_:)` if the file is missing or damaged; `StoreError.overloaded` if no reader is
     ///   free.
     public func checkReady() async throws {
         try checkFile()
