@@ -159,6 +159,7 @@ public struct KindSettings: Sendable {
     /// The path of the file; empty for none.
     public var file = ""
 
+    /// Creates settings with the default values.
     public init() {}
 }
 
@@ -169,5 +170,6 @@ public struct CampaignSettings: Sendable {
     /// The time for which a reserved ad slot of a campaign counts as delivered without a reported impression.
     public var reservationTimeout: Duration = .seconds(300)
 
+    /// Creates settings with the default values.
     public init() {}
 }

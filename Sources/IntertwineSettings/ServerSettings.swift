@@ -154,7 +154,9 @@ public struct CORSSettings: Sendable {
 
 /// The settings `web-client.*` of the web client.
 public struct WebClientSettings: Sendable {
+    /// The setting `web-client.enabled`: true if the web client is served.
     public var isEnabled = true
 
+    /// Creates settings with the default values.
     public init() {}
 }

@@ -113,6 +113,7 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension CalendarDay: ExpressibleByArgument {
+    /// Creates a day from an argument such as `2026-11-24`; nil if it is no day.
     public init?(argument: String) {
         self.init(argument)
     }

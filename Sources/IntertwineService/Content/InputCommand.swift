@@ -41,17 +41,23 @@ public protocol InputCommand: Command {
 }
 
 extension InputCommand {
+    /// The default: no declarations. The fields follow from the properties of the input.
     public var inputFields: [FieldDeclaration] { [] }
 
     /// The fields of the input. A type that cannot be described ends the start of the service.
     public var input: [FieldDeclaration] { (try? [FieldDeclaration](of: Input.self, replacedBy: inputFields)) ?? [] }
 
+    /// Accepts each input. Types and limits of its fields are validated before.
     public func validate(_ input: Input) throws {}
 
+    /// Decodes the members of a request's body, and validates the result.
+    ///
+    /// - Throws: `ItemError` with the name of the invalid field.
     public func validate(_ input: [String: JSONValue]) throws(ItemError) {
         do { try validate(try Self.decoded(input)) } catch { throw ItemError(wrapping: error) }
     }
 
+    /// Decodes the input of the request, and performs the command with it.
     public func perform(in context: inout CommandContext) async throws {
         try await perform(try Self.decoded(context.input), in: &context)
     }
