@@ -6,7 +6,9 @@ from selenium.webdriver.common.keys import Keys
 
 from page import ids, loaded
 
-README = (Path(__file__).parents[2] / "Clients/JavaScript/README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "Clients/JavaScript/README.md").read_text()
+TUTORIAL = (ROOT / "Documentation/tutorials/web.md").read_text()
 JSON = {"Content-Type": "application/json"}
 
 PAGE = """<!doctype html>
@@ -35,6 +37,7 @@ def messages(browser):
 def it_shows_a_feed_on_a_page_of_six_lines(browser, relay, service):
     page = README.split("```html\n")[1].split("```")[0].replace("https://feed.example.com/", "/")
     assert len(page.strip().splitlines()) <= 6, page
+    assert TUTORIAL.split("```html\n")[1].split("```")[0].replace("http://127.0.0.1:8080/", "/") == page, "the page of the tutorial differs"
     relay.pages["/app"] = page
     began = time.monotonic()
     browser.driver.get(relay.url + "app")
