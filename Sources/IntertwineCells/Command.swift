@@ -183,11 +183,11 @@ extension Command {
 ///     let needs: CommandRequirements = .viewer
 ///
 ///     func perform(in context: inout CommandContext) async throws {
-///         try context.put(on: ViewerList(rawValue: "muted"), for: self)
+///         try context.put(on: "muted")
 ///     }
 ///
 ///     func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-///         try context.revert(record, from: ViewerList(rawValue: "muted"), for: self)
+///         try context.revert(record, from: "muted")
 ///     }
 /// }
 /// ```
@@ -283,6 +283,7 @@ public struct CommandSubject: Sendable {
 /// The reason why a built-in command failed.
 ///
 /// ```swift
+/// var context = CommandContext(cell: viewModel.id, subject: viewModel.subject, occurrence: .selection, client: client, now: now)
 /// do {
 ///     try await viewModel.commands[.selection]?.perform(in: &context)
 /// } catch CommandError.macroFailed(let step) {

@@ -80,8 +80,10 @@ public struct CommandContext: Sendable {
     /// Adds an event for the ledger. A performance records each kind once, even if several of its commands record it.
     ///
     /// ```swift
-    /// context.record(LedgerEvent.Kind(rawValue: "share"))
-    /// let kinds = context.events.map(\.kind.rawValue)  // ["share"]
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     context.record(LedgerEvent.Kind(rawValue: "share"))
+    ///     print(context.events.map(\.kind.rawValue))  // ["share"]
+    /// }
     /// ```
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
@@ -208,12 +210,11 @@ extension CommandContext {
     /// Undoes the performed steps from index `start` to the end of ``steps``, in reverse order. A step that cannot be undone stays performed.
     ///
     /// ```swift
-    /// let start = context.steps.count
-    /// do {
-    ///     try await context.perform(Save())
-    ///     try await context.perform(Dismiss())
-    /// } catch {
-    ///     await context.compensate(from: start)
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     let start = context.steps.count
+    ///     do {
+    ///         for command: any Command in [Save(), Dismiss()] { try await context.perform(command) }
+    ///     } catch { await context.compensate(from: start) }
     /// }
     /// ```
     public mutating func compensate(from start: Int) async {

@@ -67,6 +67,7 @@ public final class FetchStream: Sendable {
     /// Returns the next bytes of the body; nil at its end.
     ///
     /// ```swift
+    /// let response = client.open(request)
     /// var body: [UInt8] = []
     /// while let bytes = try await response.next() { body += bytes }
     /// ```

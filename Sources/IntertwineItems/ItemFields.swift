@@ -6,6 +6,7 @@ internal import IntertwinePrimitives
 /// Fields that are not read are ignored. A field that is read and occurs twice is an error, because the intended value is unknown.
 ///
 /// ```swift
+/// let object = try JSONObject(Array(#"{"title":"Swing"}"#.utf8))
 /// let fields = ItemFields(object)
 /// let title = try fields.optionalText("title", limit: 200)
 /// ```

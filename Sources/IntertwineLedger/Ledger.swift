@@ -27,7 +27,7 @@ public protocol Ledger: Sendable {
     ///
     /// ```swift
     /// if case .replayed(let response)? = try await ledger.replay(of: key) {
-    ///     return response
+    ///     print(response.count)
     /// }
     /// ```
     func replay(of key: IdempotencyKey) async throws -> LedgerReceipt?
@@ -35,7 +35,7 @@ public protocol Ledger: Sendable {
     /// Returns the selection with an id, even if it cannot be undone any more, or nil if no such selection existed.
     ///
     /// ```swift
-    /// guard let selection = try await ledger.selection(id: id), selection.undoneAt == nil else { return }
+    /// guard let selection = try await ledger.selection(id: "p1"), selection.undoneAt == nil else { return }
     /// selection.steps.map(\.command)  // ["analytics", "present"]
     /// ```
     func selection(id: String) async throws -> CommandRecord?

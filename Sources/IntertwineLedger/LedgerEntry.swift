@@ -69,9 +69,9 @@ public struct RejectedEvent: Sendable, Hashable {
 /// The result of a ``LedgerEntry``. Only ``committed(_:)`` means that data was written.
 ///
 /// ```swift
-/// switch try await ledger.commit(entry) {
-/// case .committed(let verdicts): return verdicts
-/// case .replayed, .keyReused, .alreadyUndone, .expired: return []
+/// switch try await ledger.commit(LedgerEntry(events: [event])) {
+/// case .committed(let verdicts): print(verdicts)
+/// case .replayed, .keyReused, .alreadyUndone, .expired: print("nothing was written")
 /// }
 /// ```
 public enum LedgerReceipt: Sendable, Hashable {

@@ -12,9 +12,9 @@ internal import Synchronization
 /// `interrupted`. Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
 ///
 /// ```swift
-/// let log = try AuditLog(path: path)
+/// let log = try AuditLog(path: "/var/log/intertwine/audit.ndjson")
 /// let action = try await log.begin(entry)
-/// try await log.finish(action, outcome: "done", now: WallClock.now())
+/// try await log.finish(action, outcome: "done", now: now)
 /// ```
 public final class AuditLog: Sendable {
     /// The outcome of an action whose process ended before it recorded one.
@@ -57,7 +57,7 @@ public final class AuditLog: Sendable {
     /// Records the begin of an action. Call it before the action changes anything.
     ///
     /// ```swift
-    /// let entry = AuditEntry(who: "root", method: "PUT", path: "/items/7", outcome: "", now: WallClock.now())
+    /// let entry = AuditEntry(who: "root", method: "PUT", path: "/items/7", outcome: "", now: now)
     /// let action = try await log.begin(entry)
     /// ```
     ///
@@ -86,7 +86,7 @@ public final class AuditLog: Sendable {
     /// Performs an action of a command and records it.
     ///
     /// ```swift
-    /// try await log.record(who: "root", method: "purge", path: "item:7", now: WallClock.now) { context in
+    /// try await log.record(who: "root", method: "purge", path: "item:7", now: { now }) { context in
     ///     context.record(["removed": 1], items: ["item:7"])
     /// }
     /// await log.close()

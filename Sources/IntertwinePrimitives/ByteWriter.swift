@@ -84,7 +84,7 @@ public struct ByteWriter: Sendable {
 /// var reader = ByteReader(bytes)
 /// let number = reader.readUInt16()
 /// let text = reader.readText()
-/// guard reader.remaining.isEmpty else { return nil }
+/// let isComplete = reader.remaining.isEmpty
 /// ```
 public struct ByteReader: Sendable {
     /// The bytes that are not read yet.

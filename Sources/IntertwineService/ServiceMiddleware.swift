@@ -14,7 +14,8 @@ internal import IntertwineRouting
 ///         next.handle(head, peer: peer) { request, respond in
 ///             let begun = ContinuousClock.now
 ///             var response = try await respond(request)
-///             response.fields[.serverTiming] = "total;dur=\(ContinuousClock.now - begun)"
+///             let duration = (ContinuousClock.now - begun) / .milliseconds(1)
+///             if let timing = HTTPField.Name("Server-Timing") { response.fields[timing] = "total;dur=\(duration)" }
 ///             return response
 ///         }
 ///     }

@@ -187,7 +187,9 @@ extension ServerResponse {
     /// Returns a response with a value as JSON.
     ///
     /// ```swift
-    /// return try .json(["recipe": "ramen"], status: .created)
+    /// let route = ServiceRoute(.post, "/recipes") { _, _ in
+    ///     try .json(["recipe": "ramen"], status: .created)
+    /// }
     /// ```
     ///
     /// - Throws: The error of the value's encoding.

@@ -92,7 +92,8 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
     /// The delay that the origin requests; nil without a request.
     ///
     /// ```swift
-    /// let delay = backoff.delay(after: failures, requested: error.retryAfter, chance: .random(in: 0...1))
+    /// let error = SourceError.status(503, page: 1, retryAfter: .seconds(60))
+    /// let delay = backoff.delay(after: 1, requested: error.retryAfter, chance: .random(in: 0...1))
     /// ```
     public var retryAfter: Duration? {
         if case .status(_, _, let pause) = self { pause } else { nil }

@@ -33,6 +33,7 @@ public protocol AsyncDataSource: Sendable {
     /// Returns consecutive items, whose positions ascend. It must not block.
     ///
     /// ```swift
+    /// let source = ArrayDataSource(items)
     /// let first = try await source.page(after: nil, limit: 20)
     /// let second = try await source.page(after: first.last?.position, limit: 20)
     /// ```

@@ -33,7 +33,8 @@ public protocol DataSource: Sendable {
     /// ``FeedSection/stream``.
     ///
     /// ```swift
-    /// try source.visit(SectionQuery(limit: 20), in: snapshot) { row in
+    /// var ids: [String] = []
+    /// try FlatDataSource(.content).visit(SectionQuery(limit: 20), in: snapshot) { row in
     ///     ids.append(String(decoding: row.id, as: UTF8.self))
     /// }
     /// ```

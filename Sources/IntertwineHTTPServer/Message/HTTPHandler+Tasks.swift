@@ -77,9 +77,11 @@ extension HandlerResult {
     /// Returns this result with a closure around the response, which runs in a task. A response that was computed on the loop stays unchanged.
     ///
     /// ```swift
-    /// let result = handler.handle(head, peer: peer).around { request, respond in
-    ///     let response = try await respond(request).decoded
-    ///     return .response(response.adding([.server: "example"]))
+    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    ///     handler.handle(head, peer: peer).around { request, respond in
+    ///         let response = try await respond(request).decoded
+    ///         return .response(response.adding([.server: "example"]))
+    ///     }
     /// }
     /// ```
     ///

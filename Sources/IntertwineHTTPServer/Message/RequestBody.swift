@@ -5,8 +5,9 @@ internal import Synchronization
 /// One consumer iterates it once. While the consumer does not request a chunk, the server stops reading from the connection (backpressure).
 ///
 /// ```swift
-/// var count = 0
-/// for try await chunk in request.body { count += chunk.count }
+/// func count(_ request: ServerRequest) async throws -> Int {
+///     try await request.body.reduce(0) { count, chunk in count + chunk.count }
+/// }
 /// ```
 public struct RequestBody: AsyncSequence, Sendable {
     /// A chunk of the body.

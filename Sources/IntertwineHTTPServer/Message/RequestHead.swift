@@ -70,8 +70,10 @@ public struct RequestHead: ~Copyable {
     /// Returns true if path and query are exactly these bytes.
     ///
     /// ```swift
-    /// guard head.hasTarget("/health") else { return .notFound() }
-    /// return .respond(ServerResponse(body: "ok"), route: "health")
+    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    ///     guard head.hasTarget("/health") else { return .notFound() }
+    ///     return .respond(ServerResponse(body: "ok"), route: "health")
+    /// }
     /// ```
     public func hasTarget(_ expected: StaticString) -> Bool { target.isEqual(expected) }
 
@@ -94,8 +96,11 @@ public struct RequestHead: ~Copyable {
     /// Calls `body` with the trimmed value of the first field of this name. Returns nil if there is no such field.
     ///
     /// ```swift
-    /// let length = head.withField("user-agent") { $0.count } ?? 0
-    /// if length > 512 { return .respond(ProblemDetails(status: 400, detail: "User-Agent is too long.").response()) }
+    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    ///     let length = head.withField("user-agent") { $0.count } ?? 0
+    ///     if length > 512 { return .respond(ProblemDetails(status: 400, detail: "User-Agent is too long.").response()) }
+    ///     return .respond(ServerResponse(body: "\(length) bytes"))
+    /// }
     /// ```
     ///
     /// - Parameter name: The name in lower case.
@@ -117,8 +122,11 @@ extension RequestHead {
     /// Calls `body` with each field in order: its name in lower case, and a closure that returns its trimmed value.
     ///
     /// ```swift
-    /// var names: [String] = []
-    /// head.forEachField { name, _ in names.append(name) }  // "host", "user-agent", …
+    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    ///     var names: [String] = []
+    ///     head.forEachField { name, _ in names.append(name) }  // "host", "user-agent", …
+    ///     return .respond(ServerResponse(body: names.joined(separator: ", ")))
+    /// }
     /// ```
     public func forEachField(_ body: (_ name: String, _ value: () -> String) -> Void) {
         for field in parser.fields {
@@ -143,8 +151,11 @@ extension RequestHead {
     /// Calls `body` with the query as received, without its question mark. It is empty if there is none.
     ///
     /// ```swift
-    /// let hasQuery = head.withQuery { !$0.isEmpty }
-    /// if hasQuery { return .notFound("This path has no parameters.") }
+    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    ///     let hasQuery = head.withQuery { !$0.isEmpty }
+    ///     if hasQuery { return .notFound("This path has no parameters.") }
+    ///     return .respond(ServerResponse(body: "Hello"))
+    /// }
     /// ```
     public func withQuery<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         body(target.part((queryStart ?? target.count)..<target.count).bytes.span)
@@ -155,8 +166,11 @@ extension RequestHead {
     /// Returns the value of a field, named in lower case, that occurs once and is non-empty printable ASCII. Returns nil otherwise.
     ///
     /// ```swift
-    /// let key = head.singleASCIIValue(of: Array("x-api-key".utf8))
-    /// guard key == "secret" else { return .notFound() }
+    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    ///     let key = head.singleASCIIValue(of: Array("x-api-key".utf8))
+    ///     guard key == "secret" else { return .notFound() }
+    ///     return .respond(ServerResponse(body: "Hello"))
+    /// }
     /// ```
     public func singleASCIIValue(of name: [UInt8]) -> String? {
         var found: ByteView?

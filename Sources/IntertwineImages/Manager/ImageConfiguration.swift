@@ -49,14 +49,14 @@ public struct ImageConfiguration: Sendable {
     /// Returns the bytes of an image that is bundled with the program; nil for images that are fetched from an origin.
     ///
     /// ```swift
-    /// let address = "https://example.com/logo.png"
-    /// configuration.bundled = { source in source == address ? logo : nil }
+    /// let logos = ["https://example.com/logo.png": try Array(Data(contentsOf: URL(filePath: "logo.png")))]
+    /// configuration.bundled = { source in logos[source] }
     /// ```
     public var bundled: @Sendable (_ source: String) -> [UInt8]? = { _ in nil }
     /// The fallbacks for unavailable images by part name; empty bytes mean initials.
     ///
     /// ```swift
-    /// configuration.fallbacks["cover"] = placeholder  // the bytes of an image
+    /// configuration.fallbacks["cover"] = try Array(Data(contentsOf: URL(filePath: "cover.png")))
     /// configuration.fallbacks["avatar"] = []  // initials
     /// ```
     public var fallbacks: [String: [UInt8]] = [:]

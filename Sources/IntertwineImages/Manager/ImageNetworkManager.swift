@@ -136,6 +136,7 @@ public final class ImageNetworkManager: Sendable {
     /// Unknown names are ignored.
     ///
     /// ```swift
+    /// let (first, second) = (UUID(), UUID())  // the names of two requests
     /// let cancelled = await manager.viewport(visible: [first], gone: [second])
     /// print(cancelled, "requests were cancelled")
     /// ```

@@ -8,8 +8,8 @@ internal import Synchronization
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(manager, signer: signer, share: 20, clock: configuration.clock)
-/// prefetcher.record(request)
-/// prefetcher.prefetch(page)
+/// prefetcher.record(ImageRequest("https://example.com/a.jpg"))
+/// prefetcher.prefetch(page)  // the JSON of a page
 /// prefetcher.stop()
 /// ```
 public final class ImagePrefetcher: Sendable {

@@ -4,7 +4,7 @@ internal import IntertwinePrimitives
 /// The response to a request for an image.
 ///
 /// ```swift
-/// switch response.body {
+/// switch await manager.image(ImageRequest("https://example.com/a.jpg")).body {
 /// case .complete(let image): print(image.body.count)
 /// case .stream(_, let length): print(length ?? 0)
 /// case .failure(let error): print(error.code)

@@ -182,10 +182,9 @@ extension SharedBodyBuffer.State {
 ///
 /// A stream has one reader. Releasing it before the end cancels the reader, and the download is aborted after its last reader.
 ///
-/// ```
-/// for try await chunk in stream {
-///     bytes += chunk
-/// }
+/// ```swift
+/// guard case .stream(let stream, _) = await manager.image(ImageRequest("https://example.com/a.jpg")).body else { return }
+/// for try await chunk in stream { print(chunk.count) }
 /// ```
 public final class ImageStream: AsyncSequence, Sendable {
     /// A chunk of the image.

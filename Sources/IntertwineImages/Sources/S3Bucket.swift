@@ -31,7 +31,7 @@ public struct S3Bucket: Sendable {
     /// ```swift
     /// let bucket = S3Bucket(
     ///     endpoint: try FetchURL("https://s3.example.com/images/"), region: "eu-central-1",
-    ///     credentials: S3Bucket.Credentials(accessKey: accessKey, secret: secret))
+    ///     credentials: S3Bucket.Credentials(accessKey: "images", secret: "example"))
     /// ```
     ///
     /// - Parameters:

@@ -14,9 +14,9 @@ internal import Synchronization
 /// of different images begin at different hours. Why: downstream caches never fetch all images at once.
 /// The path is not part of the key of this cache.
 ///
-/// ```
-/// let signer = ImageURLSigner(keys: [secret])
-/// let path = signer?.path(for: source, now: now)
+/// ```swift
+/// let signer = ImageURLSigner(keys: [Array("at least sixteen bytes".utf8)])
+/// let path = signer?.path(for: try FetchURL("https://example.com/a.jpg"), now: now)
 /// ```
 public struct ImageURLSigner: Sendable {
     /// The beginning of all image paths.
@@ -103,7 +103,8 @@ public struct ImageURLSigner: Sendable {
     /// Replaces the keys of this signer and of all its copies.
     ///
     /// ```swift
-    /// let isChanged = signer.use(keys: [newSecret, oldSecret])
+    /// let secrets = ["the new secret, of 16 bytes or more", "the old secret, of 16 bytes or more"].map { Array($0.utf8) }
+    /// let isChanged = signer.use(keys: secrets)
     /// if !isChanged { print("a key is shorter than 16 bytes") }
     /// ```
     ///
@@ -227,6 +228,7 @@ public struct ImageURLSigner: Sendable {
     /// Verifies a path, and returns its content.
     ///
     /// ```swift
+    /// let path = signer.path(for: try FetchURL("https://example.com/a.jpg"), now: now)
     /// let verified = try signer.verify(path, now: now)
     /// let request = ImageRequest(verified.source, sizing: verified.sizing)
     /// ```

@@ -31,7 +31,7 @@ public protocol ItemKind: Sendable {
     ///     var body = ItemBody()
     ///     body.append("text", try fields.text("text", limit: 1_000))
     ///     return ValidatedItem(
-    ///         kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: "plain", body: body.finish())
+    ///         kind: "note", stream: .content, id: String(decoding: id, as: UTF8.self), variant: "plain", body: body.finish())
     /// }
     /// ```
     ///

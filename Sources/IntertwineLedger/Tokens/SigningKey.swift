@@ -44,7 +44,8 @@ extension SigningKey {
     /// Decodes a key; nil unless the text consists of exactly 64 hexadecimal digits, in either case.
     ///
     /// ```swift
-    /// guard let key = SigningKey(hexadecimal: text) else { return nil }
+    /// let text = String(repeating: "0f", count: 32)
+    /// guard let key = SigningKey(hexadecimal: text) else { return }
     /// let keys = SigningKeys(current: key)
     /// ```
     public init?(hexadecimal text: String) {
@@ -72,6 +73,7 @@ public enum SigningKeyError: Error, Sendable, Hashable {
 /// The currently valid keys: the one that signs and, during a rotation, its predecessor or its successor.
 ///
 /// ```swift
+/// let (new, old) = (SigningKey.random(), SigningKey.random())
 /// let keys = SigningKeys(current: new, previous: old)
 /// keys.accepted  // [new, old]
 /// ```

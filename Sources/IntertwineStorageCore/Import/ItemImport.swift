@@ -6,7 +6,7 @@ package import IntertwineItems
 ///
 /// ```swift
 /// let session = try ItemImport(into: "items.sqlite", policy: .skip) { print($0) }
-/// try session.add(contentsOf: file.fileDescriptor)
+/// try session.add(contentsOf: FileHandle.standardInput.fileDescriptor)
 /// let summary = try session.commit()
 /// ```
 ///

@@ -34,9 +34,9 @@ public actor Actions {
     ///
     /// ```swift
     /// let file = URL.documentsDirectory.appending(path: "actions.json")
-    /// let actions = Actions(client: client, file: file) { failure in
+    /// let actions = Actions(client: client, file: file, onFailure: { failure in
     ///     print(failure.problem?.title ?? "The action was not sent.")
-    /// }
+    /// })
     /// ```
     ///
     /// - Parameters:

@@ -25,7 +25,7 @@ public struct FeedSection: Sendable, Hashable {
     /// The cells with their keys, for example for `ForEach`.
     ///
     /// ```swift
-    /// List { ForEach(section.rows) { row in Text(row.cell.id) } }
+    /// for row in section.rows { print(row.id, row.cell.id) }
     /// ```
     public var rows: [Row] { zip(keys, cells).map(Row.init) }
 
