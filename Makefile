@@ -127,4 +127,4 @@ screenshots: install-test
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
-		Clients/Swift/{Package.swift,Sources,Tests}
+		Clients/Swift/{Package.swift,Sources,Tests} Config/doc-examples.swift

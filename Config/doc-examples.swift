@@ -1,0 +1,402 @@
+// Values and types that the examples of comments take from their context. Config/doc-examples compiles this file beside the examples of each
+// module, with the module's name as a condition. A group imports with `@_exported` if its examples need a module that theirs does not import.
+import Foundation
+
+func missing<Value>() -> Value { fatalError() }
+
+#if IntertwineCells
+    import IntertwineCells
+    import IntertwineItems
+    import IntertwineLedger
+
+    var client: ClientFingerprint { fatalError() }
+    var commands: CellCommands { fatalError() }
+    var context: CellContext { fatalError() }
+    nonisolated(unsafe) var factories: CellFactories = missing()
+    var item: FeedItem { fatalError() }
+    var now: Int64 { fatalError() }
+    var subject: CommandSubject { fatalError() }
+    var viewModel: CellViewModel { fatalError() }
+    var votes: Votes { fatalError() }
+
+    struct BannerCellFactory: CellViewModelFactory {
+        let identifier = "BannerCollectionViewCell"
+
+        func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel { fatalError() }
+    }
+
+    struct NoteCellFactory: CellViewModelFactory {
+        let identifier = "NoteCollectionViewCell"
+        let commands: CellCommands
+
+        func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel { fatalError() }
+    }
+
+    struct Like: Command {
+        let name = "like"
+
+        func perform(in context: inout CommandContext) async throws {}
+    }
+
+    struct MuteCommand: Command {
+        let name = "mute"
+
+        func perform(in context: inout CommandContext) async throws {}
+    }
+
+    struct Pin: Command {
+        let name = "pin"
+
+        func perform(in context: inout CommandContext) async throws {}
+    }
+
+    struct Votes {
+        func add(_ cell: String) async throws -> Bool { fatalError() }
+    }
+#endif
+
+#if IntertwineConformance
+    import IntertwineItems
+    @_exported import IntertwineStorage
+    @_exported import Testing
+
+    var items: [FeedItem] { fatalError() }
+
+    struct MyStore: FeedStore {
+        var version: StoreVersion { fatalError() }
+
+        init(_ items: [FeedItem]) {}
+
+        func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool { fatalError() }
+
+        func read<Value: Sendable>(
+            for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+        ) async throws -> Value { fatalError() }
+
+        func read<Value: Sendable>(
+            for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+        ) -> @Sendable () -> Void { fatalError() }
+
+        func checkReady() async throws {}
+    }
+#endif
+
+#if IntertwineEventLoop
+    import IntertwineEventLoop
+
+    var descriptor: Int32 { fatalError() }
+    var loop: EventLoop { fatalError() }
+
+    actor Counter: EventLoopActor {
+        nonisolated let loop: EventLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+        var count = 0
+
+        init(on loop: EventLoop) { self.loop = loop }
+    }
+#endif
+
+#if IntertwineFeed
+    import IntertwineFeed
+    import IntertwineItems
+    @_exported import IntertwineService
+
+    var api: ArticleClient { fatalError() }
+    var articles: ArrayDataSource { fatalError() }
+    var cards: ArrayDataSource { fatalError() }
+    nonisolated(unsafe) var extensions: ServiceExtensions = missing()
+    var item: FeedItem { fatalError() }
+    var items: [FeedItem] { fatalError() }
+    var snapshot: any FeedSnapshot { fatalError() }
+
+    struct Article: Codable {
+        var id: String
+        var published: Int64
+    }
+
+    struct ArticleClient {
+        func articles(olderThan time: Int64?, count: Int) async throws -> [Article] { fatalError() }
+        func article(_ id: String) async throws -> Article? { fatalError() }
+    }
+#endif
+
+#if IntertwineFetch
+    import IntertwineFetch
+
+    var client: CurlClient { fatalError() }
+    var request: FetchRequest { fatalError() }
+    var token: String { fatalError() }
+    var url: FetchURL { fatalError() }
+#endif
+
+#if IntertwineHTTPServer
+    import IntertwineHTTPServer
+
+    var descriptor: Int32 { fatalError() }
+    var handler: any HTTPHandler { fatalError() }
+    var owner: any AnyObject & Sendable { fatalError() }
+    var server: HTTPServer { fatalError() }
+#endif
+
+#if IntertwineImages
+    import IntertwineFetch
+    import IntertwineImages
+
+    nonisolated(unsafe) var bytes: [UInt8] = missing()
+    var client: CurlClient { fatalError() }
+    nonisolated(unsafe) var configuration: ImageConfiguration = missing()
+    var image: CachedImage { fatalError() }
+    var manager: ImageNetworkManager { fatalError() }
+    var now: Int64 { fatalError() }
+    var page: [UInt8] { fatalError() }
+    var signer: ImageURLSigner { fatalError() }
+    var table: ImageMetadataTable { fatalError() }
+    var transformer: any ImageTransformer { fatalError() }
+#endif
+
+#if IntertwineItems
+    import IntertwineItems
+
+    var fields: ItemFields { fatalError() }
+    var snapshot: any FeedSnapshot { fatalError() }
+    var store: any FeedStore { fatalError() }
+
+    struct NoteKind: ItemKind {
+        let name = "note"
+        let stream = StreamID.content
+
+        func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { fatalError() }
+    }
+
+    struct RecipeKind: ItemKind {
+        let name = "recipe"
+        let stream = StreamID.content
+
+        func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { fatalError() }
+    }
+#endif
+
+#if IntertwineLedger
+    import IntertwineLedger
+    @_exported import Logging
+
+    var digest: String { fatalError() }
+    var event: LedgerEvent { fatalError() }
+    var key: IdempotencyKey { fatalError() }
+    var ledger: any Ledger { fatalError() }
+    var logger: Logger { fatalError() }
+    var now: Int64 { fatalError() }
+    var page: [ListEntry] { fatalError() }
+    var response: [UInt8] { fatalError() }
+    var tokens: CellTokens { fatalError() }
+#endif
+
+#if IntertwineObservability
+    import IntertwineObservability
+
+    var telemetry: Telemetry { fatalError() }
+#endif
+
+#if IntertwineOperators
+    import IntertwineOperators
+
+    var context: AuditContext { fatalError() }
+    var entry: AuditEntry { fatalError() }
+    var log: AuditLog { fatalError() }
+    var now: Int64 { fatalError() }
+    var token: String { fatalError() }
+#endif
+
+#if IntertwinePrimitives
+    var bytes: [UInt8] { fatalError() }
+#endif
+
+#if IntertwineService
+    import IntertwineService
+
+    var configuration: ServiceConfiguration { fatalError() }
+    var context: RouteContext { fatalError() }
+    nonisolated(unsafe) var extensions: ServiceExtensions = missing()
+    var item: FeedItem { fatalError() }
+    var logger: Logger { fatalError() }
+    var orders: ServiceRoute { fatalError() }
+    var picture: URL? { fatalError() }
+    var portions: Int { fatalError() }
+    var ratings: Ratings { fatalError() }
+    var stock: ServiceRoute { fatalError() }
+    var text: String { fatalError() }
+    var title: String { fatalError() }
+    var website: URL { fatalError() }
+
+    struct Card: ItemContent {
+        static let kind = "card"
+
+        var text: String
+
+        func cell(in context: CellContext) -> Cell { fatalError() }
+    }
+
+    struct Like: Command {
+        let name = "like"
+
+        func perform(in context: inout CommandContext) async throws {}
+    }
+
+    struct Ratings {
+        func add(_ stars: Int, for cell: String) async throws {}
+    }
+
+    struct TokenGate: ServiceMiddleware {
+        func handle(_ head: borrowing RequestHead, peer: PeerAddress, route: String?, next: any HTTPHandler) -> HandlerResult {
+            fatalError()
+        }
+    }
+#endif
+
+#if IntertwineStorage
+    @_exported import IntertwineFeed
+    import IntertwineItems
+    import IntertwineStorage
+
+    var item: ValidatedItem { fatalError() }
+    var store: SQLiteStore { fatalError() }
+#endif
+
+#if IntertwineStorageCore
+    import IntertwineItems
+    @_exported import IntertwineStorage
+
+    var body: AsyncStream<[UInt8]> { fatalError() }
+    var item: ValidatedItem { fatalError() }
+    var operations: [StoreOperation] { fatalError() }
+    var rejection: SnapshotRejection { fatalError() }
+    var session: ItemImport { fatalError() }
+    var store: SQLiteStore { fatalError() }
+#endif
+
+#if IntertwineSync
+    import IntertwineFetch
+    import IntertwineSync
+
+    var backoff: Backoff { fatalError() }
+    var client: CurlClient { fatalError() }
+    var job: SyncJob { fatalError() }
+    var outcome: SourceOutcome { fatalError() }
+    nonisolated(unsafe) var source: RemoteSource = missing()
+    nonisolated(unsafe) var validators: HTTPValidatorCache = missing()
+#endif
+
+#if IntertwineTesting
+    import IntertwineService
+    import IntertwineTesting
+    @_exported import Testing
+
+    var extensions: ServiceExtensions { fatalError() }
+    var recipes: String { fatalError() }
+    var service: TestService { fatalError() }
+    var token: String { fatalError() }
+#endif
+
+#if IntertwineClient
+    import IntertwineClient
+    @_exported import FoundationNetworking
+
+    var action: CellAction { fatalError() }
+    var actions: Actions { fatalError() }
+    var base: URL { fatalError() }
+    var binding: CellBinding { fatalError() }
+    var cell: FeedCell { fatalError() }
+    nonisolated(unsafe) var client: FeedClient = missing()
+    var image: CellImage { fatalError() }
+    var impressions: Impressions { fatalError() }
+    var invocation: Invocation { fatalError() }
+    var list: FeedList { fatalError() }
+    var loader: ImageLoader { fatalError() }
+    var model: Model { fatalError() }
+    var section: FeedSection { fatalError() }
+    nonisolated(unsafe) var sections: [FeedSection] = missing()
+    var session: Session { fatalError() }
+    var share: Double { fatalError() }
+    var shares: [(cell: FeedCell, share: Double)] { fatalError() }
+    var transport: FixtureTransport { fatalError() }
+    var upcoming: [FeedCell] { fatalError() }
+    var update: FeedUpdate { fatalError() }
+
+    func downsampled(_ data: Data) throws -> Data { fatalError() }
+    func open(_ url: URL) async {}
+    func show(_ cells: [FeedCell]) {}
+    func show(_ sections: [FeedSection]) {}
+    func show(_ data: Data) {}
+    func show(_ text: String) {}
+    func show(color: String?) {}
+    func showRetryButton() {}
+
+    struct Model {
+        func setLiked(_ isLiked: Bool, _ cell: String) async {}
+    }
+
+    struct Session {
+        func token(isRefresh: Bool) async throws -> String { fatalError() }
+    }
+
+    // Declarations of Apple's frameworks.
+    var button: UIButton { fatalError() }
+    var collectionView: UICollectionView { fatalError() }
+    var imageView: UIImageView { fatalError() }
+    var label: UILabel { fatalError() }
+    var registry: CellRegistry<UILabel> { fatalError() }
+    var saveButton: UIButton { fatalError() }
+    var tableView: UITableView { fatalError() }
+    var undoButton: UIButton { fatalError() }
+
+    final class UIButton {
+        enum State { case normal }
+
+        var isHidden = false
+        var isSelected = false
+
+        func setTitle(_ title: String?, for state: State) {}
+    }
+
+    final class UICollectionView {
+        var bounds: CGRect { fatalError() }
+
+        func performBatchUpdates(_ updates: () -> Void) {}
+        func deleteSections(_ sections: IndexSet) {}
+        func insertSections(_ sections: IndexSet) {}
+        func deleteItems(at paths: [IndexPath]) {}
+        func insertItems(at paths: [IndexPath]) {}
+        func moveItem(at path: IndexPath, to newPath: IndexPath) {}
+    }
+
+    struct UIFontMetrics {
+        static let `default` = UIFontMetrics()
+
+        func scaledValue(for value: Double) -> Double { value }
+    }
+
+    struct UIImage {
+        init?(data: Data) {}
+    }
+
+    final class UIImageView {
+        var image: UIImage?
+    }
+
+    final class UILabel {
+        var text: String?
+    }
+
+    final class UITableView {
+        var indexPathsForVisibleRows: [IndexPath]? { fatalError() }
+    }
+
+    extension IndexPath {
+        var row: Int { fatalError() }
+    }
+
+    extension URL {
+        static var documentsDirectory: URL { fatalError() }
+    }
+#endif
