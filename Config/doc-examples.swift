@@ -1,5 +1,6 @@
-// Values and types that the examples of comments take from their context. Config/doc-examples compiles this file beside the examples of each
-// module, with the module's name as a condition. A group imports with `@_exported` if its examples need a module that theirs does not import.
+// Values and types that the examples of comments take from their context. Config/doc-examples compiles this file beside the examples of
+// each module, with the module's name as a condition. A group imports with `@_exported` if its examples need a module that theirs does
+// not import publicly.
 import Foundation
 
 func missing<Value>() -> Value { fatalError() }
