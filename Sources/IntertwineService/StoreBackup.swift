@@ -54,11 +54,14 @@ package struct StoreBackup: Sendable {
     ///
     /// - Parameters:
     ///   - target: The path of the folder, which must not exist.
+    ///   - isIncomplete: Called with the path of the incomplete folder. ``removeIncomplete(_:)`` removes it after an interruption.
+    ///   - willFinish: Called before the folder gets its name. Before it, an interruption makes no backup.
     ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
     /// - Returns: One line about the content.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     package static func create(
-        in target: String, of configuration: ServiceConfiguration,
+        in target: String, of configuration: ServiceConfiguration, isIncomplete: @escaping @Sendable (_ path: String) -> Void,
+        willFinish: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> String {
         let source = try fileStore(configuration)
@@ -69,11 +72,13 @@ package struct StoreBackup: Sendable {
             let folder = URL(fileURLWithPath: target).standardizedFileURL.path
             try checkAbsent(folder)
             let draft = try Draft(folder + ".partial")
+            isIncomplete(draft.path)
             do {
                 try draft.copy(source, includesKey: configuration.signing.key.isEmpty, onProgress)
                 let copy = StoreBackup(draft.path)
                 try copy.writeDigests()
                 try checkAbsent(folder)
+                willFinish()
                 guard rename(draft.path, folder) == 0, DurableFolder.sync(of: folder) else { throw failure(folder) }
                 draft.unlock(in: folder)
                 return try StoreBackup(folder).summary()
@@ -106,12 +111,14 @@ package struct StoreBackup: Sendable {
     /// - Parameters:
     ///   - source: The folder of a backup, or the file of the items of another store.
     ///   - overwrites: True if an existing store is replaced.
+    ///   - isIncomplete: Called with the path of the incomplete copy. ``removeIncomplete(_:)`` removes it after an interruption.
     ///   - willReplace: Called before the first change of the store. Before it, an interruption changes nothing.
     ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
     /// - Returns: One line about the content, and one line for each finding. With a finding, nothing is restored.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     package static func restore(
-        _ source: String, to configuration: ServiceConfiguration, overwrites: Bool, willReplace: @escaping @Sendable () -> Void,
+        _ source: String, to configuration: ServiceConfiguration, overwrites: Bool,
+        isIncomplete: @escaping @Sendable (_ path: String) -> Void, willReplace: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> (summary: String, findings: [String]) {
         let (backup, target) = (try existing(source), try fileStore(configuration))
@@ -129,6 +136,7 @@ package struct StoreBackup: Sendable {
         return try await configuration.audited("restore", source) { _ in
             try await blocking {
                 let draft = try Draft(target.items + ".restoring")
+                isIncomplete(draft.path)
                 defer { draft.remove() }
                 let hasKey = try backup.keyFile.read() != nil
                 try draft.copy(backup, includesKey: hasKey, onProgress)
@@ -139,6 +147,12 @@ package struct StoreBackup: Sendable {
                 return (try target.summary(), [])
             }
         }
+    }
+
+    /// Removes an incomplete copy of this process, which is about to end.
+    package static func removeIncomplete(_ path: String) {
+        // The copy may add a file meanwhile.
+        for _ in 0..<10 where access(path, F_OK) == 0 { try? FileManager.default.removeItem(atPath: path) }
     }
 
     // MARK: Parts

@@ -25,9 +25,12 @@ struct BackupCommand: AsyncParsableCommand {
         let progress = CopyProgressLine()
         let interruption = SignalHandler("no backup was made")
         defer { interruption.end() }
+        let notify = interruption.notifying
         let summary: String
         do {
-            summary = try await StoreBackup.create(in: target, of: configuration, onProgress: progress.show)
+            summary = try await StoreBackup.create(
+                in: target, of: configuration, isIncomplete: { path in notify { StoreBackup.removeIncomplete(path) } },
+                willFinish: interruption.committing, onProgress: progress.show)
         } catch {
             progress.end()
             throw error
@@ -86,10 +89,13 @@ struct RestoreCommand: AsyncParsableCommand {
         let progress = CopyProgressLine()
         let interruption = SignalHandler("nothing was restored")
         defer { interruption.end() }
+        let notify = interruption.notifying
         let result: (summary: String, findings: [String])
         do {
             result = try await StoreBackup.restore(
-                source, to: configuration, overwrites: overwrite, willReplace: interruption.committing, onProgress: progress.show)
+                source, to: configuration, overwrites: overwrite,
+                isIncomplete: { path in notify { StoreBackup.removeIncomplete(path) } },
+                willReplace: interruption.committing, onProgress: progress.show)
         } catch {
             progress.end()
             throw error

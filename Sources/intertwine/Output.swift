@@ -89,36 +89,45 @@ struct ExitError: Error, CustomStringConvertible {
 ///
 /// The work needs no rollback: if the process ends before a commit, the store is unchanged.
 final class SignalHandler {
-    private final class Outcome: Sendable {
-        /// The outcome of an interruption; nil if the outcome is unknown.
-        let known: Mutex<(text: String, tell: @Sendable () -> Void)?>
+    private enum Outcome {
+        /// The text about an interruption, and the function that reports it.
+        case known(String, tell: @Sendable () -> Void)
+        case unknown
+        /// Another part of the process handles the signals.
+        case released
+    }
 
-        init(_ text: String?) {
-            known = Mutex(text.map { ($0, {}) })
+    private final class State: Sendable {
+        let outcome: Mutex<Outcome>
+
+        init(_ outcome: Outcome) {
+            self.outcome = Mutex(outcome)
         }
     }
 
     private static let signals = [SIGINT, SIGTERM]
 
-    private let outcome: Outcome
+    private let state: State
     private var sources: [any DispatchSourceSignal] = []
 
     /// - Parameter outcome: The outcome of an interruption, such as "nothing was imported"; nil if it is unknown.
     init(_ outcome: String?) {
-        let outcome = Outcome(outcome)
-        self.outcome = outcome
+        let state = State(outcome.map { .known($0, tell: {}) } ?? .unknown)
+        self.state = state
         for number in Self.signals {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 // The lock is held until the process ends, so that a thread about to commit is blocked.
-                outcome.known.withLock { known in
-                    Output.close(saying: "interrupted" + (known.map { "; \($0.text)" } ?? ""))
-                    known?.tell()
-                    // The default action ends the process, so that a waiting parent sees the signal.
-                    signal(number, SIG_DFL)
-                    kill(getpid(), number)
-                    while true { pause() }
+                state.outcome.withLock { outcome in
+                    switch outcome {
+                    case .known(let text, let tell):
+                        Output.close(saying: "interrupted; \(text)")
+                        tell()
+                    case .unknown: Output.close(saying: "interrupted")
+                    case .released: return
+                    }
+                    Self.endProcess(by: number)
                 }
             }
             source.resume()
@@ -126,16 +135,36 @@ final class SignalHandler {
         }
     }
 
-    /// Adds a further report of the interruption, if its outcome is known at that time.
+    /// Ends the process by the default action of a signal, so that a waiting parent sees the signal.
     ///
-    /// - Parameter tell: Reports the interruption; blocks until that is done.
-    func notifying(_ tell: @escaping @Sendable () -> Void) {
-        outcome.known.withLock { $0?.tell = tell }
+    /// The signal is sent to this thread. Dispatch reads signals of the process, even if their action is the default one.
+    private static func endProcess(by number: Int32) -> Never {
+        signal(number, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(number)
+        _exit(128 + number)
+    }
+
+    /// The function that sets the report of the interruption, if its outcome is known at that time. The report blocks until it is done.
+    var notifying: @Sendable (_ tell: @escaping @Sendable () -> Void) -> Void {
+        { [state] tell in
+            state.outcome.withLock { outcome in
+                if case .known(let text, _) = outcome { outcome = .known(text, tell: tell) }
+            }
+        }
     }
 
     /// The function that marks the begin of a commit. From there on, the outcome of an interruption is unknown.
     var committing: @Sendable () -> Void {
-        { [outcome] in outcome.known.withLock { $0 = nil } }
+        { [state] in state.outcome.withLock { $0 = .unknown } }
+    }
+
+    /// The function that leaves the signals to other handlers, which are installed by then.
+    var releasing: @Sendable () -> Void {
+        { [state] in state.outcome.withLock { $0 = .released } }
     }
 
     /// Restores the default handling of signals.

@@ -52,8 +52,12 @@ struct ServeCommand: AsyncParsableCommand {
         // Signals that arrive before the service handles them must not end the process. SIGHUP has no effect yet, because the initial
         // configuration is recent. The other signals reopen logs or restart in other servers; here they have no meaning.
         for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+        // Until the service handles signals, an interruption removes the temporary store.
+        let interruption = sample ? SignalHandler("the sample was not served") : nil
         let sampleStore = sample ? try SampleStore(try await options.configuration(flags)) : nil
         defer { sampleStore?.remove() }
+        if let sampleStore { interruption?.notifying { sampleStore.remove() } }
+        let release = interruption?.releasing
         let defaults = sampleStore?.settings ?? [:]
         let isReadOnce = options.isReadOnce
         let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in
@@ -69,6 +73,7 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(telemetry.registry)
         try await FeedService.serve(configuration: configuration, telemetry: telemetry, logger: telemetry.logger, reloading: source) {
             addresses in
+            release?()
             // A closed standard output is ignored.
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
             if sample, let address = addresses["service"] { try? Output.put((SampleStore.suggestions(at: address) + "\n").utf8) }

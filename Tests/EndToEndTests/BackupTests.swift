@@ -186,6 +186,13 @@ struct BackupTests {
                         try "\(lines[0])\n".write(toFile: "\(copy)/SHA256SUMS", atomically: true, encoding: .utf8)
                     }
                 ),
+                (
+                    "empty",
+                    { copy in
+                        for file in try files.contentsOfDirectory(atPath: copy) { try files.removeItem(atPath: "\(copy)/\(file)") }
+                        try Data().write(to: URL(fileURLWithPath: "\(copy)/intertwine.sqlite"))
+                    }
+                ),
                 ("log", { try "log".write(toFile: "\($0)/intertwine.sqlite-wal", atomically: true, encoding: .utf8) }),
             ]
             for (name, change) in changes {
@@ -202,6 +209,39 @@ struct BackupTests {
             #expect(try Self.backUp(data, to: "\(folder)/mine").code != 0)
             #expect(files.fileExists(atPath: "\(folder)/mine.partial/x"))
             #expect(try files.contentsOfDirectory(atPath: "\(folder)/full").contains(".lock") == false)
+        }
+    }
+
+    @Test("An interrupted backup or restore ends by the signal, and its message is true", arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: Int32) async throws {
+        try await offPool {
+            defer { remove() }
+            try stoppedStore()
+            let (files, target) = (FileManager.default, "\(folder)/target")
+            #expect(try Self.backUp(data, to: "\(folder)/full").code == 0)
+            for delay: UInt32 in [0, 1, 2, 4, 8, 12, 16, 24, 32, 48] {
+                for isRestore in [false, true] {
+                    try? files.removeItem(atPath: target)
+                    let arguments =
+                        isRestore
+                        ? ["restore", "\(folder)/full", "--database", "\(target)/intertwine.sqlite"]
+                        : ["backup", "--database", "\(data)/intertwine.sqlite", target]
+                    let process = try SpawnedProcess(
+                        [BuiltProduct.path("intertwine"), arguments[0], "--config", "/dev/null"] + arguments.dropFirst())
+                    // The first line is that of a file. The delays spread the signals over the command.
+                    _ = try process.nextLine()
+                    usleep(delay * 1000)
+                    process.signal(signal)
+                    while try process.nextLine() != nil {}
+                    let code = process.wait()
+                    let isComplete = files.fileExists(atPath: "\(target)/intertwine.sqlite")
+                    #expect(code == 0 || code == -signal, "\(process.lines)")
+                    #expect(code != 0 || isComplete, "\(process.lines)")
+                    let isDenied = process.lines.contains { $0.hasPrefix("interrupted; no") }
+                    #expect(!isDenied || code == -signal && !isComplete, "\(process.lines)")
+                    if isDenied { #expect(!files.fileExists(atPath: "\(target).partial")) }
+                }
+            }
         }
     }
 

@@ -289,6 +289,21 @@ struct CommandLineTests {
         }
     }
 
+    @Test("A pipe is no store, and keeps its mode", .timeLimit(.minutes(1)), arguments: ["import", "serve", "report"])
+    func pipe(command: String) async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            #expect(mkfifo("\(folder)/x.sqlite", 0o600) == 0 && chmod("\(folder)/x.sqlite", 0o666) == 0)
+            let items = "\(folder)/items.ndjson"
+            try Items.user("a").write(toFile: items, atomically: true, encoding: .utf8)
+            let arguments = ["import": [items], "serve": ["--port", "0", "--admin-port", "0"]]
+            let result = try Command.run([command] + (arguments[command] ?? []) + options)
+            #expect(result.code == 1 && result.lines.last?.contains("x.sqlite: is not a regular file") == true, "\(result.lines)")
+            let mode = try FileManager.default.attributesOfItem(atPath: "\(folder)/x.sqlite")[.posixPermissions] as? Int
+            #expect(mode == 0o666)
+        }
+    }
+
     @Test("A setting with a NUL character is refused")
     func nul() async throws {
         try await offPool {

@@ -54,6 +54,21 @@ struct SampleTests {
         }
     }
 
+    @Test("An interruption of the start removes the temporary store", arguments: [0, 100, 200, 400, 600, 800, 1200])
+    func interrupted(milliseconds: UInt32) async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let process = try start([])
+            usleep(milliseconds * 1000)
+            process.signal(SIGINT)
+            while try process.nextLine() != nil {}
+            let code = process.wait()
+            #expect(code == 0 || code == -SIGINT, "\(process.lines)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("intertwine-sample") }
+            #expect(left.isEmpty, "\(process.lines)")
+        }
+    }
+
     @Test("The printed commands succeed as they are, and the first page has users, an event and an ad of a campaign")
     func suggestions() async throws {
         try await offPool {

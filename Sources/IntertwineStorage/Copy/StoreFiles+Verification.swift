@@ -17,6 +17,10 @@ extension StoreFiles {
             findings.append("\(error)")
         }
         for file in [ItemSchema.file(items), LedgerSchema.file(ledger)] where FileManager.default.fileExists(atPath: file.path) {
+            guard (try? file.isEmpty()) != true else {
+                findings.append("\(file.path): is empty")
+                continue
+            }
             onProgress((file.path as NSString).lastPathComponent)
             let rows = file.path == items ? SQLiteStore.checkRows : SQLiteLedger.checkRows
             let start: [Int64] = file.path == items ? [.min, .min] : [0]

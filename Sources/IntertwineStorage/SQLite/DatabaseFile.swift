@@ -118,7 +118,7 @@ struct DatabaseFile {
         }
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             guard !isFolder.boolValue else { throw .unusable("\(path): is a folder, not a database") }
-            try checkSize()
+            try checkFile()
             guard access(path, R_OK | W_OK) == 0 else { throw .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
         }
         guard access(folderPath, W_OK) == 0 else {
@@ -126,10 +126,12 @@ struct DatabaseFile {
         }
     }
 
-    /// SQLite treats a file smaller than its smallest page as a new database, and overwrites it.
-    private func checkSize() throws(StoreError) {
-        let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
-        guard size == 0 || size >= 512 else { throw .unusable("\(path): is not a database") }
+    /// SQLite treats a file smaller than its smallest page as a new database, and overwrites it. It also opens devices and pipes.
+    private func checkFile() throws(StoreError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable("\(path): is not a regular file") }
+        guard status.st_size == 0 || status.st_size >= 512 else { throw .unusable("\(path): is not a database") }
     }
 
     /// Reads from an existing file through a read-only connection.
@@ -147,10 +149,16 @@ struct DatabaseFile {
         do { return try foundVersion() == version } catch { throw failure(error) }
     }
 
+    /// Returns true if an existing file has no tables.
+    func isEmpty() throws -> Bool {
+        guard try foundVersion() == 0 else { return false }
+        return try reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") } == 0
+    }
+
     /// Returns the version of an existing file, 0 for a new one, through a read-only connection.
     private func foundVersion() throws -> Int32 {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
-        try checkSize()
+        try checkFile()
         return try reading { database in
             let applicationID = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
