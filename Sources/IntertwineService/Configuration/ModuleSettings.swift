@@ -55,14 +55,24 @@ extension AdminSettings {
         reader.read(
             "admin.max-import", &maxImport, allowed: "\(ByteCount.allowed), at least 1", where: { $0.bytes > 0 })
         reader.read("admin.import-timeout", &importTimeout, in: .seconds(1) ... .seconds(604_800))
+        readTokens(&reader)
+        var (unset, defaults) = (AdminSettings(), SettingsReader(nil))
+        unset.readTokens(&defaults)
+        jwt.checkKeys(&reader, "admin.jwt", defaults: defaults)
+        let roles = Dictionary(grouping: [readRoles, editRoles, publishRoles].flatMap(Set.init)) { $0 }
+        let shared = roles.filter { $0.value.count > 1 }.keys.sorted().joined(separator: ", ")
+        reader.check(shared.isEmpty, "admin.jwt: read-roles, edit-roles and publish-roles must have different roles; shared: \(shared)")
+        reader.check(
+            !token.isEmpty || jwt.isEnabled || Self.isLoopback(host),
+            "admin.token: must be set if admin.host is not a loopback address and admin.jwt has no keys; admin.host is '\(host)'")
+    }
+
+    private mutating func readTokens(_ reader: inout SettingsReader) {
         jwt.read(&reader, "admin.jwt", subject: "operator-claim")
         reader.read("admin.jwt.roles-claim", &rolesClaim, allowed: ClaimPath.allowed, where: { ClaimPath($0) != nil })
         reader.read("admin.jwt.read-roles", &readRoles, allowed: "texts of the claim")
         reader.read("admin.jwt.edit-roles", &editRoles, allowed: "texts of the claim")
         reader.read("admin.jwt.publish-roles", &publishRoles, allowed: "texts of the claim")
-        reader.check(
-            !token.isEmpty || jwt.isEnabled || Self.isLoopback(host),
-            "admin.token: must be set if admin.host is not a loopback address and admin.jwt has no keys; admin.host is '\(host)'")
     }
 
     private static func isLoopback(_ host: String) -> Bool {

@@ -34,16 +34,25 @@ extension ViewerSettings {
     }
 
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read(
-            "viewers.header", &header, allowed: "a field name without another meaning in HTTP, or empty", where: \.isOwnFieldName)
-        reader.read("viewers.language-header", &languageHeader, allowed: "a field name, or empty", where: \.isFieldName)
-        reader.read("viewers.attributes-header", &attributesHeader, allowed: "a field name, or empty", where: \.isFieldName)
+        let allowed = "a field name without another meaning, or empty"
+        reader.read("viewers.header", &header, allowed: allowed, where: \.isOwnFieldName)
+        reader.read("viewers.language-header", &languageHeader, allowed: allowed, where: \.isOwnFieldName)
+        reader.read("viewers.attributes-header", &attributesHeader, allowed: allowed, where: \.isOwnFieldName)
+        let names = [header, languageHeader, attributesHeader].filter { !$0.isEmpty }.map { $0.lowercased() }
+        reader.check(Set(names).count == names.count, "viewers: header, language-header and attributes-header must be different fields")
         reader.read("viewers.required", &isRequired)
+        readTokens(&reader)
+        var (unset, defaults) = (ViewerSettings(), SettingsReader(nil))
+        unset.readTokens(&defaults)
+        jwt.checkKeys(&reader, "viewers.jwt", defaults: defaults)
+        reader.check(!isRequired || canBeNamed, "viewers.required: requires viewers.header, viewers.jwt.keys-file or viewers.jwt.jwks-url")
+    }
+
+    private mutating func readTokens(_ reader: inout SettingsReader) {
         jwt.read(&reader, "viewers.jwt", subject: "viewer-claim")
         reader.read(
             "viewers.jwt.attribute-claims", &attributeClaims,
             allowed: "names of claims, or name=path, such as plan or country=address.country", where: { Self.attribute($0) != nil })
-        reader.check(!isRequired || canBeNamed, "viewers.required: requires viewers.header, viewers.jwt.keys-file or viewers.jwt.jwks-url")
     }
 }
 
@@ -71,27 +80,53 @@ extension TokenSettings {
         reader.check(
             !jwksURL.lowercased().hasPrefix("http:") || !allowedNetworks.isEmpty,
             "\(section).jwks-url: an http URL requires allowed-networks; \(jwksURL) is not in a network of yours")
+        let url = try? FetchURL(jwksURL)
+        reader.check(
+            url.map(canRead) ?? true,
+            "\(section).jwks-url: a private or local host requires its network in allowed-networks; the host is \(url?.host ?? "")")
         reader.check(
             jwksURL.isEmpty || algorithms != ["HS256"],
             "\(section).algorithms: HS256 requires keys-file, because a published key is no secret")
     }
+
+    /// Records a fault if settings of tokens are set, but no keys. Why: without keys nothing is verified, and such an admin API may be open.
+    ///
+    /// - Parameter defaults: A reader that has read the section's default values.
+    func checkKeys(_ reader: inout SettingsReader, _ section: String, defaults: SettingsReader) {
+        let values = Dictionary(defaults.settings.map { ($0.key, $0.value) }) { $1 }
+        let changed = reader.settings.filter { $0.key.hasPrefix("\(section).") && $0.value != values[$0.key] }
+        let names = changed.map { $0.key.dropFirst(section.count + 1) }.joined(separator: ", ")
+        reader.check(
+            isEnabled || changed.isEmpty,
+            "\(section): keys-file or jwks-url must be set; without keys these settings have no effect: \(names)")
+    }
+
+    /// Returns false if an https URL has a private address or a local name as host, and no allowed network has the address.
+    private func canRead(_ url: FetchURL) -> Bool {
+        guard url.isSecure else { return true }
+        let policy = AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), ownAddresses: [])
+        let isLocal = url.host == "localhost" || url.host.hasSuffix(".localhost")
+        let addresses = isLocal ? ["127.0.0.1", "::1"].compactMap { IPAddress($0) } : [url.address].compactMap { $0 }
+        return addresses.isEmpty || addresses.contains(where: policy.permits)
+    }
 }
 
 extension String {
-    /// Standard field names that must not be used for data about the viewer, because requests contain them for other purposes.
+    /// Field names that must not be used for data about the viewer, because requests contain them for other purposes.
     private static let reservedNames: Set<String> = [
-        "accept", "accept-encoding", "accept-language", "authorization", "connection", "content-encoding", "content-length", "content-type",
-        "cookie",
-        "date",
-        "expect", "host", "if-match", "if-none-match", "if-modified-since", "if-range", "if-unmodified-since", "idempotency-key", "range",
-        "te",
-        "trailer", "transfer-encoding", "upgrade", "user-agent",
+        "accept", "accept-cells", "accept-encoding", "accept-language", "access-control-request-headers", "access-control-request-method",
+        "authorization", "cache-control", "connection", "content-encoding", "content-length", "content-type", "cookie", "date", "dnt",
+        "expect", "forwarded", "host", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "if-unmodified-since", "last-event-id", "origin", "pragma", "proxy-authorization", "purpose", "range", "referer", "sec-fetch-dest",
+        "sec-fetch-mode", "sec-fetch-site", "sec-gpc", "sec-purpose", "te", "traceparent", "tracestate", "trailer", "transfer-encoding",
+        "upgrade", "user-agent", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-moz", "x-purpose", "x-real-ip",
+        "x-request-id",
     ]
 
     /// True if the text contains only letters, digits and hyphens, or is empty.
     fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
 
-    /// True if the text is a field name and no standard field of HTTP.
+    /// True if the text is a field name without another meaning.
     fileprivate var isOwnFieldName: Bool { isFieldName && !Self.reservedNames.contains(lowercased()) }
 }
 

@@ -165,11 +165,74 @@ struct ServiceConfigurationTests {
         arguments: [
             ("server.public-url", "https://x/y?z#q"), ("server.public-url", "https://a/\r\nX-Evil: y"), ("server.public-url", "https://"),
             ("server.public-url", "https://x/"), ("viewers.header", "Host"), ("viewers.header", "content-length"),
+            ("viewers.header", "X-Forwarded-For"), ("viewers.header", "Forwarded"), ("viewers.header", "via"),
+            ("viewers.attributes-header", "X-Real-IP"), ("viewers.attributes-header", "Accept-Cells"),
+            ("viewers.attributes-header", "traceparent"), ("viewers.attributes-header", "Tracestate"),
+            ("viewers.language-header", "DNT"), ("viewers.language-header", "Sec-GPC"), ("viewers.language-header", "X-Request-ID"),
         ])
     func misused(key: String, value: String) async throws {
         #expect(try #require(await refusal(flags: [key: value])).hasPrefix("\(key): "))
         for (key, value) in [("server.public-url", "https://feed.example:8443/api"), ("viewers.header", "X-Member")] {
             #expect(await refusal(flags: [key: value]) == nil)
+        }
+    }
+
+    @Test("One request field for two settings of the viewer is refused")
+    func sharedField() async throws {
+        let reason = "viewers: header, language-header and attributes-header must be different fields"
+        for flags in [
+            ["viewers.header": "X-Viewer-Language"], ["viewers.attributes-header": "x-viewer-id"],
+            ["viewers.language-header": "X-A", "viewers.attributes-header": "X-A"],
+        ] {
+            #expect(await refusal(flags: flags) == reason)
+        }
+        #expect(await refusal(flags: ["viewers.header": "", "viewers.language-header": "", "viewers.attributes-header": ""]) == nil)
+    }
+
+    @Test("Settings of tokens without keys are refused, also those of a program", arguments: ["admin.jwt", "viewers.jwt"])
+    func keylessTokens(section: String) async throws {
+        let start = "\(section): keys-file or jwks-url must be set; without keys these settings have no effect: "
+        let flags = ["\(section).issuer": "https://a.example", "\(section).audience": "feed"]
+        #expect(await refusal(flags: flags) == start + "issuer, audience")
+        let names = section == "admin.jwt" ? ["operator-claim", "roles-claim", "read-roles"] : ["viewer-claim", "attribute-claims"]
+        for name in names + ["allowed-networks"] {
+            #expect(await refusal(flags: ["\(section).\(name)": name == "allowed-networks" ? "10.0.0.0/8" : "x"]) == start + name)
+        }
+        let url = ["\(section).jwks-url": "https://a.example/keys"]
+        #expect(await refusal(flags: flags.merging(url) { $1 }) == nil)
+        // A file may state the defaults.
+        #expect(await refusal(flags: ["\(section).leeway": "30s", "\(section).algorithms": "RS256,ES256,EdDSA"]) == nil)
+        var configuration = ServiceConfiguration()
+        configuration.viewers.attributeClaims = ["plan"]
+        #expect(throws: ConfigurationError.self) { try configuration.validate() }
+    }
+
+    @Test("A role in two lists is refused")
+    func sharedRole() async throws {
+        let url = ["admin.jwt.jwks-url": "https://a.example/keys"]
+        let start = "admin.jwt: read-roles, edit-roles and publish-roles must have different roles; shared: "
+        let flags = ["admin.jwt.edit-roles": "x,y", "admin.jwt.publish-roles": "z,x"]
+        #expect(await refusal(flags: flags.merging(url) { $1 }) == start + "x")
+        #expect(await refusal(flags: ["admin.jwt.edit-roles": "publish"].merging(url) { $1 }) == start + "publish")
+        #expect(await refusal(flags: ["admin.jwt.edit-roles": "x,x"].merging(url) { $1 }) == nil)
+    }
+
+    @Test(
+        "A private or local host of the keys' URL requires its network",
+        arguments: [
+            ("10.0.0.1", "10.0.0.0/8"), ("127.0.0.1:8443", "127.0.0.0/8"), ("[fd00::1]", "fd00::/8"), ("localhost", "127.0.0.0/8"),
+            ("keys.localhost", "::1"), ("169.254.169.254", "169.254.0.0/16"),
+        ])
+    func privateKeys(host: String, network: String) async throws {
+        for section in ["viewers.jwt", "admin.jwt"] {
+            let url = ["\(section).jwks-url": "https://\(host)/keys"]
+            let start = "\(section).jwks-url: a private or local host requires its network in allowed-networks; the host is "
+            #expect(await refusal(flags: url)?.hasPrefix(start) == true)
+            #expect(await refusal(flags: url.merging(["\(section).allowed-networks": "192.0.2.0/24"]) { $1 })?.hasPrefix(start) == true)
+            #expect(await refusal(flags: url.merging(["\(section).allowed-networks": network]) { $1 }) == nil)
+            for open in ["https://login.example.com/keys", "https://9.9.9.9/keys"] {
+                #expect(await refusal(flags: ["\(section).jwks-url": open]) == nil)
+            }
         }
     }
 
