@@ -280,7 +280,7 @@ let package = Package(
         .target(
             name: "IntertwineIdentity",
             dependencies: [
-                "IntertwineFetch", "IntertwinePrimitives",
+                "IntertwineFetch", "IntertwineJSON", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
             ]),

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 /// A signed token in compact form (RFC 7515 section 7.1), split and decoded. Nothing of it is verified.
@@ -45,9 +46,21 @@ struct CompactToken {
             let signature = Base64URL.decode(parts[2])
         else { throw .malformed }
         (self.payload, self.signature, signed) = (payload, signature, token[..<parts[1].endIndex])
-        guard let header = try? JSONDecoder().decode(Header.self, from: Data(header)) else { throw .malformed }
+        guard let members = try? JSONObject(header), members.hasUniqueNames,
+            let header = try? JSONDecoder().decode(Header.self, from: Data(header))
+        else { throw .malformed }
         guard let algorithm = SignatureAlgorithm(rawValue: header.alg) else { throw .unsupportedAlgorithm }
         guard !header.hasExtensions, header.typ.map({ Self.types.contains($0.lowercased()) }) ?? true else { throw .unsupportedType }
         (self.algorithm, key) = (algorithm, header.kid)
+    }
+}
+
+extension JSONObject {
+    /// True if no two members have one name (RFC 7515 section 4). The decoder would take the first of them, other recipients the last.
+    ///
+    /// Nested objects are not read. Why: anyone can send a header.
+    fileprivate var hasUniqueNames: Bool {
+        var names: Set<String> = []
+        return members.allSatisfy { names.insert(String(decoding: characters(of: $0.name), as: UTF8.self)).inserted }
     }
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import IntertwineJSON
 
 /// The conditions that a token's claims must meet, and the locations of the claims that identify its sender.
 package struct TokenRules: Sendable {
@@ -61,6 +62,7 @@ struct TokenClaims: DecodableWithConfiguration {
     ///
     /// - Throws: ``TokenError`` for claims that violate the rules, but of `exp` and `nbf`, which depend on the time.
     init(_ payload: [UInt8], rules: TokenRules) throws(TokenError) {
+        guard let value = try? JSONValue(json: payload), value.hasUniqueNames else { throw .malformed }
         do {
             self = try JSONDecoder().decode(TokenClaims.self, from: Data(payload), configuration: rules)
         } catch {
@@ -107,5 +109,19 @@ struct TokenClaims: DecodableWithConfiguration {
         guard let seconds = try claims.decodeIfPresent(Double.self, forKey: ClaimKey(stringValue: name)) else { return nil }
         guard seconds.isFinite, seconds >= 0 else { throw TokenError.malformed }
         return Int64(min(seconds * 1_000, 9_007_199_254_740_992))
+    }
+}
+
+extension JSONValue {
+    /// True if no object has two members of one name (RFC 7519 section 4). The decoder would take the first of them, other recipients the
+    /// last.
+    fileprivate var hasUniqueNames: Bool {
+        switch self {
+        case .object(let members):
+            var names: Set<String> = []
+            return members.allSatisfy { names.insert($0.name).inserted && $0.value.hasUniqueNames }
+        case .list(let values): return values.allSatisfy(\.hasUniqueNames)
+        case .text, .integer, .number, .flag, .null: return true
+        }
     }
 }

@@ -157,6 +157,29 @@ struct TokenVerifierTests {
         #expect(await rejection(of: try maker.token(payload), by: try await maker.verifier()) == .malformed)
     }
 
+    @Test(
+        "Two claims of one name make a token malformed",
+        arguments: [
+            #""sub":"eve""#, #""\u0073ub":"eve""#, #""exp":4102444800"#, #""x":1,"x":1"#, #""a":{"roles":[],"b":1,"roles":[]}"#,
+            #""a":[1,{"b":1,"b":2}]"#, #""\u00e9":1,"e\u0301":1"#,
+        ])
+    func duplicates(_ members: String) async throws {
+        let maker = try await TokenMaker(.hs256)
+        let verifier = try await maker.verifier()
+        #expect(await rejection(of: try maker.token(claims(members)), by: verifier) == .malformed)
+        // A name may occur in different objects.
+        #expect(await rejection(of: try maker.token(claims(#""a":{"sub":"eve"},"b":[{"x":1},{"x":1}]"#)), by: verifier) == nil)
+    }
+
+    @Test(
+        "Two header parameters of one name make a token malformed",
+        arguments: [#""alg":"none""#, #""alg":"HS256""#, #""kid":"a","kid":"b""#, #""\u0061lg":"HS256""#])
+    func repeatedParameters(_ members: String) async throws {
+        let maker = try await TokenMaker(.hs256)
+        let token = try maker.token(header: "{\"alg\":\"HS256\",\(members)}")
+        #expect(await rejection(of: token, by: try await maker.verifier()) == .malformed)
+    }
+
     @Test("Deeply nested JSON is refused without harm")
     func nested() async throws {
         let maker = try await TokenMaker(.hs256)
