@@ -96,7 +96,7 @@ package struct KeyDocument: Sendable {
     private typealias Found = [Result<VerificationKey, KeyDocumentError>]
 
     private static func jsonKeys(_ bytes: [UInt8], origin: Origin) async throws(KeyDocumentError) -> Found {
-        let members: [JSONKey]
+        let members: [JSONKey?]
         do {
             members = try JSONDecoder().decode(JSONKeys.self, from: Data(bytes)).keys
         } catch {
@@ -106,6 +106,7 @@ package struct KeyDocument: Sendable {
         var found: Found = []
         for member in members {
             do throws(KeyDocumentError) {
+                guard let member else { throw KeyDocumentError("a member is no object") }
                 found.append(.success(try await member.key(origin: origin)))
             } catch {
                 found.append(.failure(error))
@@ -185,11 +186,19 @@ extension VerificationKey {
 private struct JSONKeys: Decodable {
     private enum CodingKeys: String, CodingKey { case keys }
 
-    var keys: [JSONKey]
+    /// A member of a set; nil if it is no object.
+    private struct Member: Decodable {
+        var key: JSONKey?
+
+        init(from decoder: any Decoder) { key = try? JSONKey(from: decoder) }
+    }
+
+    /// The keys; nil for a member that is no object.
+    var keys: [JSONKey?]
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        keys = container.contains(.keys) ? try container.decode([JSONKey].self, forKey: .keys) : [try JSONKey(from: decoder)]
+        keys = container.contains(.keys) ? try container.decode([Member].self, forKey: .keys).map(\.key) : [try JSONKey(from: decoder)]
     }
 }
 

@@ -58,6 +58,18 @@ struct KeyDocumentTests {
         #expect(document.ignored.contains("key 'owner' is private; verification needs the public key only"))
     }
 
+    @Test("A member of a set that is no object is ignored", arguments: ["null", "7", "\"k1\"", "[]", "true"])
+    func noObject(_ member: String) async throws {
+        let maker = try await TokenMaker(.es256, id: "k1")
+        for text in ["{\"keys\":[\(member),\(maker.jwk)]}", "{\"keys\":[\(maker.jwk),\(member)]}"] {
+            for origin in [KeyDocument.Origin.file, .remote] {
+                let document = try await KeyDocument(Array(text.utf8), origin: origin, algorithms: Self.all)
+                #expect(document.keys.map(\.id) == ["k1"] && document.ignored == ["a member is no object"])
+            }
+        }
+        #expect(await error("{\"keys\":[\(member)]}") == "has no usable keys: a member is no object")
+    }
+
     @Test("A document without usable keys is refused with the reasons")
     func unusable() async throws {
         let maker = try await TokenMaker(.es256, id: "k1")
