@@ -12,7 +12,8 @@ package final class TokenKeys: Sendable {
     package enum Event: Sendable {
         /// - Parameter ignored: The reasons for which keys of the document are not used.
         case loaded(keys: [String], ignored: [String])
-        case failed(String)
+        /// - Parameter keepsKeys: True if there are keys of an earlier reload, which stay valid.
+        case failed(String, keepsKeys: Bool)
     }
 
     /// The minimum number of milliseconds between two reloads that tokens cause.
@@ -128,7 +129,7 @@ package final class TokenKeys: Sendable {
         do {
             document = try await KeyDocument(try await fetch(), origin: origin, algorithms: algorithms)
         } catch {
-            return .failed("\(error)")
+            return .failed("\(error)", keepsKeys: current?.keys.isEmpty == false)
         }
         state.withLock { state in
             guard var keys = state.keys else {

@@ -125,7 +125,7 @@ package final class OperatorGuard: Sendable {
                 .tooManyRequests, nil, "Too many wrong tokens came from this address.", fields: [.retryAfter: String(seconds)])
         }
         if guesses.fail(peer) {
-            logger.warning("too many wrong admin tokens from an address; its tokens are rejected for a minute")
+            logger.warning("too many wrong admin tokens from an address; wrong ones get 429 for a minute, right ones are accepted")
         }
         return problem
     }

@@ -33,7 +33,8 @@ struct TokenKeysTests {
                 state.withLock { state in
                     switch event {
                     case .loaded(let keys, _): state.events.append(keys.joined(separator: " "))
-                    case .failed(let reason): state.events.append("failed: \(reason)")
+                    case .failed(let reason, let keepsKeys):
+                        state.events.append("failed, \(keepsKeys ? "with" : "without") keys: \(reason)")
                     }
                 }
             }
@@ -94,7 +95,7 @@ struct TokenKeysTests {
         origin.serve(document)
         await keys.reload(now: now + 1)
         #expect(keys.current?.keys.map(\.id) == ["k1"])
-        #expect(origin.events.last?.hasPrefix("failed: ") == true)
+        #expect(origin.events.last?.hasPrefix("failed, with keys: ") == true)
         let verifier = TokenVerifier(rules: TokenMaker.rules(), keys: keys)
         #expect(try await verifier.verify(try maker.token(), now: now).subject == "ada")
     }
@@ -167,7 +168,7 @@ struct TokenKeysTests {
         let keys = origin.keys()
         await keys.reload(now: now)
         #expect(keys.current == nil)
-        #expect(origin.events == ["failed: has no usable keys: key 'k1' is a secret, and was published"])
+        #expect(origin.events == ["failed, without keys: has no usable keys: key 'k1' is a secret, and was published"])
     }
 
     @Test("A token without kid is verified with each key of its algorithm")

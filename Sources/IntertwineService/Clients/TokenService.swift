@@ -66,7 +66,7 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
     func load() async throws(ConfigurationError) {
         guard let fileSetting else { return }
         switch await keys.reload(now: clock()) {
-        case .failed(let reason): throw ConfigurationError("\(fileSetting): \(reason)")
+        case .failed(let reason, _): throw ConfigurationError("\(fileSetting): \(reason)")
         case .loaded([], _): throw ConfigurationError("\(fileSetting): has no keys")
         case .loaded, nil: break
         }
@@ -111,6 +111,8 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
         do throws(FetchError) {
             head = try await stream.head()
             if head.status == 200 { while let bytes = try await stream.next() { body += bytes } }
+        } catch .tooManyRedirects {
+            throw KeyReadError(description: "the URL redirects to another one, and redirects are not followed")
         } catch {
             throw KeyReadError(description: error.explained(by: stream.refusal).replacing("sources.", with: "\(section)."))
         }
@@ -142,9 +144,10 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
                 metadata: [
                     "section": "\(section)", "kid": "\(keys.joined(separator: " "))", "ignored": "\(ignored.joined(separator: "; "))",
                 ])
-        case .failed(let reason):
+        case .failed(let reason, let keepsKeys):
             logger.warning(
-                "keys of tokens not loaded; the last ones stay valid", metadata: ["section": "\(section)", "error": "\(reason)"])
+                "keys of tokens not loaded; \(keepsKeys ? "the last ones stay valid" : "there are none, so no token is accepted")",
+                metadata: ["section": "\(section)", "error": "\(reason)"])
         }
     }
 }
