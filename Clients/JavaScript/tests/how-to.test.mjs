@@ -68,8 +68,20 @@ test("the React hook lists, loads, dismisses, undoes and follows", async () => {
       await until(() => rendered().join() === "user:bob,user:cyd");
       await undo.run();
       await until(() => rendered().join() === "user:ada,user:bob,user:cyd");
-      assert.equal(shown.isAtEnd, true);
+      assert.deepEqual([shown.isAtEnd, shown.error], [true, null]);
       view.unmount();
+      // A failed first page is an error, until a retry succeeds.
+      const { fetch } = globalThis;
+      let isRefusing = true;
+      const refusal = () => new Response('{"title":"No"}', { status: 403, headers: { "Content-Type": "application/problem+json" } });
+      globalThis.fetch = async (...request) => (isRefusing ? refusal() : fetch(...request));
+      const refused = renderer.create(createElement(Feed));
+      await until(() => shown.error?.message === "No");
+      isRefusing = false;
+      shown.loadMore();
+      await until(() => shown.error === null && shown.entries.length === 3);
+      refused.unmount();
+      globalThis.fetch = fetch;
     });
   } finally {
     await service.stop();
