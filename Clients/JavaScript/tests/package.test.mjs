@@ -36,8 +36,11 @@ test("the packed package has the sources, the declarations and the bundler, and 
     const packed = join(app, "node_modules", manifest.name);
     pack(packed);
     const sources = files(join(folder, "source")).map((name) => join("source", name));
-    assert.deepEqual(files(packed), [...sources, "README.md", "classic.mjs", "package.json"].sort());
-    for (const { types, default: code } of Object.values(manifest.exports).filter((one) => one.types)) {
+    assert.deepEqual(files(packed), [...sources, "LICENSE", "README.md", "classic.mjs", "package.json"].sort());
+    assert.equal(readFileSync(join(packed, "LICENSE"), "utf8"), readFileSync(join(folder, "../../LICENSE"), "utf8"));
+    // Tools without support for `exports` read the first two.
+    const entries = [{ types: manifest.types, default: manifest.main }, ...Object.values(manifest.exports).filter((one) => one.types)];
+    for (const { types, default: code } of entries) {
       for (const name of [types, code]) assert.ok(sources.includes(name.slice(2)), `${name} is missing`);
     }
     writeFileSync(join(app, "app.mjs"), `import { FeedList } from "${manifest.name}"; console.log(typeof FeedList);`);
