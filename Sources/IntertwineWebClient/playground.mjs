@@ -37,8 +37,9 @@ function pageClient(name) {
   });
 }
 
-/** Returns a picture in place of the images of the item. */
-async function sampleImage() {
+/** Returns a picture in place of the images of the item, and no content for their cancellations. */
+async function sampleImage(_, { method = "GET" } = {}) {
+  if (method !== "GET") return new Response(null, { status: 204 });
   const canvas = element("canvas", { width: 480, height: 320 });
   const context = canvas.getContext("2d");
   const sky = context.createLinearGradient(0, 0, 480, 320);

@@ -9,7 +9,7 @@ const types = {
   image: ["href", (value) => isText(value) && value !== ""],
   date: ["date", isDate],
   number: ["number", Number.isFinite],
-  link: ["href", (value) => isText(value) && /^https?:\/\//i.test(value)],
+  link: ["href", (value) => isText(value) && /^https?:\/\//i.test(value) && URL.canParse(value)],
   media: ["href", (value) => isText(value) && value !== ""],
 };
 

@@ -66,6 +66,7 @@ export class FeedClient {
    *
    * - key: the idempotency key. The service performs requests with an equal key once.
    * - owner, slot: the owner of the cell and the slot, for the request log. fetch: sends this request.
+   * - reportsLoss: false if a failure says nothing about the state of the service.
    *
    * Throws `UnavailableError`, `ProblemError`, the reason of `signal`, or the error of the function `token`.
    */
@@ -165,19 +166,22 @@ export class FeedClient {
     let token;
     try {
       token = await read();
+      if (token !== null) new Headers({ Authorization: `Bearer ${token}` });
     } catch (cause) {
       throw new TokenFailure("the token could not be read", { cause });
     }
     return fetch(url, token === null ? init : { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } });
   }
 
-  async #attempt(href, { method = "GET", headers = {}, body, key, owner, slot, keepalive = false, signal, fetch = this.fetch }) {
+  async #attempt(href, { method = "GET", headers = {}, body, key, owner, slot, keepalive = false, signal, fetch = this.fetch, reportsLoss = true }) {
     const url = this.resolve(href);
     if (url === null) throw new TypeError(`Invalid link: ${href}`);
-    const request = { method, hasKey: key !== undefined };
+    const request = { method, hasKey: key !== undefined, reportsLoss };
     const logged = key === undefined ? headers : { ...headers, "Idempotency-Key": key };
     const sent = this.fields(logged);
     if (body !== undefined) sent["Content-Type"] = "application/json";
+    // Throws a `TypeError` for an invalid field. The same error of `fetch` would count as a loss of the connection.
+    new Headers(sent);
     const scope = new AbortScope(signal ? [signal] : [], this.timeout);
     const init = { method, headers: sent, keepalive, redirect: "manual", signal: scope.signal };
     if (body !== undefined) init.body = JSON.stringify(body);
@@ -191,7 +195,7 @@ export class FeedClient {
       entry.end(signal?.aborted ? "cancelled" : "no response");
       signal?.throwIfAborted();
       if (cause instanceof TokenFailure) throw cause.cause;
-      this.connection?.reportLoss();
+      if (reportsLoss) this.connection?.reportLoss();
       return responseValue(null, { request, cause });
     } finally {
       scope.end();
@@ -210,8 +214,8 @@ export class FeedClient {
       return { status, value, tag: headers.get("etag"), language: headers.get("content-language") };
     } catch (error) {
       entry.complete(response, error.value ?? body);
-      if (error instanceof UnavailableError) this.connection?.reportLoss({ isResponding: true, retryAfter: error.retryAfter ?? 0 });
-      else this.connection?.reportSuccess();
+      if (!(error instanceof UnavailableError)) this.connection?.reportSuccess();
+      else if (request.reportsLoss) this.connection?.reportLoss({ isResponding: true, retryAfter: error.retryAfter ?? 0 });
       throw error;
     }
   }

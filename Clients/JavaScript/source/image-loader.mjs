@@ -100,7 +100,8 @@ export class ImageLoader extends EventTarget {
     request.isCancelled = true;
     const abort = () => request.abort();
     const { owner, id } = request;
-    const cancellation = owner && this.actions?.perform("cancellation", owner, { values: { request: id }, attempts: 1, fetch: this.fetch });
+    const options = { values: { request: id }, attempts: 1, fetch: this.fetch, reportsLoss: false };
+    const cancellation = owner && this.actions?.perform("cancellation", owner, options);
     if (cancellation) cancellation.then(abort, abort);
     else abort();
   }

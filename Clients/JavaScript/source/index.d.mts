@@ -134,6 +134,8 @@ export interface SendOptions {
   keepalive?: boolean;
   /** The maximum number of attempts. */
   attempts?: number;
+  /** False if a failure says nothing about the state of the service. */
+  reportsLoss?: boolean;
   /** The owner of the cell, for the request log. */
   owner?: unknown;
   slot?: string;

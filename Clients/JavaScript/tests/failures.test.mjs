@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  Actions, CellRegistry, Connection, FeedClient, FeedList, imageHref, ImageLoader, Impressions, Outbox, placeholderPixels, ProblemError,
+  Actions, bindingValue, CellRegistry, Connection, FeedClient, FeedList, imageHref, ImageLoader, Impressions, Outbox, placeholderPixels, ProblemError,
   UnavailableError,
 } from "../source/index.mjs";
 import { against, cell, page, quick, replies, request, undo } from "./broken-server.mjs";
@@ -42,6 +42,21 @@ test("does not retry a refused request", () => against(replies.status(400, { tit
 
 test("rejects a viewer name that a header field cannot contain", () => {
   for (const viewer of ["a\nb", "a\r", "\0"]) assert.throws(() => new FeedClient({ base: "http://127.0.0.1/", viewer }), TypeError);
+});
+
+test("rejects an invalid field of a request, which is no loss of the connection", () => against(replies.json(page()), async (client, server) => {
+  const losses = [];
+  client.connection = { reportLoss: () => losses.push(1), reportSuccess() {} };
+  client.headers = { "Accept-Language": "de\nfr" };
+  await assert.rejects(client.page("feed"), TypeError);
+  Object.assign(client, { headers: {}, token: () => "a\nb" });
+  await assert.rejects(client.page("feed"), TypeError);
+  assert.deepEqual([server.requests.length, losses.length], [0, 0]);
+}));
+
+test("shows no link without a valid URL", () => {
+  const shown = ["https://", "https://[", "https://example.com/a"].map((href) => bindingValue({ type: "link", href }));
+  assert.deepEqual(shown, [null, null, { type: "link", value: "https://example.com/a" }]);
 });
 
 const refusedToken = replies.status(401, { title: "Bearer token rejected", type: "/problems/bearer-token-rejected" });
@@ -260,6 +275,26 @@ test("loads the nearest image first, and no cancelled image", async () => {
   assert.deepEqual(asked, ["/1", "/3", "/2"]);
   await loader.request("/1").image;
   assert.equal(asked.length, 3, "the image is cached");
+});
+
+test("a failed cancellation is no loss of the connection", async () => {
+  const losses = [];
+  const client = new FeedClient({ base: "http://127.0.0.1/", connection: { reportLoss: () => losses.push(1), reportSuccess() {} } });
+  const methods = [];
+  // The app answers every request with an image, or with none.
+  const fetch = (_, { method = "GET", signal }) => {
+    methods.push(method);
+    if (method === "GET") return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return methods.length > 2 ? Promise.reject(new TypeError("no network")) : Promise.resolve(new Response("image", { headers: { "Content-Type": "image/png" } }));
+  };
+  const loader = new ImageLoader({ client, actions: new Actions({ client }), fetch });
+  const cancellation = { type: "request", method: "DELETE", href: "/images/requests/{request}", templated: true };
+  for (const href of ["/1", "/2"]) {
+    const request = loader.request(href, { owner: { cell: { id: "a", actions: { cancellation } } } });
+    loader.cancel(request);
+    await assert.rejects(request.image, { name: "ImageError" });
+  }
+  assert.deepEqual([methods, losses], [["GET", "DELETE", "GET", "DELETE"], []]);
 });
 
 test("requests the offered image scale for the screen", () => {
