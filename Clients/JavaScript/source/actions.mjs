@@ -12,13 +12,18 @@ export function resolveAction(cell, slot, values = {}) {
   return resolved(cell?.actions?.[slot], values);
 }
 
+/** Returns the label of an action, or another text if it has none. */
+export function labelOf(action, otherwise) {
+  return typeof action?.label === "string" && action.label !== "" ? action.label : otherwise;
+}
+
 const standardSlots = ["configuration", "cancellation", "selection", "deselection", "dismissal", "impression"];
 
 /** Returns the labelled slots that a kind declares in addition to the standard ones, for a menu: `{ slot, label }`. */
 export function customSlots(cell) {
   return Object.entries(cell.actions ?? {}).flatMap(([slot, action]) => {
-    const isLabelled = typeof action?.label === "string" && action.label !== "";
-    return !standardSlots.includes(slot) && isLabelled && resolved(action, {}) !== null ? [{ slot, label: action.label }] : [];
+    const label = labelOf(action, null);
+    return !standardSlots.includes(slot) && label !== null && resolved(action, {}) !== null ? [{ slot, label }] : [];
   });
 }
 

@@ -1,9 +1,9 @@
 // A reusable view for cells of one identifier. The feed defines the size of its content, a renderer its elements, and the configuration
 // action its texts and images. Below the content, a band has the label of an ad, the mark of a saved cell, and the tools.
-import { customSlots } from "../actions.mjs";
+import { customSlots, labelOf } from "../actions.mjs";
 import { bindingValue, disclosureOf } from "../bindings.mjs";
 import { displaySize } from "../page.mjs";
-import { fill } from "./binding-elements.mjs";
+import { clear, fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
 import { clearPlaceholder, showPlaceholder } from "./placeholder-image.mjs";
 import { mediaPlayer } from "./media-player.mjs";
@@ -116,9 +116,8 @@ export class CellView {
     this.frame = null;
     this.element.tabIndex = -1;
     for (const animation of this.element.getAnimations()) animation.cancel();
-    for (const outlet of Object.values(this.#outlets)) {
-      outlet.replaceChildren();
-      outlet.removeAttribute("title");
+    for (const outlet of Object.values(this.#outlets).flat()) {
+      clear(outlet);
       delete outlet.dataset.state;
       delete outlet.dataset.initials;
       clearPlaceholder(outlet);
@@ -128,18 +127,8 @@ export class CellView {
   /** Performs the bindings of a configuration: texts immediately, images when the cell is near the viewport. */
   bind(bindings) {
     for (const [part, binding] of Object.entries(bindings ?? {})) {
-      const outlet = this.#outlets[part];
       const shown = bindingValue(binding);
-      if (outlet === undefined || shown === null) continue;
-      fill(outlet, shown);
-      if (shown.type === "text") {
-        for (const avatar of this.content.querySelectorAll(".avatar")) avatar.dataset.initials = initials(shown.value);
-      }
-      if (shown.type === "media") this.#showPlayer(outlet, shown.value);
-      if (shown.type === "image") {
-        showPlaceholder(outlet, binding);
-        this.#imageViews.push({ binding, outlet, isShown: false, request: null });
-      }
+      if (shown !== null && Object.hasOwn(this.#outlets, part)) for (const outlet of [this.#outlets[part]].flat()) this.#show(outlet, shown, binding);
     }
   }
 
@@ -165,6 +154,18 @@ export class CellView {
       image.request = null;
       delete image.outlet.dataset.state;
       this.images.cancel(request);
+    }
+  }
+
+  #show(outlet, shown, binding) {
+    fill(outlet, shown);
+    if (shown.type === "text") {
+      for (const avatar of this.content.querySelectorAll(".avatar")) avatar.dataset.initials = initials(shown.value);
+    }
+    if (shown.type === "media") this.#showPlayer(outlet, shown.value);
+    if (shown.type === "image") {
+      showPlaceholder(outlet, binding);
+      this.#imageViews.push({ binding, outlet, isShown: false, request: null });
     }
   }
 
@@ -215,7 +216,7 @@ export class CellView {
   /** Shows controls for the cell's actions. */
   #showControls({ selection, dismissal }) {
     this.dismissTool.hidden = !dismissal && !this.removal;
-    const title = this.removal ?? (typeof dismissal?.label === "string" ? dismissal.label : "Dismiss");
+    const title = this.removal ?? labelOf(dismissal, "Dismiss");
     Object.assign(this.dismissTool, { title, ariaLabel: title });
     const link = selection?.type === "link" ? resolve(selection.href, this.base) : null;
     const tag = !selection ? null : link ? "a" : "button";
@@ -227,7 +228,7 @@ export class CellView {
     if (link) this.face.href = link;
     // A click on a player plays it, so the selection is in the band.
     const hasPlayer = this.content.querySelector(".media-outlet") !== null;
-    this.face.textContent = hasPlayer ? (selection.label ?? (link ? "Visit" : "Open")) : "";
+    this.face.textContent = hasPlayer ? labelOf(selection, link ? "Visit" : "Open") : "";
     if (hasPlayer) this.band.querySelector(".cell-tools").before(this.face);
     else this.content.before(this.face);
   }

@@ -8,8 +8,9 @@ const stride = 60;
 
 /** Returns a function `show(arguments, entry)` that opens the dialog in a tree. Its promise resolves when the dialog is closed. */
 export function imageZoom({ images, root }) {
-  return ({ username = "", image }, entry) =>
+  return ({ username: name, image }, entry) =>
     new Promise((closed) => {
+      const username = typeof name === "string" ? name : "";
       const stage = element("div.zoom-stage", { tabindex: "0", role: "group", "aria-label": "Image" });
       const scale = element("output.zoom-scale", { "aria-live": "off" });
       const button = (label, text) => element("button.zoom-button", { type: "button", "aria-label": label, title: label }, text);

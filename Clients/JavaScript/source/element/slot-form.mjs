@@ -11,7 +11,7 @@ let forms = 0;
 
 /** Returns a member's schema without the alternative `null` of an optional member. */
 function withoutNull(schema) {
-  const some = (schema.anyOf ?? schema.oneOf ?? []).find(({ type }) => type !== "null");
+  const some = [schema.anyOf, schema.oneOf].find(Array.isArray)?.find((one) => one?.type !== "null");
   const { type } = some ?? schema;
   return { ...schema, ...some, type: Array.isArray(type) ? type.find((one) => one !== "null") : type };
 }
@@ -119,10 +119,11 @@ function expressionOf(pattern, flags) {
  *
  * - title: the title of the form. root: the tree for the dialog. send(body): sends the input.
  */
-export function askForInput({ input: { properties = {}, required = [] }, title, root, send }) {
+export function askForInput({ input: { properties, required }, title, root, send }) {
   const form = `form-${++forms}`;
-  const fields = Object.entries(properties)
-    .map(([name, declared]) => new Field({ form, name, declared, isRequired: required.includes(name) }));
+  const isRequired = (name) => Array.isArray(required) && required.includes(name);
+  const fields = Object.entries(properties ?? {}).filter(([, declared]) => declared !== null && typeof declared === "object")
+    .map(([name, declared]) => new Field({ form, name, declared, isRequired: isRequired(name) }));
   const failure = element("p.field-error", { role: "alert" });
   const cancel = element("button.button.is-quiet", { type: "button" }, "Cancel");
   const submit = element("button.button", { type: "submit" }, "Send");

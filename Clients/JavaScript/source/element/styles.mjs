@@ -79,6 +79,8 @@ h2, p { margin: 0; }
   .cell .tool[data-tool="more"], .cell:not(.has-slots) .tool[data-tool="more"] { display: grid; }
 }
 
+/* Any rule of a template has priority over this size. Without attributes, an image has the width of the cell, and at most half its height. */
+:where(.template-image) { width: var(--image-width, 100%); max-width: 100%; height: var(--image-height, auto); max-height: var(--image-height, calc(var(--height) / 2)); aspect-ratio: 16 / 9; }
 /* A cell-specific colour replaces a missing image. */
 .image { position: relative; overflow: hidden; background: var(--image-light); }
 .image img, .image canvas { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }
