@@ -9,12 +9,17 @@ export function cellMenu({ root, commands }) {
   menu.addEventListener("keydown", (event) => {
     const items = Array.from(menu.children);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Tab") menu.hidePopover();
+    if (event.key === "Tab" || event.key === "Escape") close();
     if (step === undefined) return;
     event.preventDefault();
     items[(items.indexOf(root.activeElement) + step + items.length) % items.length].focus();
   });
   menu.addEventListener("toggle", ({ newState }) => opener?.setAttribute("aria-expanded", String(newState === "open")));
+  const close = () => {
+    const hasFocus = menu.contains(root.activeElement);
+    menu.hidePopover();
+    if (hasFocus) opener.focus({ preventScroll: true });
+  };
   // Scrolling closes the menu, because its cell moves.
   addEventListener("scroll", () => menu.isConnected && menu.hidePopover(), { passive: true });
 
@@ -23,7 +28,7 @@ export function cellMenu({ root, commands }) {
     menu.replaceChildren(...commands(entry).map(({ name, label, run }) => {
       const item = element("button.menu-item", { type: "button", role: "menuitem", tabindex: "-1", "data-menu": name }, label);
       item.addEventListener("click", () => {
-        menu.hidePopover();
+        close();
         run();
       });
       return item;

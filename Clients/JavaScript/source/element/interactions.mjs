@@ -1,4 +1,5 @@
 // The gestures of a person: selection, dismissal, custom slots and undo.
+import { labelOf } from "../actions.mjs";
 import { UnavailableError } from "../responses.mjs";
 import { uuid } from "../uuid.mjs";
 import { askForInput } from "./slot-form.mjs";
@@ -37,7 +38,7 @@ export class Interactions {
     const { dismissal } = entry.cell.actions ?? {};
     if (!dismissal) return;
     await this.#gesture(entry, {
-      slot: "dismissal", title: dismissal.label ?? `Dismiss ${entry.name}`, failure: "could not be dismissed",
+      slot: "dismissal", title: labelOf(dismissal, `Dismiss ${entry.name}`), failure: "could not be dismissed",
       options: { optimistic: () => this.feed.list.hide(entry), queueable: true },
       completed: (invocation) => {
         const { undo, isQueued } = invocation;
@@ -82,9 +83,20 @@ export class Interactions {
     await this.#exclusively(entry, failure, () => this.#gesture(entry, { key, ...gesture }), async () => {
       const { input } = entry.cell.actions?.[slot] ?? {};
       const hasInput = input !== null && typeof input === "object";
-      const invocation = hasInput ? await askForInput({ input, title, root: this.root, send: (body) => send({ body }) }) : await send({});
+      const invocation = hasInput ? await this.#ask(entry, { input, title, send: (body) => send({ body }) }) : await send({});
       if (invocation !== null) await completed(invocation);
     });
+  }
+
+  /** Shows a form. Afterwards the browser focuses the opener again; if that is gone, the cell or its neighbour gets the focus. */
+  async #ask(entry, form) {
+    const { index } = entry;
+    try {
+      return await askForInput({ ...form, root: this.root });
+    } finally {
+      const { entries } = this.feed.list;
+      if (this.root.activeElement === null) this.feed.focus(entry.index >= 0 ? entry : entries[Math.min(index, entries.length - 1)]);
+    }
   }
 
   async #revert({ undo }, entry) {
