@@ -22,7 +22,7 @@ PAGE = """<!doctype html>
 <intertwine-feed src="/feed?limit=9" viewer="ada">
   <template data-cell="UserSnapshotCollectionViewCell">
     <style>.mine { color: rgb(4, 5, 6); }</style>
-    <img data-bind="avatar" width="40" height="40" style="width: 40px; height: 40px"><strong class="mine" data-bind="username"></strong>
+    <img data-bind="avatar" width="40" height="40"><strong class="mine" data-bind="username"></strong>
     <button data-action="like">Like</button>
   </template>
 </intertwine-feed>
@@ -75,6 +75,7 @@ def it_has_templates_custom_properties_parts_and_events(browser, relay, service)
         "  getComputedStyle(circle.querySelector('[part=title]')).fontStyle, cell.querySelector('strong').textContent.length > 0,"
         "  document.querySelector('intertwine-feed').shadowRoot.querySelector('.feed').clientWidth]")
     assert style == ["rgb(1, 2, 3)", "4px", "rgb(4, 5, 6)", "italic", True, 700], style
+    assert browser.script(f"const {{ offsetWidth, offsetHeight }} = {mine}.querySelector('.image'); return [offsetWidth, offsetHeight]") == [40, 40]
     assert {exchange.headers["X-Viewer-ID"] for exchange in relay.passed("GET", "/feed")} == {"ada"}
     # A page handles a link itself.
     browser.script("document.querySelector('intertwine-feed').addEventListener('feedopen', (event) => { event.preventDefault(); window.opened = event.detail.href; })")
@@ -86,3 +87,132 @@ def it_has_templates_custom_properties_parts_and_events(browser, relay, service)
     browser.script("const element = document.querySelector('intertwine-feed'); element.remove(); window.empty = element.shadowRoot.childElementCount")
     assert browser.script("return window.empty") == 0
     assert messages(browser) == [], messages(browser)
+
+
+def page_of(template="", attributes='src="/feed?limit=9"', script=""):
+    return ('<!doctype html><html lang="en"><meta charset="utf-8"><title>App</title><body>'
+            '<script>window.faults = []; addEventListener("error", (event) => faults.push(event.message));'
+            'addEventListener("unhandledrejection", ({ reason }) => faults.push(String(reason)));</script>'
+            f'<intertwine-feed {attributes}>{template}</intertwine-feed><script>{script}</script>'
+            '<script type="module" src="/web-client/client/element/intertwine-feed.mjs"></script></body></html>')
+
+
+def cell(name, actions=None, **bindings):
+    return {"id": name, "identifier": "StoryCell", "size": {"width": 300, "height": 200},
+            "actions": {"configuration": {"type": "bind", "bindings": bindings}, **(actions or {})}}
+
+
+def page(*cells, following=None):
+    return 200, JSON, {"cells": list(cells), "page": {"limit": 9, "next": following, "previous": None}}
+
+
+def it_shows_templates_with_images_links_and_repeated_bindings(browser, relay, service):
+    href = service.cells()[0]["actions"]["configuration"]["bindings"]["avatar"]["href"]
+    site = {"type": "link", "href": "https://example.com/a"}
+    cells = [cell(name, title={"type": "text", "text": name}, image={"type": "image", "href": href}, site=link)
+             for name, link in (("good", site), ("bad", {"type": "link", "href": "https://"}))]
+    relay.answer = lambda exchange: page(*cells) if exchange.path.startswith("/feed?") else None
+    example = README.split('<template data-cell="StoryCell">')[1].split("</template>")[0]
+    relay.pages["/app"] = page_of(f'<template data-cell="StoryCell">{example}<i data-bind="title"></i><a data-bind="site"></a></template>')
+    browser.driver.get(relay.url + "app")
+    browser.wait(lambda: browser.count() == 2 and loaded(browser), "the cells")
+    shown = browser.script(
+        "return Array.from($$('.cell-content'), (content) => {"
+        "  const [box, h3, i, a] = ['.image', 'h3', 'i', 'a'].map((name) => content.querySelector(name));"
+        "  const texts = [h3.textContent, i.textContent, a.getAttribute('href'), a.textContent];"
+        "  return [box.offsetWidth, box.offsetHeight, ...texts, content.querySelectorAll('a').length]; })")
+    assert shown == [[300, 100, "good", "good", "https://example.com/a", "example.com", 1], [300, 100, "bad", "bad", None, "", 1]], shown
+    assert browser.script("return $('.cell').getAttribute('aria-labelledby') === $('.cell h3').id && window.faults.length === 0")
+
+
+def it_returns_the_focus_after_a_menu_and_a_form(browser, relay, service):
+    note = {"type": "object", "properties": {"note": {"type": "string"}, "none": None}}
+    action = {"type": "request", "method": "POST", "href": "/cells/x/report", "label": "Report", "input": note}
+    actions = {"report": action, "odd": {**action, "label": "Odd", "input": {"properties": None, "required": 5}},
+               "dismissal": {**action, "label": {}, "input": None}, "selection": {"type": "request", "method": "POST", "href": "/cells/x/zoom"}}
+    zoom = {"commands": [], "presentation": {"screen": "ImageZoom", "arguments": {"username": 5}}}
+
+    def answer(exchange):
+        if exchange.path.startswith("/feed?"):
+            return page(cell("a", actions), cell("b", actions))
+        return (200, JSON, zoom if exchange.path.endswith("zoom") else {"commands": []}) if exchange.path.startswith("/cells/x/") else None
+    relay.answer = answer
+    relay.pages["/app"] = page_of()
+    browser.driver.get(relay.url + "app")
+    browser.wait(lambda: browser.count() == 2, "the cells")
+    browser.script("$('.cell').focus()")
+    tool = "focused().dataset.tool === 'more' && focused().closest('.cell').dataset.id === 'a'"
+
+    def opened(name):
+        browser.script("$('[data-tool=more]').click()")
+        browser.script("$(`[data-menu=${arguments[0]}]`).focus()", name)
+
+    opened("report")
+    browser.press(Keys.ESCAPE)
+    browser.wait(lambda: browser.script("return " + tool), "the focus after Escape")
+    for end in (Keys.ESCAPE, "[type=button]", "[type=submit]"):
+        opened("report")
+        browser.press(Keys.ENTER)
+        browser.wait(lambda: browser.find("dialog[open] [name=note]"), "the form")
+        browser.press(end) if end == Keys.ESCAPE else browser.script("$(`dialog[open] ${arguments[0]}`).click()", end)
+        browser.wait(lambda: not browser.find("dialog") and browser.script("return " + tool), f"the focus after {end}")
+    opened("odd")
+    assert browser.script("return Array.from($$('.menu-item'), (item) => item.textContent)") == ["Report", "Odd", "Dismiss"]
+    browser.press(Keys.ENTER)
+    browser.wait(lambda: browser.find("dialog[open] [type=submit]"), "the form without fields")
+    browser.press(Keys.ESCAPE)
+    browser.wait(lambda: not browser.find("dialog"), "the closed form")
+    browser.script("$('.cell-face').click()")
+    browser.wait(lambda: "This person has no image." in browser.text("dialog.zoom"), "the screen without a name")
+    browser.press(Keys.ESCAPE)
+    browser.wait(lambda: browser.focused() == "a", "the focused cell")
+    opened("dismiss")
+    browser.press(Keys.ENTER)
+    browser.wait(lambda: ids(browser) == ["b"] and browser.focused() == "b", "the focus on the neighbour")
+    assert browser.script("return window.faults") == []
+
+
+def it_stops_at_unusable_and_empty_pages(browser, relay, service):
+    following = "http://["
+    relay.answer = lambda exchange: page(*map(cell, "abcdef"), following=following) if exchange.path.startswith("/feed?") else None
+    relay.pages["/app"] = page_of()
+    browser.driver.get(relay.url + "app")
+    browser.wait(lambda: browser.count() == 6, "the cells")
+    # A layout during the observation of sizes would be an error of the page.
+    for width in (500, 320, 700):
+        browser.script("feed.host.style.width = `${arguments[0]}px`; document.documentElement.style.fontSize = `${arguments[0] / 20}px`", width)
+        browser.wait(lambda: browser.script("return feed.host.parts.collection.layout.width") == width, "the layout")
+    time.sleep(0.2)
+    assert "ResizeObserver" not in str(browser.script("return window.faults")), browser.script("return window.faults")
+    for following in ("http://[", "javascript:alert(1)"):
+        browser.script("document.querySelector('intertwine-feed').reload()")
+        browser.wait(lambda: "The next page cannot be loaded." in browser.text("#state:not([hidden])"), "the message")
+        assert browser.text("#state button") == "Reload"
+    assert browser.script("return window.faults") == []
+    relay.exchanges.clear()
+    relay.answer = lambda exchange: page(following=f"/feed?cursor={len(relay.exchanges)}") if exchange.path.startswith("/feed?") else None
+    browser.script("document.querySelector('intertwine-feed').reload()")
+    browser.wait(lambda: browser.text("#state:not([hidden]) button") == "Load more", "the message")
+    time.sleep(0.3)
+    assert len(relay.passed("GET", "/feed?")) == 5, len(relay.passed("GET", "/feed?"))
+    browser.script("$('#state button').click()")
+    browser.wait(lambda: len(relay.passed("GET", "/feed?")) == 10 and browser.find("#state:not([hidden])"), "five further pages")
+
+
+def it_keeps_early_properties_and_names_invalid_attributes(browser, relay, service):
+    early = ("Object.assign(document.querySelector('intertwine-feed'), { token: () => 'secret', src: '/feed?limit=9', parts: 1, viewer: 'ada', "
+             "commands: [{ name: 'own', label: 'Own', paths: [], run() {} }] });")
+    relay.pages["/app"] = page_of(attributes="", script=early)
+    browser.driver.get(relay.url + "app")
+    browser.wait(lambda: relay.passed("GET", "/feed?"), "the request")
+    first = relay.passed("GET", "/feed?")[0]
+    assert (first.headers["Authorization"], first.headers["X-Viewer-ID"]) == ("Bearer secret", "ada")
+    browser.wait(lambda: browser.script("return feed.host?.parts?.list !== undefined && $('[data-tool=own]') !== null"), "the command")
+    first = "/feed?limit=9"
+    for name, value, valid in (("src", "http://[", first), ("src", "javascript:1", first), ("src", "", first), ("viewer", "a\nb", "ada"),
+                               ("viewer-header", "bad header", "X-Viewer-ID"), ("language", "de\nfr", "de"), ("cells", "a\nb", "own")):
+        browser.script("document.querySelector('intertwine-feed').setAttribute(...arguments)", name, value)
+        assert f"The attribute {name} of the element is not valid." in browser.text("#state"), browser.text("#state")
+        browser.script("document.querySelector('intertwine-feed').setAttribute(...arguments)", name, valid)
+        browser.wait(lambda: browser.count() > 0, f"the cells after a valid {name}")
+    assert browser.script("return window.faults.length === 0 && $('#banner').hidden")

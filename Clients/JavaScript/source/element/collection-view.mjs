@@ -27,7 +27,8 @@ export class CollectionView extends EventTarget {
   #frame = null;
   #layout;
   #events = new AbortController();
-  #resizes = new ResizeObserver(() => this.resized());
+  // A layout during the observation would change observed sizes again, which the browser reports as an error.
+  #resizes = new ResizeObserver(() => requestAnimationFrame(() => this.#events.signal.aborted || this.resized()));
   /** The indices of the visible cells at the last rendering. */
   #seen = { first: 0, end: 0 };
   /** The id of the cell that gets the focus when it appears, or null. */

@@ -2,9 +2,13 @@
 import { ProblemError, UnavailableError } from "../responses.mjs";
 import { element } from "./elements.mjs";
 
+/** After so many consecutive pages without cells, the person decides to load more. */
+const maxEmptyPages = 5;
+
 export class FeedLoader {
   #isLoading = false;
   #isRefused = false;
+  #emptyPages = 0;
   #events = new AbortController();
 
   /**
@@ -24,9 +28,17 @@ export class FeedLoader {
   }
 
   async loadNext() {
-    if (this.#isLoading || this.#isRefused || this.#events.signal.aborted || this.list.isAtEnd || this.connection.isLost) return;
+    if (this.#isLoading || this.#hasStopped || this.#events.signal.aborted || this.list.isAtEnd || this.connection.isLost) return;
+    const { length } = this.list.pages.loaded;
     await this.run(() => this.list.loadNext());
+    const { loaded } = this.list.pages;
+    if (loaded.length > length) this.#emptyPages = loaded.at(-1).count > 0 ? 0 : this.#emptyPages + 1;
+    if (this.#emptyPages === maxEmptyPages && !this.list.isAtEnd) this.#pause();
     this.feed.schedule();
+  }
+
+  get #hasStopped() {
+    return this.#isRefused || this.#emptyPages >= maxEmptyPages;
   }
 
   /** Runs a function that loads pages, and shows a message if the service refuses. */
@@ -37,8 +49,9 @@ export class FeedLoader {
       await load();
     } catch (error) {
       // If the service is unavailable, loading continues when the connection is restored.
-      if (error instanceof ProblemError) this.#refused(error);
-      else if (!(error instanceof UnavailableError)) throw error;
+      if (error instanceof UnavailableError) return;
+      if (!(error instanceof ProblemError)) console.warn("A page cannot be loaded.", error);
+      this.#refused(error);
     } finally {
       this.#isLoading = false;
       this.feed.element.ariaBusy = "false";
@@ -48,9 +61,17 @@ export class FeedLoader {
   #update() {
     this.skeletons.hidden = true;
     const isEmpty = this.list.isAtEnd && this.list.entries.length === 0;
-    this.state.hidden = !isEmpty;
-    if (!isEmpty) return;
-    this.#show(...this.empty, "Reload");
+    this.state.hidden = !isEmpty && !this.#hasStopped;
+    if (isEmpty) this.#show(...this.empty);
+  }
+
+  #pause() {
+    this.state.hidden = false;
+    this.#show(`The last ${maxEmptyPages} pages are empty.`, ["The feed has further pages."], "Load more", () => {
+      this.#emptyPages = 0;
+      this.state.hidden = true;
+      this.loadNext();
+    });
   }
 
   #refused({ message }) {
@@ -58,15 +79,15 @@ export class FeedLoader {
     this.skeletons.hidden = true;
     this.state.hidden = false;
     const hasCells = this.list.entries.length > 0;
-    this.#show(hasCells ? "The next page cannot be loaded." : "The feed cannot be loaded.", [message], "Reload");
+    this.#show(hasCells ? "The next page cannot be loaded." : "The feed cannot be loaded.", [message]);
   }
 
-  #show(title, text, label) {
+  #show(title, text, label = "Reload", press = () => this.reload()) {
     // The ARIA role `feed` requires articles.
     const isFeed = this.list.entries.length > 0;
     Object.assign(this.feed.element, { role: isFeed ? "feed" : null, ariaLabel: isFeed ? "Feed" : null });
     const button = element("button.button", { type: "button" }, label);
-    button.addEventListener("click", () => this.reload());
+    button.addEventListener("click", press);
     this.state.replaceChildren(element("h2.state-title", {}, title), element("p", {}, ...text), button);
   }
 }

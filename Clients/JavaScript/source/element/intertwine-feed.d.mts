@@ -37,6 +37,8 @@ export interface FeedEventMap {
 export class IntertwineFeed extends HTMLElement {
   /** The URL of the first page. */
   src: string | null;
+  /** The viewer's name. */
+  viewer: string | null;
   /** The client. Set it before `src`; by default the element makes one for the origin of `src`. */
   client: FeedClient | null;
   /** Sends the requests for images. */

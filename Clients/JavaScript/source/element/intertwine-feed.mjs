@@ -1,5 +1,5 @@
 // The element `<intertwine-feed src="/feed">`, which shows a feed, performs its actions, and follows its changes.
-import { Actions, customSlots } from "../actions.mjs";
+import { Actions, customSlots, labelOf } from "../actions.mjs";
 import { Connection } from "../connection.mjs";
 import { decodeImage } from "../decode-image.mjs";
 import { DetailEvent } from "../detail-event.mjs";
@@ -52,16 +52,17 @@ const outlines = 40;
 export class IntertwineFeed extends HTMLElement {
   static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells", "text-scale"];
 
+  // The page may have set properties before the element was defined. The fields keep those values.
   /** The client. If it is not set, the element makes one for the origin of `src`. */
-  client = null;
+  client = this.client ?? null;
   /** Sends the requests for images; by default those of the client do. */
-  imageFetch = null;
+  imageFetch = this.imageFetch ?? null;
   /** Returns the bearer token of a request, as the option `token` of `FeedClient` does. Set it before `src`. */
-  token = null;
+  token = this.token ?? null;
   /** Further commands for each cell: `{ name, label, key, paths, run(entry) }`, with the paths of an icon in a box of 24 by 24. */
-  commands = [];
+  commands = this.commands ?? [];
   /** The functions that show screens, by the name in presentations: `show(arguments, entry)` returns a promise of the end. */
-  screens = {};
+  screens = this.screens ?? {};
   #session = null;
   #insets = { top: 0, bottom: 0 };
   #textScale = 1;
@@ -70,6 +71,13 @@ export class IntertwineFeed extends HTMLElement {
     super();
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [styles()];
+    // A value that was set before the definition would hide the accessor. A read-only property ignores it.
+    for (const name of ["src", "viewer", "parts", "textScale"]) {
+      if (!Object.hasOwn(this, name)) continue;
+      const value = this[name];
+      delete this[name];
+      Reflect.set(this, name, value);
+    }
   }
 
   /** The URL of the first page. */
@@ -79,6 +87,16 @@ export class IntertwineFeed extends HTMLElement {
 
   set src(src) {
     this.setAttribute("src", src);
+  }
+
+  /** The viewer's name, or null. */
+  get viewer() {
+    return this.getAttribute("viewer");
+  }
+
+  set viewer(viewer) {
+    if (viewer === null || viewer === undefined) this.removeAttribute("viewer");
+    else this.setAttribute("viewer", viewer);
   }
 
   /** The parts of the running element: `{ list, collection, images, actions, interactions, connection, skeletons }`, or null. */
@@ -143,6 +161,11 @@ export class IntertwineFeed extends HTMLElement {
 
   #start() {
     if (this.#session !== null || !this.isConnected || this.src === null) return;
+    const invalid = invalidAttribute(this);
+    if (invalid !== null) {
+      this.#showInvalid(invalid);
+      return;
+    }
     const screen = document.documentElement.clientWidth;
     // The margins of a page beside the element are not a narrow column.
     const width = this.clientWidth > 0 && this.clientWidth < screen - 64 ? this.clientWidth : screen;
@@ -152,6 +175,13 @@ export class IntertwineFeed extends HTMLElement {
     this.updateInsets();
     this.dispatchEvent(new DetailEvent("feedstart"));
     this.#session.collection.schedule();
+  }
+
+  #showInvalid(name) {
+    const title = element("h2.state-title", {}, "The feed cannot be loaded.");
+    const text = element("p", {}, `The attribute ${name} of the element is not valid.`);
+    const attributes = { id: "state", "aria-label": "State of the feed", lang: "en", part: "state" };
+    this.shadowRoot.replaceChildren(element("section.state", attributes, title, text));
   }
 
   #end() {
@@ -221,7 +251,8 @@ export class IntertwineFeed extends HTMLElement {
     const resized = () => this.updateInsets();
     addEventListener("resize", resized);
     // The element `.ruler` has the font size of the root element as its width.
-    const fontSizes = new ResizeObserver(() => this.#updateTextScale());
+    // A layout during the observation would change observed sizes again, which the browser reports as an error.
+    const fontSizes = new ResizeObserver(() => requestAnimationFrame(() => this.#updateTextScale()));
     fontSizes.observe(surface.ruler);
     const end = () => {
       fontSizes.disconnect();
@@ -278,7 +309,7 @@ export class IntertwineFeed extends HTMLElement {
         ...customSlots(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
         ...this.commands.map(({ name, label, run }) => ({ name, label, run: () => run(entry) })),
         ...(removal ?? entry.cell.actions?.dismissal
-          ? [{ name: "dismiss", label: removal ?? entry.cell.actions.dismissal.label ?? "Dismiss", run: () => dismiss(entry) }]
+          ? [{ name: "dismiss", label: removal ?? labelOf(entry.cell.actions.dismissal, "Dismiss"), run: () => dismiss(entry) }]
           : []),
       ],
     });
@@ -299,7 +330,7 @@ export class IntertwineFeed extends HTMLElement {
       else if (tool !== undefined) this.commands.find(({ name }) => name === tool)?.run(entry);
       else if (action === "dismissal") dismiss(entry);
       else if (action === "selection" || target.matches("button.cell-face")) interactions.select(entry);
-      else if (action !== undefined) interactions.perform(entry, action, entry.cell.actions?.[action]?.label ?? action);
+      else if (action !== undefined) interactions.perform(entry, action, labelOf(entry.cell.actions?.[action], action));
       else if (target.matches("a.cell-face")) actions.perform("selection", entry);
     });
   }
@@ -322,6 +353,26 @@ export class IntertwineFeed extends HTMLElement {
   /** Dispatches a cancelable event. Returns false if the page handles it. */
   #ask(type, detail = null) {
     return this.dispatchEvent(new CustomEvent(type, { detail, cancelable: true, bubbles: true, composed: true }));
+  }
+}
+
+/** Returns the name of the first attribute whose value no request can contain, or null. */
+function invalidAttribute(feed) {
+  const fields = {
+    language: (value) => ["Accept-Language", value], cells: (value) => ["Accept-Cells", value], "viewer-header": (value) => [value, ""],
+  };
+  if (feed.src.trim() === "" || resolve(feed.src, document.baseURI) === null) return "src";
+  // The client encodes other characters of the name.
+  if (/[\0\r\n]/.test(feed.viewer ?? "")) return "viewer";
+  return Object.keys(fields).find((name) => feed.hasAttribute(name) && !isField(...fields[name](feed.getAttribute(name)))) ?? null;
+}
+
+function isField(name, value) {
+  try {
+    new Headers([[name, value]]);
+    return true;
+  } catch {
+    return false;
   }
 }
 
