@@ -3,13 +3,22 @@
 const isText = (value) => typeof value === "string";
 const isDate = (value) => isText(value) && /^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(Date.parse(value));
 
+/** Returns true for a valid URL with the scheme `http` or `https`. Safari has `URL.canParse` since version 17 only. */
+function isLink(value) {
+  try {
+    return isText(value) && /^https?:\/\//i.test(value) && new URL(value).host !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** The member with the value, and its validator, by type. */
 const types = {
   text: ["text", isText],
   image: ["href", (value) => isText(value) && value !== ""],
   date: ["date", isDate],
   number: ["number", Number.isFinite],
-  link: ["href", (value) => isText(value) && /^https?:\/\//i.test(value) && URL.canParse(value)],
+  link: ["href", isLink],
   media: ["href", (value) => isText(value) && value !== ""],
 };
 
