@@ -114,8 +114,9 @@ final class SignalHandler {
     init(_ outcome: String?) {
         let state = State(outcome.map { .known($0, tell: {}) } ?? .unknown)
         self.state = state
+        // Before Dispatch handles a signal, its default action ends the process. An ignored signal would be lost.
+        let isRegistered = DispatchSemaphore(value: 0)
         for number in Self.signals {
-            signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 // The lock is held until the process ends, so that a thread about to commit is blocked.
@@ -130,9 +131,11 @@ final class SignalHandler {
                     Self.endProcess(by: number)
                 }
             }
+            source.setRegistrationHandler { isRegistered.signal() }
             source.resume()
             sources.append(source)
         }
+        for _ in Self.signals { isRegistered.wait() }
     }
 
     /// Ends the process by the default action of a signal, so that a waiting parent sees the signal.

@@ -171,7 +171,7 @@ final class ViewerReader: Sendable {
         do throws(TokenError) {
             return try await tokens.verify(token, now: now)
         } catch {
-            if !error.isTemporary { _ = rejections.wait(.tokens, network: network, viewer: nil, now: moment) }
+            if !error.isTemporary { rejections.consume(.tokens, network: network, now: moment) }
             throw .rejectedToken(error)
         }
     }

@@ -56,6 +56,11 @@ final class WriteLimiter: Sendable {
         return wait <= 0 ? nil : max(1, Int((wait / 1_000).rounded(.up)))
     }
 
+    /// Takes one write from the bucket of an address, even if it is empty. Why: concurrent requests pass ``pause(_:network:now:)`` together.
+    func consume(_ group: Group, network: Int, now: Int64) {
+        state.withLock { $0.addresses.consume(Self.key(group, network), Double(now)) }
+    }
+
     /// Returns a hash of an address; of an IPv6 address, of its network (/64), because one client controls all of it.
     static func network(of address: String) -> Int {
         var hasher = Hasher()
@@ -82,6 +87,8 @@ private struct Buckets {
     private static let capacity = 65_536
     /// Milliseconds in which an empty bucket fills.
     private static let window = 60_000.0
+    /// The maximum number of milliseconds until a bucket is full. It is less than two windows, beyond which a time is ignored.
+    private static let limit = 1.5 * window
 
     /// Milliseconds in which one write is refilled.
     private let interval: Double
@@ -99,7 +106,7 @@ private struct Buckets {
             full = full.filter { $0.value > now }
             if full.count > Self.capacity / 2 { full = [:] }
         }
-        full[key] = time(key, now) + interval
+        full[key] = min(time(key, now) + interval, now + Self.limit)
     }
 
     /// Returns the time at which the bucket is full. A time more than two windows ahead comes from a clock that was set back, and is ignored.

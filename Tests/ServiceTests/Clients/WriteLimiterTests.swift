@@ -31,6 +31,17 @@ struct WriteLimiterTests {
         #expect(wait(4) == 11 && wait(5) == 10)
     }
 
+    @Test("Concurrent requests that were admitted together are all counted, and many of them do not fill the bucket")
+    func debt() {
+        let limiter = WriteLimiter(address: 6, viewer: 1_000)
+        let network = WriteLimiter.network(of: "192.0.2.1")
+        func pause(_ seconds: Int64) -> Int? { limiter.pause(.tokens, network: network, now: Self.start + seconds * 1_000) }
+        for _ in 0..<9 { limiter.consume(.tokens, network: network, now: Self.start) }
+        #expect(pause(0) == 40 && pause(39) == 1 && pause(40) == nil)
+        for _ in 0..<1_000 { limiter.consume(.tokens, network: network, now: Self.start + 40_000) }
+        #expect(pause(40) == 40 && pause(39) == 41)
+    }
+
     @Test("Each address, IPv6 network and viewer has a separate rate limit")
     func clients() {
         let limiter = WriteLimiter(address: 4, viewer: 2)
