@@ -53,7 +53,6 @@ struct ClientInfo {
     }
 
     private mutating func add(_ name: String, _ names: FieldNames, _ value: () -> String) {
-        // A field of the configuration may also be one of the other fields.
         if name == names.viewer {
             viewerIsRepeated = viewer != nil
             viewer = value()

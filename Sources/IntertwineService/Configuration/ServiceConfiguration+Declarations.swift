@@ -15,11 +15,7 @@ extension ServiceConfiguration {
     /// `images.fallbacks`.
     ///
     /// ```swift
-    /// do throws(ConfigurationError) {
-    ///     try configuration.check(extensions)
-    /// } catch {
-    ///     print(error.reasons.joined(separator: "\n"))
-    /// }
+    /// try configuration.check(extensions)
     /// ```
     ///
     /// - Throws: `ConfigurationError` with all faults.
