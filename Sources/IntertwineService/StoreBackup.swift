@@ -54,13 +54,14 @@ package struct StoreBackup: Sendable {
     ///
     /// - Parameters:
     ///   - target: The path of the folder, which must not exist.
-    ///   - isIncomplete: Called with the path of the incomplete folder. ``removeIncomplete(_:)`` removes it after an interruption.
+    ///   - onInterruption: Called with a function that removes the incomplete folder after an interruption.
     ///   - willFinish: Called before the folder gets its name. Before it, an interruption makes no backup.
     ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
     /// - Returns: One line about the content.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     package static func create(
-        in target: String, of configuration: ServiceConfiguration, isIncomplete: @escaping @Sendable (_ path: String) -> Void,
+        in target: String, of configuration: ServiceConfiguration,
+        onInterruption: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         willFinish: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> String {
@@ -72,7 +73,8 @@ package struct StoreBackup: Sendable {
             let folder = URL(fileURLWithPath: target).standardizedFileURL.path
             try checkAbsent(folder)
             let draft = try Draft(folder + ".partial")
-            isIncomplete(draft.path)
+            let path = draft.path
+            onInterruption { removeIncomplete(path) }
             do {
                 try draft.copy(source, includesKey: configuration.signing.key.isEmpty, onProgress)
                 let copy = StoreBackup(draft.path)
@@ -111,14 +113,14 @@ package struct StoreBackup: Sendable {
     /// - Parameters:
     ///   - source: The folder of a backup, or the file of the items of another store.
     ///   - overwrites: True if an existing store is replaced.
-    ///   - isIncomplete: Called with the path of the incomplete copy. ``removeIncomplete(_:)`` removes it after an interruption.
+    ///   - onInterruption: Called with a function that removes the incomplete copy and records the failure after an interruption.
     ///   - willReplace: Called before the first change of the store. Before it, an interruption changes nothing.
     ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
     /// - Returns: One line about the content, and one line for each finding. With a finding, nothing is restored.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     package static func restore(
         _ source: String, to configuration: ServiceConfiguration, overwrites: Bool,
-        isIncomplete: @escaping @Sendable (_ path: String) -> Void, willReplace: @escaping @Sendable () -> Void,
+        onInterruption: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void, willReplace: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> (summary: String, findings: [String]) {
         let (backup, target) = (try existing(source), try fileStore(configuration))
@@ -133,10 +135,14 @@ package struct StoreBackup: Sendable {
             return []
         }
         guard findings.isEmpty else { return ("", findings) }
-        return try await configuration.audited("restore", source) { _ in
+        return try await configuration.audited("restore", source) { note in
             try await blocking {
                 let draft = try Draft(target.items + ".restoring")
-                isIncomplete(draft.path)
+                let path = draft.path
+                onInterruption {
+                    removeIncomplete(path)
+                    note.flushOnFailure()
+                }
                 defer { draft.remove() }
                 let hasKey = try backup.keyFile.read() != nil
                 try draft.copy(backup, includesKey: hasKey, onProgress)
@@ -150,7 +156,7 @@ package struct StoreBackup: Sendable {
     }
 
     /// Removes an incomplete copy of this process, which is about to end.
-    package static func removeIncomplete(_ path: String) {
+    private static func removeIncomplete(_ path: String) {
         // The copy may add a file meanwhile.
         for _ in 0..<10 where access(path, F_OK) == 0 { try? FileManager.default.removeItem(atPath: path) }
     }

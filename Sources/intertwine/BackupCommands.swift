@@ -25,11 +25,10 @@ struct BackupCommand: AsyncParsableCommand {
         let progress = CopyProgressLine()
         let interruption = SignalHandler("no backup was made")
         defer { interruption.end() }
-        let notify = interruption.notifying
         let summary: String
         do {
             summary = try await StoreBackup.create(
-                in: target, of: configuration, isIncomplete: { path in notify { StoreBackup.removeIncomplete(path) } },
+                in: target, of: configuration, onInterruption: interruption.notifying,
                 willFinish: interruption.committing, onProgress: progress.show)
         } catch {
             progress.end()
@@ -89,12 +88,11 @@ struct RestoreCommand: AsyncParsableCommand {
         let progress = CopyProgressLine()
         let interruption = SignalHandler("nothing was restored")
         defer { interruption.end() }
-        let notify = interruption.notifying
         let result: (summary: String, findings: [String])
         do {
             result = try await StoreBackup.restore(
                 source, to: configuration, overwrites: overwrite,
-                isIncomplete: { path in notify { StoreBackup.removeIncomplete(path) } },
+                onInterruption: interruption.notifying,
                 willReplace: interruption.committing, onProgress: progress.show)
         } catch {
             progress.end()

@@ -239,7 +239,10 @@ struct BackupTests {
                     #expect(code != 0 || isComplete, "\(process.lines)")
                     let isDenied = process.lines.contains { $0.hasPrefix("interrupted; no") }
                     #expect(!isDenied || code == -signal && !isComplete, "\(process.lines)")
-                    if isDenied { #expect(!files.fileExists(atPath: "\(target).partial")) }
+                    guard isDenied else { continue }
+                    #expect(!files.fileExists(atPath: "\(target).partial"))
+                    let left = (try? files.contentsOfDirectory(atPath: target)) ?? []
+                    #expect(!left.contains { $0.hasSuffix(".restoring") }, "\(left)")
                 }
             }
         }
