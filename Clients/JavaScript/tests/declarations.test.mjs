@@ -1,7 +1,9 @@
 // The TypeScript declarations contain every export and every method. The compiler checks the types.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as code from "../source/index.mjs";
@@ -30,6 +32,22 @@ test("a TypeScript app compiles", () => {
   const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node16", "--lib", "es2022,dom,dom.iterable"];
   execFileSync("tsc", [...flags, path("types.ts")], { stdio: ["ignore", "inherit", "inherit"] });
 });
+
+for (const resolution of ["node", "node16"]) {
+  test(`an app finds the types of client and element with moduleResolution ${resolution}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), "types-"));
+    try {
+      mkdirSync(join(folder, "node_modules"));
+      symlinkSync(path(".."), join(folder, "node_modules/intertwine-client"));
+      const imports = 'import { FeedClient } from "intertwine-client";\nimport { IntertwineFeed } from "intertwine-client/element";\n';
+      writeFileSync(join(folder, "app.mts"), `${imports}export const types: [typeof FeedClient, typeof IntertwineFeed] = [FeedClient, IntertwineFeed];\n`);
+      const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", resolution];
+      execFileSync("tsc", [...flags, "app.mts"], { cwd: folder, stdio: ["ignore", "inherit", "inherit"] });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+}
 
 test("the package has the service's version", () => {
   const { version } = JSON.parse(readFileSync(path("../package.json"), "utf8"));
