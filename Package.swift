@@ -298,7 +298,7 @@ let package = Package(
 
         // Floor 0: what is written the same way everywhere. No Foundation.
         // Declarations of these three are public, because the compiler inlines and specializes only public functions in other modules.
-        .target(name: "IntertwinePrimitives"),
+        .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineLinux"]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
         // Apart from the primitives, because the HTTP server needs no cryptography.
         .target(name: "IntertwineSigning", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),

@@ -73,6 +73,18 @@ int64_t clinux_monotonic_nanoseconds(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+bool clinux_semaphore_wait(sem_t *semaphore, int64_t nanoseconds) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    int64_t fraction = end.tv_nsec + nanoseconds % 1000000000;
+    end.tv_sec += nanoseconds / 1000000000 + fraction / 1000000000;
+    end.tv_nsec = fraction % 1000000000;
+    int result;
+    do result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
+    while (result < 0 && errno == EINTR);
+    return result == 0;
+}
+
 int clinux_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0;
 }

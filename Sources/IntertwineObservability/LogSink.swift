@@ -68,12 +68,12 @@ public final class LogSink: Sendable {
 
     /// Blocks until all appended lines are written, at most for a second. Why: a stuck reader must not delay the end of the process.
     public func flush() {
-        let done = DispatchSemaphore(value: 0)
+        let done = MonotonicSemaphore()
         queue.async {
             self.writeAll()
             done.signal()
         }
-        _ = done.wait(timeout: .now() + .seconds(1))
+        _ = done.wait(for: .seconds(1))
     }
 
     /// Writes all pending lines, on the queue.

@@ -1,7 +1,7 @@
-internal import Dispatch
 internal import Glibc
 internal import IntertwineEventLoop
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import Logging
 internal import Synchronization
 
@@ -34,7 +34,7 @@ final class Watchdog: Sendable {
     private let logger: Logger
     private let threads = ParkedThreads()
     private let pool = Atomic<UInt64>(0)
-    private let end = DispatchSemaphore(value: 0)
+    private let end = MonotonicSemaphore()
 
     /// - Parameter stopTime: The maximum time of a stop until the last connection is closed.
     init(_ servers: [HTTPServer], state: ServiceState, stopTime: Duration, notifier: SystemdNotifier?, logger: Logger) {
@@ -64,7 +64,7 @@ final class Watchdog: Sendable {
         var progress = Progress()
         var stopping: ContinuousClock.Instant?
         let tick = min(Self.tick, notifier?.watchdogInterval.map { $0 / 3 } ?? Self.tick)
-        while end.wait(timeout: .now() + tick / .seconds(1)) == .timedOut {
+        while !end.wait(for: tick) {
             if state.isDraining, stopping == nil { stopping = .now }
             if let stopping, stopping.duration(to: .now) > stopTime + Self.margin { endProcess() }
             check(&progress, after: tick)

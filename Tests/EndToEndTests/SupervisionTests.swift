@@ -66,6 +66,24 @@ struct SupervisionTests {
         }
     }
 
+    @Test("A time of day that is set back does not delay the watchdog")
+    func setBack() async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let listener = try NotificationSocket("\(folder)/notify")
+            // To the service, the kernel's time of day is an hour behind.
+            let clock = try MovableClock()
+            clock.offset = 3_600
+            let environment = ["NOTIFY_SOCKET": "\(folder)/notify", "WATCHDOG_USEC": "300000"]
+            let service = try RunningService(environment: environment.merging(clock.environment) { $1 })
+            #expect(listener.next() == "READY=1")
+            for _ in 0..<3 { #expect(listener.next() == "WATCHDOG=1") }
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait() == 0)
+        }
+    }
+
     @Test("An invalid notification socket or watchdog process id has no effect")
     func unnotified() async throws {
         try await offPool {

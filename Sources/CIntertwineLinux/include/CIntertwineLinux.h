@@ -2,6 +2,7 @@
 
 // Linux calls that Swift cannot import: calls behind _GNU_SOURCE, macros and variadic functions.
 
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,9 @@ int clinux_timerfd_arm(int timer, int64_t nanoseconds);
 
 /// CLOCK_MONOTONIC in nanoseconds.
 int64_t clinux_monotonic_nanoseconds(void);
+
+/// Waits for a semaphore, at most for a time of CLOCK_MONOTONIC. Returns false if the time ended first.
+bool clinux_semaphore_wait(sem_t *semaphore, int64_t nanoseconds);
 
 /// Opens a file below a folder for reading, without symbolic links and without blocking. Returns the
 /// descriptor or -errno: -ELOOP for a symbolic link, -EXDEV for a path outside the folder.

@@ -86,7 +86,7 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     /// Reused memory for the next group, which is swapped with the array of waiting units.
     private var spareGroup: [LedgerUnit] = []
     /// Signalled once for each wait that ends because enough units wait.
-    private let gathered = DispatchSemaphore(value: 0)
+    private let gathered = MonotonicSemaphore()
     /// The number of groups without a wait for further units: the remaining one, and that after the next wait without success.
     private var pause: (left: Int, next: Int) = (0, 1)
     /// The time of the last write of counts without rows, and a Boolean value indicating whether the next write is scheduled.
@@ -202,13 +202,13 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
             return (before, min(duration / 2, Self.longestWait))
         }
         guard let wait else { return }
-        let result = gathered.wait(timeout: .now() + .microseconds(Int(wait.limit / .microseconds(1))))
+        let isComplete = gathered.wait(for: wait.limit)
         let (arrived, isSignalled) = state.withLock { state in
             defer { state.awaited = 0 }
             return (state.waiting.count - wait.before, state.awaited == 0)
         }
         // The signal can follow the end of the time.
-        if isSignalled, result == .timedOut { gathered.wait() }
+        if isSignalled, !isComplete { gathered.wait() }
         if arrived * 2 >= count {
             pause.next = 1
         } else {
