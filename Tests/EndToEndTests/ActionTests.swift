@@ -181,7 +181,7 @@ struct ActionTests {
     @Test("A click on a locked ledger returns 503 and leaves no event")
     func lockedLedger() async throws {
         try await offPool {
-            let service = try Self.service(["ledger.write-timeout=100ms"])
+            let service = try Self.service(["ledger.write-timeout=2s"])
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(href).status == 302)
