@@ -16,7 +16,7 @@ const ahead = 1200;
  * style, layout and paint of a new cell.
  */
 const budget = 5;
-const cellsPerFrame = 8;
+const cellsPerFrame = 6;
 const glide = { duration: 240, easing: "cubic-bezier(.2, .7, .2, 1)" };
 
 /** Dispatches `entered` and `left` with a view, `laid-out`, `rendered`, and `wanting` near the end of the list. */
