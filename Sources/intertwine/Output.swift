@@ -88,7 +88,9 @@ struct ExitError: Error, CustomStringConvertible {
 /// A handler of signals that end the process: it erases the progress line, prints the outcome of the work, and stops further output.
 ///
 /// The work needs no rollback: if the process ends before a commit, the store is unchanged.
-final class SignalHandler {
+///
+/// `@unchecked Sendable`: the sources never change, and Dispatch allows their cancellation on any thread.
+final class SignalHandler: @unchecked Sendable {
     private enum Outcome {
         /// The text about an interruption, and the function that reports it.
         case known(String, tell: @Sendable () -> Void)
@@ -108,7 +110,7 @@ final class SignalHandler {
     private static let signals = [SIGINT, SIGTERM]
 
     private let state: State
-    private var sources: [any DispatchSourceSignal] = []
+    private let sources: [any DispatchSourceSignal]
 
     /// - Parameter outcome: The outcome of an interruption, such as "nothing was imported"; nil if it is unknown.
     init(_ outcome: String?) {
@@ -116,7 +118,7 @@ final class SignalHandler {
         self.state = state
         // Before Dispatch handles a signal, its default action ends the process. An ignored signal would be lost.
         let isRegistered = DispatchSemaphore(value: 0)
-        for number in Self.signals {
+        sources = Self.signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 // The lock is held until the process ends, so that a thread about to commit is blocked.
@@ -133,7 +135,7 @@ final class SignalHandler {
             }
             source.setRegistrationHandler { isRegistered.signal() }
             source.resume()
-            sources.append(source)
+            return source
         }
         for _ in Self.signals { isRegistered.wait() }
     }
@@ -165,15 +167,12 @@ final class SignalHandler {
         { [state] in state.outcome.withLock { $0 = .unknown } }
     }
 
-    /// The function that leaves the signals to other handlers, which are installed by then.
-    var releasing: @Sendable () -> Void {
-        { [state] in state.outcome.withLock { $0 = .released } }
-    }
+    /// Leaves the signals to other handlers, which are installed by then.
+    func release() { state.outcome.withLock { $0 = .released } }
 
     /// Restores the default handling of signals.
     func end() {
         for source in sources { source.cancel() }
         for number in Self.signals { signal(number, SIG_DFL) }
-        sources = []
     }
 }

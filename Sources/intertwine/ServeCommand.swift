@@ -52,12 +52,25 @@ struct ServeCommand: AsyncParsableCommand {
         // Signals that arrive before the service handles them must not end the process. SIGHUP has no effect yet, because the initial
         // configuration is recent. The other signals reopen logs or restart in other servers; here they have no meaning.
         for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
-        // Until the service handles signals, an interruption removes the temporary store.
-        let interruption = sample ? SignalHandler("the sample was not served") : nil
-        let sampleStore = sample ? try SampleStore(try await options.configuration(flags)) : nil
-        defer { sampleStore?.remove() }
-        if let sampleStore { interruption?.notifying { sampleStore.remove() } }
-        let release = interruption?.releasing
+        guard sample else { return try await serve(from: nil) {} }
+        let (store, interruption) = try Self.makeSampleStore(try await options.configuration(flags))
+        defer { store.remove() }
+        try await serve(from: store) { interruption.release() }
+    }
+
+    /// Makes the store of the sample, and a handler of signals that removes it if the process is interrupted before the service handles signals.
+    ///
+    /// Not inlined, because the optimizer of Swift 6.3 crashes on an asynchronous function that contains it.
+    @inline(never)
+    private static func makeSampleStore(_ named: ServiceConfiguration) throws -> (store: SampleStore, interruption: SignalHandler) {
+        let interruption = SignalHandler("the sample was not served")
+        let store = try SampleStore(named)
+        interruption.notifying { store.remove() }
+        return (store, interruption)
+    }
+
+    /// - Parameter onListening: Called once the service handles signals.
+    private func serve(from sampleStore: SampleStore?, onListening: @escaping @Sendable () -> Void) async throws {
         let defaults = sampleStore?.settings ?? [:]
         let isReadOnce = options.isReadOnce
         let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in
@@ -73,10 +86,11 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(telemetry.registry)
         try await FeedService.serve(configuration: configuration, telemetry: telemetry, logger: telemetry.logger, reloading: source) {
             addresses in
-            release?()
+            onListening()
             // A closed standard output is ignored.
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
-            if sample, let address = addresses["service"] { try? Output.put((SampleStore.suggestions(at: address) + "\n").utf8) }
+            guard sampleStore != nil, let address = addresses["service"] else { return }
+            try? Output.put((SampleStore.suggestions(at: address) + "\n").utf8)
         }
     }
 }
