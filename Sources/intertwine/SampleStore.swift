@@ -16,9 +16,11 @@ struct SampleStore {
 
     /// Selects the store, and writes the declaration of kinds beside it.
     ///
-    /// - Parameter named: The configuration by flags, environment and file.
+    /// - Parameters:
+    ///   - named: The configuration by flags, environment and file.
+    ///   - onInterruption: Called with a function that removes the temporary folder after an interruption.
     /// - Throws: ``ExitError`` if a port of the service is in use, before anything is written.
-    init(_ named: ServiceConfiguration) throws {
+    init(_ named: ServiceConfiguration, onInterruption: (@escaping @Sendable () -> Void) -> Void) throws {
         let listeners = [(named.server.host, named.server.port), (named.admin.host, named.admin.port)]
         for listener in listeners.map({ LocalRequest(host: $0.0, port: $0.1) }) where listener.isAnswered {
             throw ExitError("\(listener.authority) is in use: select other ports with --port and --admin-port")
@@ -31,14 +33,16 @@ struct SampleStore {
             folder = named.store.path(of: "")
             temporaryFolder = nil
         default:
-            folder = try Self.makeTemporaryFolder()
-            temporaryFolder = folder
+            let made = try Self.makeTemporaryFolder()
+            onInterruption { Self.remove(made) }
+            (folder, temporaryFolder) = (made, made)
             settings["store.database"] = "\(folder)/intertwine.sqlite"
         }
         let kinds = URL(fileURLWithPath: folder).appendingPathComponent("sample-kinds.yaml")
         do {
             try Data(SampleFeed.kinds).write(to: kinds, options: .atomic)
         } catch {
+            if let temporaryFolder { Self.remove(temporaryFolder) }
             throw ExitError("\(kinds.path): cannot be written: \(error.localizedDescription)")
         }
         settings["kinds.file"] = kinds.path
@@ -69,11 +73,13 @@ struct SampleStore {
     }
 
     /// Removes the temporary folder.
-    ///
-    /// Why several attempts: a connection that closes meanwhile removes its own files, and `FileManager` stops at a file that has vanished.
     func remove() {
-        guard let temporaryFolder else { return }
-        for _ in 0..<10 where access(temporaryFolder, F_OK) == 0 { try? FileManager.default.removeItem(atPath: temporaryFolder) }
+        if let temporaryFolder { Self.remove(temporaryFolder) }
+    }
+
+    /// Why several attempts: a connection that closes meanwhile removes its own files, and `FileManager` stops at a file that has vanished.
+    private static func remove(_ folder: String) {
+        for _ in 0..<10 where access(folder, F_OK) == 0 { try? FileManager.default.removeItem(atPath: folder) }
     }
 
     /// Returns the lines that suggest requests.

@@ -64,9 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
     @inline(never)
     private static func makeSampleStore(_ named: ServiceConfiguration) throws -> (store: SampleStore, interruption: SignalHandler) {
         let interruption = SignalHandler("the sample was not served")
-        let store = try SampleStore(named)
-        interruption.notifying { store.remove() }
-        return (store, interruption)
+        return (try SampleStore(named, onInterruption: interruption.notifying), interruption)
     }
 
     /// - Parameter onListening: Called once the service handles signals.
