@@ -167,6 +167,7 @@ public struct UIContentSizeCategory: Hashable, Sendable {}
         public init(rawValue: UInt) { self.rawValue = rawValue }
         public static let normal: State = []
     }
+    open var isSelected = false
     open func addAction(_ action: UIAction, for controlEvents: Event) {}
 }
 

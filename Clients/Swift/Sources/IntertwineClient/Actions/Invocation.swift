@@ -22,7 +22,7 @@ public enum Invocation: Sendable {
     /// The undo of the action, if it can be undone.
     ///
     /// ```swift
-    /// undoButton.isHidden = invocation.undo == nil
+    /// button.isHidden = invocation.undo == nil
     /// ```
     public var undo: Undo? {
         switch self {
@@ -113,8 +113,8 @@ public struct OptimisticChange: Sendable {
     ///
     /// ```swift
     /// let change = OptimisticChange(
-    ///     apply: { await model.setLiked(true, cell.id) },
-    ///     revert: { await model.setLiked(false, cell.id) })
+    ///     apply: { @MainActor in button.isSelected = true },
+    ///     revert: { @MainActor in button.isSelected = false })
     /// _ = try await actions.perform(.custom("like"), of: cell, showing: change)
     /// ```
     ///

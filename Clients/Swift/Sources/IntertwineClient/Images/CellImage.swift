@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// ```swift
 /// switch image {
-/// case .placeholder(_, let color, _): show(color: color)
+/// case .placeholder(_, let color, _): show(color)
 /// case .image(_, let data, _): show(data)
 /// case .failed(_, let error): print(error)
 /// }

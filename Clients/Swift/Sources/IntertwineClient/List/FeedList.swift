@@ -177,7 +177,7 @@ public actor FeedList {
     /// Sets the range of visible cells, counted through all sections without headers. In long lists, changes are requested around it.
     ///
     /// ```swift
-    /// let indices = tableView.indexPathsForVisibleRows?.map(\.row) ?? []
+    /// let indices = collectionView.indexPathsForVisibleItems.map(\.item)
     /// if let first = indices.min(), let last = indices.max() { await list.setVisibleRange(first..<last + 1) }
     /// ```
     public func setVisibleRange(_ cells: Range<Int>) {

@@ -39,7 +39,7 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
     /// Returns a state of the viewer for this cell, such as `saved`; false if the server sends none.
     ///
     /// ```swift
-    /// saveButton.isSelected = cell.state("saved")
+    /// button.isSelected = cell.state("saved")
     /// ```
     public func state(_ name: String) -> Bool { members["state"]?[name]?.boolean ?? false }
 

@@ -6,7 +6,7 @@ import Foundation
 /// do {
 ///     try await list.reload()
 /// } catch let error as FeedClientError where error.isRetryable {
-///     showRetryButton()
+///     button.isHidden = false
 /// }
 /// ```
 public enum FeedClientError: Error, Hashable, Sendable {
