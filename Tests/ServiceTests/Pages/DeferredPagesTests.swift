@@ -129,7 +129,8 @@ struct DeferredPagesTests {
     func departure() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(
-            ["store.readers": "1", "store.queue-timeout": "60s", "feed.page-cache": "0"], source: ValvedSource(valve))
+            ["store.readers": "1", "store.queue-timeout": "60s", "limits.request-timeout": "60s", "feed.page-cache": "0"],
+            source: ValvedSource(valve))
         try await offPool {
             let slow = try service.begin("/feeds/other")
             try service.reach(Self.running, 1)

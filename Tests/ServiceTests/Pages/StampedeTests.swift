@@ -18,7 +18,7 @@ struct StampedeTests {
         var extensions = ServiceExtensions()
         extensions.dataSources["main"] = ValvedSource(valve)
         // The listed rotation avoids background reads of ad positions, which would change the counts.
-        let own = ["limits.connections-per-peer": "1000", "ads.rotation": "listed"]
+        let own = ["limits.connections-per-peer": "1000", "limits.request-timeout": "60s", "ads.rotation": "listed"]
         return try await TestService(
             .socket, items: sampleItems(users: 60), settings: own.merging(settings) { $1 }, extensions: extensions)
     }
