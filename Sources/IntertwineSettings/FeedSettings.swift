@@ -1,6 +1,5 @@
 public import IntertwineAds
 public import IntertwineCells
-public import IntertwineDeclarations
 
 /// The settings `feed.*`, `ads.*` and `cells.*` of pages.
 ///
@@ -27,12 +26,14 @@ public struct FeedSettings: Sendable {
         case listed
     }
 
-    /// The memory limit of the page cache in bytes (`feed.page-cache`). The default is 32 MiB.
-    public var pageCache: ByteCount = .mebibytes(32)
+    /// The memory limit of the page cache (`feed.page-cache`).
+    ///
+    /// The default is ``CacheSize/automatic``: a 32nd of the memory that the process may use, from 16 MiB to 256 MiB.
+    public var pageCache = CacheSize.automatic
     /// The memory limit of the cache of rendered cells (`feed.cell-cache`). Pages are assembled from these cells.
     ///
-    /// The default is ``CellCacheSize/automatic``.
-    public var cellCache = CellCacheSize.automatic
+    /// The default is ``CacheSize/automatic``: a sixteenth of the memory that the process may use, from 32 MiB to 1 GiB.
+    public var cellCache = CacheSize.automatic
     /// The time after its creation in which a page is served despite later changes (`feed.max-staleness`).
     ///
     /// The range is 0 s to 1 h. The default of zero disables it, so that pages are always current.

@@ -25,8 +25,10 @@ public struct ImageSettings: Sendable {
     public var urlLifetime: Duration = .seconds(7 * 86_400)
     /// The time for which an image has a stable URL (`images.url-rotation`), from 1 d to 365 d. The default is 30 d.
     public var urlRotation: Duration = .seconds(30 * 86_400)
-    /// The memory limit of the image cache in bytes, all sizes included (`images.memory-cache`). The default is 64 MiB.
-    public var memoryCache: ByteCount = .mebibytes(64)
+    /// The memory limit of the image cache, all sizes included (`images.memory-cache`).
+    ///
+    /// The default is ``CacheSize/automatic``: a sixteenth of the memory that the process may use, from 32 MiB to 512 MiB.
+    public var memoryCache = CacheSize.automatic
     /// The limit of the image cache on disk in bytes (`images.disk-cache`); 0 for none. The default is 2 GiB.
     public var diskCache: ByteCount = .gibibytes(2)
     /// The maximum size of an image at its origin in bytes (`images.max-source-size`), from 1 KiB to 1 GiB. The default is 8 MiB.

@@ -55,7 +55,7 @@ extension ServiceBuilder {
             registry: parts.clients, cells: feeds.factories.cells, attributesField: configuration.viewers.attributesHeader,
             window: configuration.campaigns.reservationTimeout.milliseconds)
         let pages = PageCache(
-            capacity: configuration.feed.pageCache.bytes, maxStaleness: configuration.feed.maxStaleness.milliseconds,
+            capacity: configuration.feed.pageCacheBytes, maxStaleness: configuration.feed.maxStaleness.milliseconds,
             metrics: parts.pageMetrics, isUnchanged: { [store = stores.store] in store.isValid($0, from: $1, to: $2) },
             imageMetadata: parts.images.known)
         let api = apiRoutes(configuration, stores, parts, feeds, clients, pages)
@@ -86,7 +86,7 @@ extension ServiceBuilder {
             base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: parts.images.links.link,
             media: SampleMediaRoutes.href, known: parts.images.known)
         let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
-        let cells = RenderedCellCache(capacity: configuration.feed.cellCache.bytes(), counters: parts.cellCounters)
+        let cells = RenderedCellCache(capacity: configuration.feed.cellCacheBytes, counters: parts.cellCounters)
         let sources = declared.feeds.sources(streams: stores.streams, settings: configuration.feed).merging(extensions.dataSources) { $1 }
         let elsewhere = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
         try configuration.checkPinnedAds(declared.feeds)

@@ -131,7 +131,7 @@ extension ImageSettings {
     /// - Parameter folder: The folder of images on disk; unused if the disk cache is disabled.
     func configuration(folder: String) -> ImageConfiguration {
         var configuration = ImageConfiguration()
-        configuration.memoryBytes = memoryCache.bytes
+        configuration.memoryBytes = memoryCacheBytes
         configuration.folder = diskCache.bytes > 0 ? folder : nil
         configuration.diskBytes = diskCache.bytes
         configuration.downloads = downloads

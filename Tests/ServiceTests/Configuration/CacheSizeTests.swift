@@ -5,10 +5,10 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("Size of the cell cache")
-struct CellCacheSizeTests {
+@Suite("Size of a cache")
+struct CacheSizeTests {
     @Test(
-        "The cell cache size is one sixteenth of the lowest cgroup memory limit, within bounds",
+        "An automatic size is a share of the lowest cgroup memory limit, within bounds",
         arguments: [
             ("0::/\n", ["memory.max": "2147483648"], 128), ("0::/\n", ["memory.max": "268435456"], 32),
             ("0::/a/b\n", ["memory.max": "max", "a/memory.max": "1073741824", "a/b/memory.max": "4294967296"], 64),
@@ -26,14 +26,15 @@ struct CellCacheSizeTests {
             try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file)
         }
-        #expect(CellCacheSize.automatic.bytes(root: root.path) == mebibytes << 20)
-        #expect(CellCacheSize.bytes(.mebibytes(5)).bytes(root: root.path) == 5 << 20)
-        #expect((32 << 20...1 << 30).contains(CellCacheSize.automatic.bytes()))
+        let range = 32 << 20...1 << 30
+        #expect(CacheSize.automatic.bytes(of: 16, in: range, root: root.path) == mebibytes << 20)
+        #expect(CacheSize.bytes(.mebibytes(5)).bytes(of: 16, in: range, root: root.path) == 5 << 20)
+        #expect(CacheSize.automatic.bytes(of: 1 << 40, in: range) == 32 << 20 && CacheSize.automatic.bytes(of: 1, in: 0...7) == 7)
     }
 
     @Test("A size is automatic or a number of bytes")
     func texts() {
-        for text in ["auto", "0", "3MiB"] { #expect(CellCacheSize(setting: text)?.setting == text) }
-        for text in ["", "Auto", "-1", "10%"] { #expect(CellCacheSize(setting: text) == nil) }
+        for text in ["auto", "0", "3MiB"] { #expect(CacheSize(setting: text)?.setting == text) }
+        for text in ["", "Auto", "-1", "10%"] { #expect(CacheSize(setting: text) == nil) }
     }
 }

@@ -1,6 +1,6 @@
 public import IntertwineDeclarations
 
-/// The memory limit of the cache of rendered cells.
+/// The memory limit of a cache.
 ///
 /// As a setting: `auto`, or a number of bytes.
 ///
@@ -9,8 +9,8 @@ public import IntertwineDeclarations
 /// feed.cellCache = .bytes(.mebibytes(256))
 /// feed.cellCache.setting  // "256MiB"
 /// ```
-public enum CellCacheSize: SettingValue, Hashable {
-    /// A sixteenth of the memory that the process may use, from 32 MiB to 1 GiB. It is the default, and `auto` as a setting.
+public enum CacheSize: SettingValue, Hashable {
+    /// A share of the memory that the process may use, which depends on the cache. It is the default, and `auto` as a setting.
     case automatic
     /// A fixed limit in bytes.
     case bytes(ByteCount)
@@ -18,9 +18,9 @@ public enum CellCacheSize: SettingValue, Hashable {
     /// Parses `auto` or a number of bytes such as `64MiB`; nil for other text.
     ///
     /// ```swift
-    /// CellCacheSize(setting: "auto")   // .automatic
-    /// CellCacheSize(setting: "64MiB")  // .bytes(.mebibytes(64))
-    /// CellCacheSize(setting: "big")    // nil
+    /// CacheSize(setting: "auto")   // .automatic
+    /// CacheSize(setting: "64MiB")  // .bytes(.mebibytes(64))
+    /// CacheSize(setting: "big")    // nil
     /// ```
     public init?(setting: String) {
         if setting == "auto" {
