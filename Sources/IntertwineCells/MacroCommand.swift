@@ -13,7 +13,7 @@ public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
 /// A composite that runs several commands in order. Configuration creates it from the commands that it names for a slot.
 ///
 /// ```swift
-/// let macro = MacroCommand(Analytics(), Save(), Pin(), policy: .compensate)
+/// let macro = MacroCommand(Analytics(), Save(), Dismiss(), policy: .compensate)
 /// ```
 public struct MacroCommand: Command {
     /// The name of the composite in error messages. The ledger contains the names of the components.

@@ -13,26 +13,24 @@ struct ActionInput {
 
 /// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
 extension FieldDeclaration {
+    /// The maximum number of errors of one request. It bounds the response to a body with many undeclared members.
+    private static let maximumErrors = 32
+
     /// Parses and validates the values of a request body.
     ///
     /// - Parameter body: a JSON object. An empty body counts as an empty object.
-    /// - Throws: ``ActionError/invalidInput(_:)`` for the first value that is missing, has another type, exceeds its limits or is not declared;
-    ///   also if all values together are longer than ``EventInput/limit``.
+    /// - Throws: ``ActionError/invalidInput(_:)`` with each value that is missing, has another type, exceeds its limits or is not declared, at most
+    ///   32; also if all values together are longer than ``EventInput/limit``.
     static func read(_ input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> ActionInput {
         guard !input.isEmpty else { return ActionInput() }
-        do throws(ItemError) {
-            let fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body)
-            for member in fields.object.members where !input.contains(where: { fields.object.matches(member.name, $0.name) }) {
-                let names = input.map(\.name).joined(separator: ", ")
-                let name = fields.object.characters(of: member.name)
-                throw ItemError(
-                    field: ItemError.shown(name), reason: "is not declared; allowed: \(names)", code: .unknown,
-                    path: [String(decoding: name, as: UTF8.self)])
-            }
-            var read = ActionInput()
-            var json: [UInt8] = []
-            var choices: [EventInput.Choice] = []
-            for field in input {
+        let fields: ItemFields
+        do { fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body) } catch { throw .invalidInput([error]) }
+        var read = ActionInput()
+        var json: [UInt8] = []
+        var choices: [EventInput.Choice] = []
+        var errors: [ItemError] = []
+        for field in input {
+            do throws(ItemError) {
                 guard let characters = try field.value(in: fields) else { continue }
                 read.values[field.name] = field.actionValue(characters)
                 json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
@@ -43,17 +41,27 @@ extension FieldDeclaration {
                 case .text, .date, .url, .image: json.append(jsonString: characters)
                 }
                 if !field.choices.isEmpty { choices.append(.init(field.name, String(decoding: characters, as: UTF8.self))) }
+            } catch {
+                errors.append(error)
             }
-            guard !json.isEmpty else { return read }
-            json.append(UInt8(ascii: "}"))
-            guard json.count <= EventInput.limit else {
-                throw ItemError(reason: "The values together exceed \(EventInput.limit) bytes", code: .tooLong)
-            }
-            read.recorded = EventInput(json: String(decoding: json, as: UTF8.self), choices: choices)
-            return read
-        } catch {
-            throw .invalidInput(error)
         }
+        for member in fields.object.members where errors.count < maximumErrors {
+            guard !input.contains(where: { fields.object.matches(member.name, $0.name) }) else { continue }
+            let names = input.map(\.name).joined(separator: ", ")
+            let name = fields.object.characters(of: member.name)
+            errors.append(
+                ItemError(
+                    field: ItemError.shown(name), reason: "is not declared; allowed: \(names)", code: .unknown,
+                    path: [String(decoding: name, as: UTF8.self)]))
+        }
+        guard errors.isEmpty else { throw .invalidInput(errors) }
+        guard !json.isEmpty else { return read }
+        json.append(UInt8(ascii: "}"))
+        guard json.count <= EventInput.limit else {
+            throw .invalidInput([ItemError(reason: "The values together exceed \(EventInput.limit) bytes", code: .tooLong)])
+        }
+        read.recorded = EventInput(json: String(decoding: json, as: UTF8.self), choices: choices)
+        return read
     }
 
     private func actionValue(_ characters: ArraySlice<UInt8>) -> JSONValue {

@@ -136,7 +136,7 @@ package final class ActionPerformer: Sendable {
         let fields = command.input
         guard !fields.isEmpty else { return ActionInput() }
         let input = try FieldDeclaration.read(fields, in: body)
-        do { try command.validate(input.values) } catch { throw .invalidInput(error) }
+        do { try command.validate(input.values) } catch { throw .invalidInput([error]) }
         return input
     }
 
@@ -293,8 +293,9 @@ package enum ActionError: Error, Sendable, Hashable {
     case nothingToDo(CommandKey, cell: String)
     /// The command requires a viewer, and the request has none: 403 over HTTP.
     case viewerRequired(command: String)
-    /// The request body is invalid as the input of the slot. The error names the value: 400 over HTTP.
-    case invalidInput(ItemError)
+    /// The request body is no JSON object (400 over HTTP), or has invalid values for the slot (422). Each error names a value; there is at least
+    /// one.
+    case invalidInput([ItemError])
     /// The invocation does not exist or belongs to another viewer: 404 over HTTP.
     case unknownInvocation(String)
     /// The command cannot be undone: 409 over HTTP.

@@ -4,7 +4,8 @@ public import IntertwineItems
 ///
 /// A data source is created once and used for every page. It reads items from the snapshot of each page, so that all of a page is consistent.
 /// ``FlatDataSource`` and ``SectionedDataSource`` read the streams of a `FeedStore`. A custom data source may order items of the store in another
-/// way. Items that are not in the store come from an ``AsyncDataSource``.
+/// way. A page is cached until the store or ``version`` changes, and the actions of its cells look items up in the store. Items that are not in the
+/// store come from an ``AsyncDataSource``.
 ///
 /// ```swift
 /// /// The users that an editor has chosen, in the editor's order.

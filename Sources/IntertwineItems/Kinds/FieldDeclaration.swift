@@ -25,6 +25,8 @@ public struct FieldDeclaration: Sendable, Hashable {
     ///
     /// If it is nil, a text has at most ``usualTextLimit`` characters, and a number has no maximum.
     public var maximum: Double?
+    /// True if a number must have no fractional part.
+    public var isWhole: Bool
     /// The allowed texts. An empty array allows any text.
     public var choices: [String]
     /// The language tags of a text field that may have one text per language; the first is the default. It is empty for all other fields.
@@ -39,14 +41,15 @@ public struct FieldDeclaration: Sendable, Hashable {
     /// let type = rating.type.rawValue  // "number"
     /// ```
     public init(
-        _ name: String, _ type: FieldType, isRequired: Bool = false, minimum: Double? = nil, maximum: Double? = nil, choices: [String] = [],
-        languages: [String] = [], label: LocalizedText? = nil
+        _ name: String, _ type: FieldType, isRequired: Bool = false, minimum: Double? = nil, maximum: Double? = nil, isWhole: Bool = false,
+        choices: [String] = [], languages: [String] = [], label: LocalizedText? = nil
     ) {
         self.name = name
         self.type = type
         self.isRequired = isRequired
         self.minimum = minimum
         self.maximum = maximum
+        self.isWhole = isWhole
         self.choices = choices
         self.languages = languages
         self.label = label
@@ -69,6 +72,7 @@ public struct FieldDeclaration: Sendable, Hashable {
         guard minimum ?? -.infinity <= maximum ?? (type == .text ? Self.usualTextLimit : .infinity) else {
             return "min is greater than max"
         }
+        guard !isWhole || type == .number else { return "only a number is whole; the field is of the type \(type.rawValue)" }
         guard choices.isEmpty || type == .text else { return "a \(type.rawValue) has no choices" }
         guard languages.isEmpty || type == .text && choices.isEmpty else { return "only a text without choices has languages" }
         guard choices.allSatisfy({ !$0.isEmpty }), Set(choices.map { ByteString($0) }).count == choices.count else {
@@ -214,6 +218,7 @@ extension FieldDeclaration {
         guard let (text, value) = NumberText.canonical(fields.object.bytes[token.range]) else {
             throw ItemError(field: name, reason: "is too large", code: .outOfRange)
         }
+        guard !isWhole || value == value.rounded() else { throw ItemError(field: name, reason: "must be a whole number, is \(text)") }
         if let minimum, value < minimum {
             throw ItemError(field: name, reason: "must be at least \(Self.printed(minimum)), is \(text)", code: .outOfRange)
         }

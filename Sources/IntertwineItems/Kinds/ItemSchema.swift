@@ -87,10 +87,11 @@ package struct FieldSchema {
 
     static let boolean = FieldSchema(members: [.init("type", .text("boolean"))])
 
-    static func number(minimum: Double?, maximum: Double?) -> FieldSchema {
-        FieldSchema(
-            members: [.init("type", .text("number"))] + [minimum.map { .init("minimum", .number($0)) }].compactMap { $0 }
-                + [maximum.map { .init("maximum", .number($0)) }].compactMap { $0 })
+    static func number(isWhole: Bool = false, minimum: Double?, maximum: Double?) -> FieldSchema {
+        var members: [JSONValue.Member] = [.init("type", .text(isWhole ? "integer" : "number"))]
+        if let minimum { members.append(.init("minimum", .number(minimum))) }
+        if let maximum { members.append(.init("maximum", .number(maximum))) }
+        return FieldSchema(members: members)
     }
 
     /// Returns the schema of a field with one text for all languages or one text per language.
@@ -132,7 +133,7 @@ extension FieldDeclaration {
         case .text where !languages.isEmpty:
             .text(minimum: Int(minimum ?? 1), maximum: Int(maximum ?? Self.usualTextLimit)).byLanguage(languages)
         case .text: .text(minimum: Int(minimum ?? 1), maximum: Int(maximum ?? Self.usualTextLimit))
-        case .number: .number(minimum: minimum, maximum: maximum)
+        case .number: .number(isWhole: isWhole, minimum: minimum, maximum: maximum)
         case .date: .date
         case .url, .image: .url
         case .boolean: .boolean

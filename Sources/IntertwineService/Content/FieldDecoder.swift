@@ -12,11 +12,18 @@ protocol FieldSource {
     /// - Throws: `ItemError` if the field has no value or another type.
     func text(_ field: String, _ type: FieldType) throws(ItemError) -> String
 
+    /// Returns the decimal digits of a number without a fractional part.
+    ///
+    /// - Throws: `ItemError` as ``text(_:_:)`` does.
+    func wholeNumber(_ field: String) throws(ItemError) -> String
+
     /// Returns a value of a `Decodable` type that is no scalar by itself, such as an enum.
     func value<Value: Decodable>(_ type: Value.Type, of field: String) throws -> Value
 }
 
 extension FieldSource {
+    func wholeNumber(_ field: String) throws(ItemError) -> String { try text(field, .number) }
+
     func value<Value: Decodable>(_ type: Value.Type, of field: String) throws -> Value {
         try Value(from: ScalarDecoder(source: self, field: field))
     }
@@ -43,7 +50,7 @@ extension FieldSource {
     fileprivate func flag(_ field: String) throws(ItemError) -> Bool { try text(field, .boolean) == "true" }
 
     fileprivate func number<Number: LosslessStringConvertible>(_ field: String) throws(ItemError) -> Number {
-        let text = try text(field, .number)
+        let text = Number.self is any BinaryInteger.Type ? try wholeNumber(field) : try text(field, .number)
         guard let number = Number(text) else {
             let isWhole = !text.contains(".") && !text.contains("e")
             throw ItemError(

@@ -45,6 +45,12 @@ final class FieldRecorder: FieldSource {
         }
     }
 
+    func wholeNumber(_ field: String) throws(ItemError) -> String {
+        guard !["id", "type"].contains(field) else { return try text(field, .number) }
+        try record(FieldDeclaration(field, .number, isRequired: !optional.contains(field), isWhole: true))
+        return "1"
+    }
+
     func value<Value: Decodable>(_ type: Value.Type, of field: String) throws -> Value {
         if let words = Self.words(of: type), let first = words.first {
             guard field != "type" else {
@@ -113,6 +119,7 @@ extension [FieldDeclaration] {
                 throw ItemError(field: field.name, reason: "is declared as \(own.type.rawValue), but is read as \(field.type.rawValue)")
             }
             own.isRequired = field.isRequired
+            own.isWhole = own.isWhole || field.isWhole
             if own.choices.isEmpty { own.choices = field.choices }
             return own
         }

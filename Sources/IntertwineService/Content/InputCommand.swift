@@ -7,7 +7,7 @@ public import IntertwineJSON
 ///
 /// The fields follow from the properties of the type, as for ``ItemContent``. Clients receive their JSON Schema with the action, and the API
 /// description has it. The service decodes and validates the input before any command of the action runs. A client with invalid values gets
-/// problem details (422) with the name of the field.
+/// problem details (422) that name each of them.
 ///
 /// ```swift
 /// struct Rate: InputCommand {

@@ -29,9 +29,12 @@ extension ActionError: ProblemConvertible {
         case .nothingToDo(let slot, _): Problem(.notFound, .emptySlot, "The cell has no command in the slot \(slot.rawValue).")
         case .viewerRequired(let command):
             Problem(.forbidden, .viewerRequired, "The command \(command) requires a viewer, and the request names none.")
-        case .invalidInput(let fault):
+        case .invalidInput(let errors):
             // A body that is no JSON object is malformed; the values of an object are invalid.
-            .invalidBody("\(fault).", [InvalidValue(fault)], status: fault.offset == nil ? .unprocessableContent : .badRequest)
+            .invalidBody(
+                errors.prefix(3).map { "\($0)" }.joined(separator: "; ") + (errors.count > 3 ? "; and \(errors.count - 3) more." : "."),
+                errors.map { InvalidValue($0) },
+                status: errors.contains { $0.offset != nil } ? .badRequest : .unprocessableContent)
         case .unknownInvocation: Problem(.notFound, .unknownInvocation, "There is no such invocation.")
         case .notUndoable(let command): Problem(.conflict, .notUndoable, "The command \(command) cannot be undone.")
         case .alreadyUndone: Problem(.conflict, .alreadyUndone, "This invocation has been undone.")

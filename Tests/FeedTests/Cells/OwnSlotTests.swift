@@ -170,9 +170,21 @@ struct OwnSlotTests {
         ] as [(String, String?)], [true, false])
     func refused(_ input: (String, String?), simulated: Bool) async throws {
         let error = await #expect(throws: ActionError.self) { try await comment(input.0, simulated: simulated) }
-        guard case .invalidInput(let fault)? = error else { throw TestFailure() }
-        #expect(fault.field == input.1, "\(fault)")
+        guard case .invalidInput(let errors)? = error else { throw TestFailure() }
+        #expect(errors.map(\.field) == [input.1], "\(errors)")
         #expect(comments.all.isEmpty)
+    }
+
+    @Test("All invalid values of a body are reported, at most 32")
+    func allErrors() async throws {
+        func fields(_ body: String) async throws -> [String?] {
+            let error = await #expect(throws: ActionError.self) { try await comment(body) }
+            guard case .invalidInput(let errors)? = error else { throw TestFailure() }
+            return errors.map(\.field)
+        }
+        #expect(try await fields(#"{"more":1,"stars":6,"mood":"sad","public":1}"#) == ["mood", "stars", "public", "text", "more"])
+        let many = (0..<1_000).map { #""m\#($0)":1"# }.joined(separator: ",")
+        #expect(try await fields("{\(many)}") == ["text"] + (0..<31).map { "m\($0)" })
     }
 
     @Test("Invalid slot names and input declarations are refused at startup")

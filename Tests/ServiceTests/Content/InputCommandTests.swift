@@ -90,8 +90,11 @@ struct InputCommandTests {
                 let answer = try await service.client.post("/cells/card:1/rate" + query, fields: Self.viewer, body: body)
                 let problem = try answer.decoded(as: Problem.self)
                 #expect(answer.status == 422 && problem.detail.contains(reason), "\(problem.detail)")
-                #expect(problem.errors.first?.pointer?.hasSuffix(pointer) == true)
+                #expect(problem.errors.map(\.pointer) == [pointer])
             }
+            let wrong = #"{"stars":2.5,"reason":"odd","colour":1}"#
+            let all = try await service.client.post("/cells/card:1/rate", fields: Self.viewer, body: wrong)
+            #expect(try all.decoded(as: Problem.self).errors.map(\.pointer) == ["/stars", "/reason", "/colour"])
             #expect(try await service.client.post("/cells/card:1/rate", fields: Self.viewer, body: "[").status == 400)
             #expect(try await !service.operators.get("/admin/reports").text.contains("\"rate\""))
         }
@@ -105,10 +108,11 @@ struct InputCommandTests {
             struct Document: Decodable { let components: Components }
             struct Components: Decodable { let schemas: [String: Schema] }
             struct Schema: Decodable { let required: [String]?, properties: [String: Property]? }
-            struct Property: Decodable { let maximum: Int? }
+            struct Property: Decodable { let maximum: Int?, type: String? }
             let description = try await service.client.get("/openapi.json")
             let input = try #require(description.decoded(as: Document.self).components.schemas["Input-rate"])
             #expect(input.required == ["stars"] && input.properties?["stars"]?.maximum == 5)
+            #expect(input.properties?["stars"]?.type == "integer")
             #expect(description.text.contains("#/components/schemas/Input-rate"))
         }
     }
