@@ -24,6 +24,7 @@ package final class TokenKeys: Sendable {
     private struct State: Sendable {
         var keys: KeySet?
         var reload: Task<Event, Never>?
+        var isStopped = false
         var waiters = 0
         /// The time of the last reload in milliseconds since 1970-01-01 UTC.
         var reloaded: Int64?
@@ -50,7 +51,7 @@ package final class TokenKeys: Sendable {
     /// - Parameters:
     ///   - origin: The provider of the document.
     ///   - algorithms: The accepted algorithms. HS256 has no effect on a remote document, because anyone could sign with a published secret.
-    ///   - onReload: Is called after each reload.
+    ///   - onReload: Is called after each reload that ``stop()`` did not cancel.
     package init(
         origin: KeyDocument.Origin = .remote, algorithms: Set<SignatureAlgorithm>, fetch: @escaping Fetch,
         onReload: @escaping @Sendable (Event) -> Void = { _ in }
@@ -73,6 +74,14 @@ package final class TokenKeys: Sendable {
     /// - Returns: The outcome; nil if the set is fixed.
     @discardableResult
     package func reload(now: Int64) async -> Event? { await state.withLock({ reload(&$0, now: now) })?.value }
+
+    /// Cancels the load that runs, and each later one, so that the end of a service does not wait for another server.
+    package func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            return state.reload
+        }?.cancel()
+    }
 
     /// Returns the keys that may have signed a token. If there is none, the document is loaded again, unless that happened just
     /// now.
@@ -117,9 +126,10 @@ package final class TokenKeys: Sendable {
                     state.failures += 1
                 }
             }
-            onReload(event)
+            if !Task.isCancelled { onReload(event) }
             return event
         }
+        if state.isStopped { reload.cancel() }
         state.reload = reload
         return reload
     }

@@ -179,4 +179,22 @@ struct TokenKeysTests {
         let verifier = TokenVerifier(rules: TokenMaker.rules(), keys: origin.keys())
         #expect(try await verifier.verify(try named.token(header: #"{"alg":"ES256"}"#), now: now).subject == "ada")
     }
+
+    @Test("The stop cancels the load that runs and each later one, and reports none", .timeLimit(.minutes(1)))
+    func stop() async throws {
+        let origin = Origin()
+        origin.serve(try await TokenMaker(.es256))
+        let keys = origin.keys()
+        await keys.reload(now: now)
+        origin.delay(.seconds(3_600))
+        let load = Task { await keys.reload(now: now) }
+        while origin.fetches < 2 { await Task.yield() }
+        keys.stop()
+        for event in [await load.value, await keys.reload(now: now)] {
+            guard case .failed(_, keepsKeys: true)? = event else { throw Unstopped() }
+        }
+        #expect(origin.events.count == 1 && keys.current?.keys.count == 1, "\(origin.events)")
+    }
+
+    private struct Unstopped: Error {}
 }

@@ -31,6 +31,29 @@ struct TokenVerifierTests {
         }
     }
 
+    @Test("If more than 1,024 tokens wait for their verification, further ones are rejected, and known ones are not")
+    func overload() async throws {
+        let maker = try await TokenMaker(.es256)
+        let verifier = try await maker.verifier()
+        let token = try maker.token()
+        #expect(try await verifier.verify(token, now: now) == Self.ada)
+        let outcomes = await withTaskGroup(of: TokenError?.self) { group in
+            for number in 0..<10_000 {
+                group.addTask {
+                    var forged = token
+                    forged.replaceSubrange(forged.count - 20..<forged.count - 12, with: String(10_000_000 + number).utf8)
+                    return await rejection(of: forged, by: verifier)
+                }
+            }
+            #expect(verifier.cached(token, now: now) == Self.ada)
+            return await group.reduce(into: [TokenError?: Int]()) { $0[$1, default: 0] += 1 }
+        }
+        #expect(outcomes[.overloaded, default: 0] > 0 && outcomes[.invalidSignature, default: 0] >= 1_024, "\(outcomes)")
+        #expect(outcomes[.overloaded, default: 0] + outcomes[.invalidSignature, default: 0] == 10_000, "\(outcomes)")
+        // The queue is empty again.
+        #expect(try await verifier.verify(try maker.token(#"{"sub":"bob","exp":\#(now / 1_000 + 60)}"#), now: now).subject == "bob")
+    }
+
     @Test("The tokens of RFC 7515 are verified", arguments: RFC7515.tokens)
     func vectors(_ key: String, _ token: String) async throws {
         let document = try await KeyDocument(Array(key.utf8), origin: .file, algorithms: Set(SignatureAlgorithm.allCases))

@@ -74,11 +74,15 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
-            if client != nil { await keys.reload(now: clock()) }
-            while !Task.isCancelled {
-                do { try await Task.sleep(for: interval) } catch { return }
-                await keys.reload(now: clock())
-                verifier.removeInvalid(now: clock())
+            await withTaskCancellationHandler {
+                if client != nil { await keys.reload(now: clock()) }
+                while !Task.isCancelled {
+                    do { try await Task.sleep(for: interval) } catch { return }
+                    await keys.reload(now: clock())
+                    verifier.removeInvalid(now: clock())
+                }
+            } onCancel: {
+                keys.stop()
             }
         }
     }

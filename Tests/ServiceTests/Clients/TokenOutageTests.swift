@@ -1,5 +1,6 @@
 import IntertwineService
 import IntertwineTesting
+import TestSupport
 import Testing
 
 @Suite("Tokens while their keys are unavailable", .timeLimit(.minutes(1)))
@@ -22,5 +23,17 @@ struct TokenOutageTests {
             try await send("BA")
             #expect(lines().count == 2 && lines().last?.contains("since-the-last-line=3") == true, "\(lines())")
         }
+    }
+
+    @Test("The stop of a service does not wait for a server of keys that does not respond")
+    func stop() async throws {
+        let origin = try Origin { _, _ in }
+        defer { origin.stop() }
+        let settings = ["viewers.jwt.jwks-url": origin.url("/keys"), "viewers.jwt.allowed-networks": "127.0.0.0/8"]
+        let service = try await TestService(.socket, items: sampleItems(users: 3), settings: settings)
+        await origin.requested(1)
+        await service.stop()
+        // After a wait for the time limit, a warning says that the keys were not loaded.
+        #expect(!service.log.lines.contains { $0.text.contains("keys of tokens") }, "\(service.log.lines)")
     }
 }
