@@ -14,6 +14,8 @@ package struct StoreBackup: Sendable {
     private static let digestList = "SHA256SUMS"
 
     private let folder: String
+    /// True for a folder, which has a list of digests; false for the file of the items of a store.
+    private let isFolder: Bool
     private let files: StoreFiles
     private let items: String
     private let ledger: String
@@ -21,14 +23,15 @@ package struct StoreBackup: Sendable {
 
     /// - Parameter path: The folder of a backup, or the file of the items of a store.
     private init(_ path: String) {
-        var isFolder: ObjCBool = false
-        let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        var isDirectory: ObjCBool = false
+        let isFile = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
         var store = StoreSettings()
-        store.database = isThere && !isFolder.boolValue ? path : path + "/intertwine.sqlite"
-        self.init(store)
+        store.database = isFile ? path : path + "/intertwine.sqlite"
+        self.init(store, isFolder: !isFile)
     }
 
-    private init(_ store: StoreSettings) {
+    private init(_ store: StoreSettings, isFolder: Bool = false) {
+        self.isFolder = isFolder
         (items, ledger) = (store.database, store.ledgerDatabase)
         files = StoreFiles(items: items, ledger: ledger)
         keyFile = SigningKeyFile(path: store.path(of: "signing.key"))
@@ -211,10 +214,12 @@ package struct StoreBackup: Sendable {
         try Self.write(lines, to: path)
     }
 
-    /// Compares the files of a backup with its list of digests. A store has no list.
+    /// Compares the files of a backup with its list of digests, which a store does not have.
     private func digestFindings() -> [String] {
         let list = "\(folder)/\(Self.digestList)"
-        guard access(list, F_OK) == 0 else { return [] }
+        guard access(list, F_OK) == 0 else {
+            return isFolder ? ["\(list): is missing; a store without digests is named by the file of its items"] : []
+        }
         guard let text = try? String(contentsOfFile: list, encoding: .utf8) else { return ["\(list): cannot be read"] }
         let listed = text.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) }
         let unlisted = paths.map { ($0 as NSString).lastPathComponent }.filter { !listed.contains($0) }

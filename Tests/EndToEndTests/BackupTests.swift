@@ -162,7 +162,7 @@ struct BackupTests {
         }
     }
 
-    @Test("A folder without items, with an incomplete list or an added log is no backup, and replaces nothing")
+    @Test("A folder without items, with no or an incomplete list or an added log is no backup, and replaces nothing")
     func incomplete() async throws {
         try await offPool {
             defer { remove() }
@@ -186,6 +186,7 @@ struct BackupTests {
                         try "\(lines[0])\n".write(toFile: "\(copy)/SHA256SUMS", atomically: true, encoding: .utf8)
                     }
                 ),
+                ("noList", { try files.removeItem(atPath: "\($0)/SHA256SUMS") }),
                 (
                     "empty",
                     { copy in
@@ -255,12 +256,13 @@ struct BackupTests {
             try stoppedStore()
             let items = "\(data)/intertwine.sqlite"
             #expect(try Self.verify(items).code == 0)
-            #expect(try Self.verify(data).code == 0)
+            let unlisted = try Self.verify(data)
+            #expect(unlisted.code == 1 && unlisted.lines.contains { $0.contains("SHA256SUMS: is missing") }, "\(unlisted.lines)")
             func expect(_ words: String, after change: () throws -> Void) throws {
                 let aside = "\(folder)/aside"
                 try FileManager.default.copyItem(atPath: data, toPath: aside)
                 try change()
-                let result = try Self.verify(data)
+                let result = try Self.verify(items)
                 #expect(result.code == 1 && result.lines.contains { $0.contains(words) }, "\(words): \(result.lines)")
                 try FileManager.default.removeItem(atPath: data)
                 try FileManager.default.moveItem(atPath: aside, toPath: data)
