@@ -49,27 +49,45 @@ struct SampleStore {
         self.settings = settings
     }
 
-    /// Imports the sample if the store has no items.
+    /// Imports the items of the sample that the store does not have, unless the store was filled before.
     ///
     /// - Returns: The line that reports it; nil if the store has the sample.
     /// - Throws: ``ExitError`` if the store has other items.
     func fill(_ configuration: ServiceConfiguration) async throws -> String? {
         let items = try configuration.store.items()
+        var missing = SampleFeed.items
         if items.isThere {
             let store = try items.open(reading: ReadLimits())
             let hasSample = try await store.read { snapshot in
                 try SampleFeed.events.contains { try snapshot.item(kind: "event", id: $0) != nil }
             }
             guard !hasSample else { return nil }
-            guard try await store.read({ try $0.count(in: .content) }) == 0 else {
+            guard let found = try await Self.missingItems(of: store) else {
                 throw ExitError("\(items.shown): has other items; name another store with --database")
             }
+            missing = found
         }
         let importer = try items.importer(kinds: try configuration.itemKinds(), policy: .stop, limit: .max) { _ in }
-        try importer.append(SampleFeed.items)
+        try importer.append(missing)
         try importer.endOfFile()
         let summary = try importer.commit()
         return "\(configuration.store.location): added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)"
+    }
+
+    /// Returns the items of the sample that a store does not have, as a JSON array.
+    ///
+    /// An import of `feed.json` adds all items of the sample except the events and the campaign. Stored items keep their changes.
+    ///
+    /// - Returns: The items; nil if the store has other content, and does not have most of the sample.
+    private static func missingItems(of store: any ItemStore) async throws -> [UInt8]? {
+        let objects = try JSONSerialization.jsonObject(with: Data(SampleFeed.items)) as? [[String: Any]] ?? []
+        let keys = objects.map { ItemKey(kind: "\($0["kind"] ?? "")", id: "\($0["id"] ?? "")") }
+        let (stored, isEmpty) = try await store.read { snapshot in
+            (try Set(keys.filter { try snapshot.item(kind: $0.kind, id: $0.id) != nil }), try snapshot.count(in: .content) == 0)
+        }
+        guard isEmpty || stored.count * 2 > keys.count else { return nil }
+        let missing = zip(keys, objects).filter { !stored.contains($0.0) }.map { $0.1 }
+        return Array(try JSONSerialization.data(withJSONObject: missing))
     }
 
     /// Removes the temporary folder.

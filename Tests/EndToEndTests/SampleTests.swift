@@ -111,6 +111,36 @@ struct SampleTests {
         }
     }
 
+    @Test("A store with the imported users and ads gets the other items, and keeps changed and own ones")
+    func imported() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/feed.json").standardized.path
+            let changes = "\(folder)/changes.ndjson"
+            try (Items.user("glasses") + Items.user("ada")).write(toFile: changes, atomically: true, encoding: .utf8)
+            for file in [sample, changes] {
+                let run = try Command.run([
+                    "import", "--foreground", "--config", "\(folder)/empty.yaml", "--database", database, file,
+                ])
+                #expect(run.code == 0, "\(run.lines)")
+            }
+            let port = try freePort()
+            let first = try start(["--database", database], ports: (port, try freePort()))
+            _ = try first.line(containing: "Ctrl-C stops", timeout: 60_000)
+            #expect(first.lines.contains("\(database): added 7, replaced 0, skipped 0"), "\(first.lines)")
+            let client = try RawClient(port: port)
+            #expect(try RunningService.ask(client, "GET", "/cells/event:open-air-cinema").status == 200)
+            for id in ["glasses", "ada"] {
+                #expect(try RunningService.ask(client, "GET", "/cells/user:\(id)").text.contains("\"User \(id)\""))
+            }
+            try end(first)
+            let second = try start(["--database", database])
+            _ = try second.line(containing: "Ctrl-C stops", timeout: 60_000)
+            #expect(!second.lines.contains { $0.contains("added") }, "\(second.lines)")
+            try end(second)
+        }
+    }
+
     @Test("A store with other items is refused, and stays as it is")
     func otherItems() async throws {
         try await offPool {
