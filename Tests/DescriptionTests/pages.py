@@ -290,6 +290,20 @@ def image_codes(document):
     return [code for code in re.search(r"\[0-9\]\{2\}\|(.*)\)\$", pattern)[1].split("|")]
 
 
+def meanings(texts):
+    """The alternatives of descriptions, each once and at most five. One whose words another one has is left out."""
+    found = []
+    for text in texts:
+        for part in re.split(r"; or |; (?=.*; or )|\. Or ", text):
+            words = set(re.findall(r"\w+", part.lower()))
+            if any(words <= other for other, _ in found):
+                continue
+            # It takes the place of the first one that it contains.
+            place = next((index for index, (other, _) in enumerate(found) if other < words), len(found))
+            found[place:] = [(words, part[:1].upper() + part[1:].rstrip(".") + ".")] + [each for each in found[place:] if not each[0] < words]
+    return " ".join(part for _, part in found[:5])
+
+
 def problems(document, operators, ask):
     """- ask: returns the page of a problem type by listener and name."""
     api, admin = problem_names(document), problem_names(operators)
@@ -340,7 +354,7 @@ Every error is a problem (RFC 9457, `application/problem+json`):
             images = ", ".join(filter(None, [names, "[image-…](#images)"]))
         else:
             images = names
-        rows.append((f"<a id=\"{status}\"></a>{status}", " ".join(texts[status][:4]), images))
+        rows.append((f"<a id=\"{status}\"></a>{status}", meanings(texts[status]), images))
     text += table(["status", "meaning", "types"], rows)
     text += "\nAlso: 404 for a path without a route, 405 with `Allow` for another method, 421 if the request target names another server ([listeners](process.md#listeners) for the admin listener).\n\n"
     text += "## Types\n\n"
