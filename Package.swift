@@ -54,7 +54,7 @@ let package = Package(
                 "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
             ]),
         .library(name: "IntertwineHTTPServer", targets: ["IntertwineHTTPServer"]),
-        .library(name: "IntertwineImages", targets: ["IntertwineFetch", "IntertwineImages"]),
+        .library(name: "IntertwineImages", targets: ["IntertwineEventLoop", "IntertwineFetch", "IntertwineImages"]),
         .library(name: "IntertwineCells", targets: ["IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger"]),
         .library(name: "IntertwineTesting", targets: ["IntertwineConformance", "IntertwineTesting"]),
     ],
@@ -84,7 +84,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
-        // Floor 6: the executable. Command line, nothing else.
+        // Layer 6: the command line.
         .executableTarget(
             name: "intertwine",
             dependencies: [
@@ -95,7 +95,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // What decodes and encodes images, in processes of its own that are locked in. The service does not depend on it.
+        // Decodes and encodes images in sandboxed processes. The service does not depend on it.
         .executableTarget(
             name: "intertwine-image-worker", dependencies: ["CImageSandbox", "CVips", "IntertwineImageWire"]),
 
@@ -108,17 +108,13 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
 
-        // The service embedded in a program with a kind of item, a cell and a command of its own.
+        // A program that embeds the service, with a kind of item, a cell and a command of its own.
         .executableTarget(
             name: "recipe-feed",
-            dependencies: [
-                "IntertwineCells", "IntertwineItems", "IntertwineLedger", "IntertwineService", "IntertwineStorage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
+            dependencies: ["IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/RecipeFeed"),
 
-        // Floor 2: checks of stores, ledgers and data sources, for the tests of their implementations.
+        // Layer 2: checks of stores, ledgers and data sources, for the tests of their implementations.
         .target(name: "IntertwineConformance", dependencies: ["IntertwineFeed", "IntertwineItems", "IntertwineLedger"]),
 
         // A feed with sections over an HTTP API.
@@ -136,7 +132,7 @@ let package = Package(
             ],
             path: "Examples/KitchenApp"),
 
-        // Floor 6: the service in the process of a test.
+        // Layer 6: the service in the process of a test.
         .target(
             name: "IntertwineTesting",
             dependencies: [
@@ -145,7 +141,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 5: the clients' routes and the configuration; composes everything below by hand.
+        // Layer 5: the clients' routes, the configuration, and the composition of the lower layers.
         .target(
             name: "IntertwineService",
             dependencies: [
@@ -166,7 +162,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
 
-        // Floor 4
+        // Layer 4
         .target(
             name: "IntertwineOperators",
             dependencies: [
@@ -183,7 +179,7 @@ let package = Package(
             name: "IntertwineSettings",
             dependencies: ["IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineIdentity"]),
 
-        // Floor 3
+        // Layer 3
         .target(
             name: "IntertwineDeclarations",
             dependencies: [
@@ -193,7 +189,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
 
-        // Floor 2
+        // Layer 2
         .target(
             name: "IntertwineObservability",
             dependencies: [
@@ -201,7 +197,7 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // Embeds the files into the binary. Why a module of its own: the compiler takes seconds for it.
+        // The files, embedded into the binary. It is a separate module, because its compilation takes seconds.
         .target(
             name: "IntertwineWebClient",
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -246,7 +242,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
 
-        // Floor 1
+        // Layer 1
         .target(
             name: "IntertwineHTTPServer",
             dependencies: [
@@ -268,7 +264,7 @@ let package = Package(
                 "CIntertwineCurl", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        // What both stores share. No database.
+        // The code that both stores share, without a database.
         .target(
             name: "IntertwineStorageCore",
             dependencies: [
@@ -296,15 +292,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 0: what is written the same way everywhere. No Foundation.
+        // Layer 0: primitives, without Foundation.
         // Declarations of these three are public, because the compiler inlines and specializes only public functions in other modules.
         .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineLinux"]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
-        // Apart from the primitives, because the HTTP server needs no cryptography.
+        // Separate from the primitives, because the HTTP server needs no cryptography.
         .target(name: "IntertwineSigning", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "IntertwineImageWire"),
 
-        // The product logic, from the bottom up: no sockets, no files, no database.
+        // The product logic, from the lowest module up, without sockets, files and databases.
         .target(name: "IntertwineJSON", dependencies: ["IntertwinePrimitives"]),
         // Items, their kinds and fields, their import, and the protocol of the store that holds them.
         .target(name: "IntertwineItems", dependencies: ["IntertwineJSON", "IntertwinePrimitives"]),
@@ -343,7 +339,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // What lies in files, into the binary.
+        // Embeds files into the binary.
         .target(
             name: "IntertwineSample", path: "Config/sample", exclude: ["make-feed", "make-media", "make-images"],
             sources: ["SampleFeed.swift", "SampleImages.swift", "SampleMedia.swift"],
@@ -355,7 +351,7 @@ let package = Package(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CImageSandbox"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        // libvips' own flags name -pthread, which the package manager complains of: those of what its headers include suffice.
+        // The flags of libvips have -pthread, about which the package manager warns. The flags of the headers that it includes suffice.
         .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CIntertwineDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CIntertwineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -366,7 +362,7 @@ let package = Package(
 
         // Tests
         .target(name: "TestSupport", dependencies: ["CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
-        // A server in a process of its own, with a counting allocator, for the tests that need one.
+        // A server in a separate process with a counting allocator.
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
         .executableTarget(
             name: "HTTPProbe",
@@ -378,7 +374,7 @@ let package = Package(
         // A program with one extension of each kind, in the imports of an embedding program.
         .executableTarget(
             name: "ExtensionProbe", dependencies: ["IntertwineLedger", "IntertwineService"], path: "Tests/ExtensionProbe"),
-        // Mutations of what strangers send, into the parsers, with AddressSanitizer.
+        // Sends mutated inputs into the parsers, with AddressSanitizer.
         .executableTarget(
             name: "ParserFuzz",
             dependencies: [
@@ -418,7 +414,7 @@ let package = Package(
             dependencies: [
                 "IntertwineEventLoop", "IntertwineFetch", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        // The image manager in a process of its own, which tests kill or count.
+        // The image manager in a separate process, which tests kill or measure.
         .executableTarget(
             name: "CacheFiller", dependencies: ["IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "TestSupport"],
             path: "Tests/CacheFiller"),
@@ -429,7 +425,7 @@ let package = Package(
                 "intertwine-image-worker", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // A process that the storage tests kill: it must be another one than theirs.
+        // A process that the storage tests kill.
         .executableTarget(
             name: "StorageVictim", dependencies: ["IntertwineItems", "IntertwineLedger", "IntertwineStorage"], path: "Tests/StorageVictim"),
         .testTarget(

@@ -1,9 +1,8 @@
-import IntertwineCells
-import IntertwineLedger
+import IntertwineService
 
-/// Remembers that a viewer has cooked a recipe. It can be taken back.
+/// Adds a recipe to the viewer's list of cooked ones. The viewer can undo it.
 struct CookCommand: UndoableCommand {
-    static let cooked = ViewerList(rawValue: "cooked")
+    static let cooked: ViewerList = "cooked"
 
     let name = "cook"
     let needs: CommandRequirements = .viewer

@@ -1,5 +1,4 @@
-import IntertwineCells
-import IntertwineItems
+import IntertwineService
 
 /// Shows a recipe with its image and title.
 struct RecipeCellFactory: CellViewModelFactory {

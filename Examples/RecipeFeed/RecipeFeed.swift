@@ -1,10 +1,8 @@
 import ArgumentParser
 import Foundation
-import IntertwineCells
-import IntertwineItems
 import IntertwineService
 
-/// Serves a feed of recipes: a kind of item, a cell and a command of its own, each one file and one line here.
+/// Serves a feed of recipes, with a kind of item, a cell, a command and a viewer's list of its own.
 @main
 struct RecipeFeed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,7 +26,8 @@ struct RecipeFeed: AsyncParsableCommand {
                     RecipeCellFactory(commands: commands), for: ItemType(kind: "recipe", variant: variant), prefix: "recipe")
             }
         }
-        extensions.middleware = [KitchenDoor()]
+        extensions.lists = [CookCommand.cooked]
+        extensions.middleware = [RobotFilter()]
         extensions.routes = [
             ServiceRoute(.get, "/recipes/{id}/shopping-list") { _, context in
                 ServerResponse(body: "All for \(try context.parameters.require("id")).\n")
@@ -37,7 +36,7 @@ struct RecipeFeed: AsyncParsableCommand {
         var configuration = ServiceConfiguration()
         configuration.store.database = database
         configuration.server.port = port
-        // No operators' listener: this program is operated by nobody else.
+        // The program has no admin listener.
         configuration.admin.isEnabled = false
 
         let importer = try ItemImport(into: database, kinds: try configuration.itemKinds(extensions))

@@ -1,6 +1,6 @@
-import IntertwineItems
+import IntertwineService
 
-/// `{"kind":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://…","type":"quick"}`
+/// A recipe: `{"kind":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://…","type":"quick"}`
 struct RecipeKind: ItemKind {
     let name = "recipe"
     let stream = StreamID.content

@@ -10,6 +10,8 @@
 /// ```
 public struct Refusal: Error, Sendable, Hashable {
     /// The HTTP status of a refusal.
+    ///
+    /// 401 is missing, because it requires a challenge (RFC 9110, section 15.5.2). Middleware responds with it and the field `WWW-Authenticate`.
     public enum Status: Int, Sendable, Hashable, CaseIterable {
         /// 400, for a request that the server cannot interpret (RFC 9110, section 15.5.1).
         case badRequest = 400

@@ -29,7 +29,9 @@ struct ExampleTests {
             #expect(page["cells"]?[0]?["identifier"]?.text == "RecipeCollectionViewCell")
             let answer = try JSON(try ask("POST", "/cells/recipe:ramen/selection").text)
             #expect(answer["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "cook"])
+            #expect(try ask("GET", "/lists/cooked").text.contains("recipe:ramen"))
             #expect(try ask("DELETE", try #require(answer["undo"]?["href"]?.text)).status == 200)
+            #expect(try !ask("GET", "/lists/cooked").text.contains("recipe:ramen"))
             // The example adds a route, and middleware for all routes and cached pages.
             #expect(try ask("GET", "/recipes/tan%20tan/shopping-list").text == "All for tan tan.\n")
             for path in ["/recipes/ramen/shopping-list", "/feed", "/feed"] {

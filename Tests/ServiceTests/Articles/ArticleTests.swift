@@ -131,19 +131,21 @@ struct ArticleTests {
         }
     }
 
-    @Test("The store of the article serves changed items, and refuses imported ones")
+    @Test("The store of the article serves changed items, and its ledger has the events")
     func store() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = MemoryStore()
         store.replace([try FeedItem(Card(text: "First", size: .small), id: "1", position: 1)])
-        let extensions = try extensions(store: store, ledger: "\(folder)/ledger.sqlite")
-        try await TestService.run(.socket, extensions: extensions) { service in
+        let ledger = CountingLedger(try SQLiteLedger(path: "\(folder)/ledger.sqlite"))
+        try await TestService.run(.socket, extensions: extensions(store: store, ledger: ledger)) { service in
             #expect(try await service.client.get("/feed").text.contains("First"))
             store.replace([try FeedItem(Card(text: "Second", size: .small), id: "2", position: 2)])
             #expect(try await service.client.get("/feed").text.contains("Second"))
             #expect(try await service.client.post("/cells/card:2/bookmark", fields: ["X-Viewer-ID": "v"]).status == 200)
+            #expect(ledger.count == 1)
+            #expect(try await service.client.get("/saved", fields: ["X-Viewer-ID": "v"]).text.contains("card:2"))
         }
     }
 

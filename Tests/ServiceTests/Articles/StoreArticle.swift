@@ -1,4 +1,5 @@
 // article: StoreOfYourOwn
+import IntertwineLedger
 import IntertwineService
 import Synchronization
 
@@ -40,11 +41,46 @@ final class MemoryStore: FeedStore {
     }
 }
 
-/// Serves a store in memory, and keeps events and lists in a file.
-func extensions(store: MemoryStore, ledger file: String) throws -> ServiceExtensions {
+/// Counts the entries that another ledger commits.
+final class CountingLedger: Ledger {
+    private let base: any Ledger
+    private let commits = Atomic(0)
+
+    init(_ base: any Ledger) { self.base = base }
+
+    var count: Int { commits.load(ordering: .relaxed) }
+
+    func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
+        let receipt = try await base.commit(entry)
+        commits.add(1, ordering: .relaxed)
+        return receipt
+    }
+
+    func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? { try await base.replay(of: key) }
+    func selection(id: String) async throws -> CommandRecord? { try await base.selection(id: id) }
+
+    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
+        try await base.cells(on: list, of: viewer, after: mark, limit: limit)
+    }
+
+    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
+        try await base.cells(on: list, of: viewer, before: mark, limit: limit)
+    }
+
+    func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+        try await base.contains(cell, on: list, of: viewer)
+    }
+
+    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
+        try base.withCells(on: lists, of: viewer, body)
+    }
+}
+
+/// Serves a store in memory, and keeps events and lists in a ledger.
+func extensions(store: MemoryStore, ledger: any Ledger) -> ServiceExtensions {
     var extensions = cards
     extensions.store = store
-    extensions.ledger = try SQLiteLedger(path: file)
+    extensions.ledger = ledger
     return extensions
 }
 // article: end

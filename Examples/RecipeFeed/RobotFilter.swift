@@ -1,7 +1,7 @@
 import IntertwineService
 
-/// Stands around all routes: turns away whoever says to be a robot, and tells on each answer whose kitchen it came from.
-struct KitchenDoor: ServiceMiddleware {
+/// Refuses requests of robots, and adds the field `Server` to all responses.
+struct RobotFilter: ServiceMiddleware {
     private static let fields = EncodedFields([.server: "recipe-feed"])
 
     func handle(_ head: borrowing RequestHead, peer: PeerAddress, route: String?, next: any HTTPHandler) -> HandlerResult {
