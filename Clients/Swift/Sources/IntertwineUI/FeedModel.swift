@@ -48,6 +48,8 @@ public import IntertwineClient
     public var onOpen: (URL) -> Void = { _ in }
     /// Shows the presentation in the response to a gesture: its `screen` and `arguments`.
     public var onPresentation: (JSONValue) -> Void = { _ in }
+    /// Announces a notice, or the first new cells above the visible ones, to VoiceOver. The views set it.
+    public var onAnnouncement: (String) -> Void = { _ in }
 
     /// The sections to show: all cells of the list except held ones.
     public private(set) var sections = [FeedSection.empty]
@@ -219,6 +221,7 @@ public import IntertwineClient
         all = update.sections
         isAtEnd = await list.isAtEnd
         let keys = all.flatMap(\.keys)
+        let hadNew = newCount > 0
         held.formIntersection(keys)
         let wasAtTop = visible.isEmpty || sections.flatMap(\.keys).first.map { visible[$0] != nil } ?? true
         if !wasAtTop || !held.isEmpty, let first = keys.firstIndex(where: { visible[$0] != nil }) {
@@ -227,6 +230,7 @@ public import IntertwineClient
         known.formUnion(keys)
         phase = .loaded
         rebuild()
+        if !hadNew, newCount > 0 { onAnnouncement(texts.new(newCount)) }
     }
 
     private func rebuild() {
@@ -243,6 +247,7 @@ public import IntertwineClient
         let notice = Notice(id: noticeCount, message: message, undo: undo)
         self.notice = notice
         onChange()
+        onAnnouncement(message)
         let seconds = min(6, max(1, undo?.expiresAt?.timeIntervalSinceNow ?? 6))
         Task { [weak self, sleep] in
             guard (try? await sleep(seconds)) != nil, self?.notice?.id == notice.id else { return }

@@ -8,6 +8,8 @@
     #endif
     #if canImport(UIKit)
         import UIKit
+    #elseif canImport(AppKit)
+        import AppKit
     #endif
 
     /// A feed in a list: sections, ads with their disclosure, pull to refresh, a button for new cells, and a notice with undo.
@@ -85,10 +87,10 @@
             .environment(\.feedImages, model.images)
             .task(id: feed.attempt) {
                 model.onOpen = { openURL($0) }
+                model.onAnnouncement = { Self.announce($0) }
                 await model.run()
             }
             .onDisappear { model.setVisible([:]) }
-            .onChange(of: model.notice?.id) { _ in announceNotice() }
         }
 
         private func rows(_ section: FeedSection) -> some View {
@@ -207,9 +209,13 @@
             Task { await model.perform(slot, of: cell) }
         }
 
-        private func announceNotice() {
+        private static func announce(_ message: String) {
             #if canImport(UIKit)
-                if let notice = model.notice { UIAccessibility.post(notification: .announcement, argument: notice.message) }
+                UIAccessibility.post(notification: .announcement, argument: message)
+            #elseif canImport(AppKit)
+                NSAccessibility.post(
+                    element: NSApplication.shared, notification: .announcementRequested,
+                    userInfo: [.announcement: message, .priority: NSAccessibilityPriorityLevel.high.rawValue])
             #endif
         }
     }

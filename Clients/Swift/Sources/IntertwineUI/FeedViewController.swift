@@ -13,7 +13,8 @@
     /// navigationController.pushViewController(feed, animated: true)
     /// ```
     ///
-    /// A cell without a registered class is a placeholder of its size.
+    /// A cell without a registered class is a placeholder of its size. The disclosure of an ad is a line above its cell, outside of its bounds. The
+    /// cell of an ad does not clip to its bounds; a class clips its `contentView` instead.
     @MainActor
     open class FeedViewController: UICollectionViewController, UICollectionViewDelegateFlowLayout,
         UICollectionViewDataSourcePrefetching
@@ -25,15 +26,20 @@
         private var dataSource: UICollectionViewDiffableDataSource<String, Int>?
         private var entries: [Int: FeedCell] = [:]
         private var headers: [FeedCell?] = []
+        private var hasFooter = false
         private var running: Task<Void, Never>?
         private var imageTasks: [ObjectIdentifier: Task<Void, Never>] = [:]
         private let newButton = UIButton(type: .system)
         private let noticeView = UIStackView()
         private let noticeLabel = UILabel()
         private let undoButton = UIButton(type: .system)
+        private let stateView = UIStackView()
         private let stateLabel = UILabel()
+        private let retryButton = UIButton(type: .system)
 
         private static let placeholder = "IntertwineUI.placeholder"
+        private static let headerKind = UICollectionView.elementKindSectionHeader
+        private static let footerKind = UICollectionView.elementKindSectionFooter
 
         /// Creates a controller of a feed.
         ///
@@ -45,7 +51,7 @@
         /// Creates a controller of a model that the app owns.
         public init(model: FeedModel) {
             self.model = model
-            super.init(collectionViewLayout: UICollectionViewFlowLayout())
+            super.init(collectionViewLayout: FeedLayout())
         }
 
         /// Returns nil, because a storyboard cannot contain the controller.
@@ -58,16 +64,23 @@
         }
 
         /// Registers a class of views for cells with the given identifiers, and the closure that fills a view with a cell.
+        ///
+        /// A section header has a view like any other cell. Without a registered class its view is a label with its texts.
         public func register<Cell: UICollectionViewCell>(
             _ type: Cell.Type, for identifiers: String..., bind: @escaping (Cell, FeedCell) -> Void
         ) {
             for identifier in identifiers {
                 classes[identifier] = type
-                if isViewLoaded { collectionView.register(type, forCellWithReuseIdentifier: identifier) }
+                if isViewLoaded { register(type, for: identifier) }
                 bindings[identifier] = { view, cell in
                     if let view = view as? Cell { bind(view, cell) }
                 }
             }
+        }
+
+        private func register(_ type: UICollectionViewCell.Type, for identifier: String) {
+            collectionView.register(type, forCellWithReuseIdentifier: identifier)
+            collectionView.register(type, forSupplementaryViewOfKind: Self.headerKind, withReuseIdentifier: identifier)
         }
 
         /// Loads the image of a part into a view. If the view is reused for another cell, the request is cancelled.
@@ -92,11 +105,15 @@
 
         open override func viewDidLoad() {
             super.viewDidLoad()
-            for (identifier, type) in classes { collectionView.register(type, forCellWithReuseIdentifier: identifier) }
+            for (identifier, type) in classes { register(type, for: identifier) }
             collectionView.register(PlaceholderCell.self, forCellWithReuseIdentifier: Self.placeholder)
             collectionView.register(
-                HeaderView.self, forSupplementaryViewOfKind: UICollectionView.elementKindSectionHeader,
-                withReuseIdentifier: Self.placeholder)
+                HeaderView.self, forSupplementaryViewOfKind: Self.headerKind, withReuseIdentifier: Self.placeholder)
+            collectionView.register(
+                FooterView.self, forSupplementaryViewOfKind: Self.footerKind, withReuseIdentifier: Self.placeholder)
+            (collectionViewLayout as? FeedLayout)?.disclosureHeight = { [weak self] path in
+                self?.cell(at: path).map { self?.disclosureHeight(of: $0) ?? 0 } ?? 0
+            }
             collectionView.prefetchDataSource = self
             let refresh = UIRefreshControl()
             refresh.addAction(UIAction { [weak self] _ in self?.refresh() }, for: .valueChanged)
@@ -105,6 +122,7 @@
             makeOverlays()
             model.onChange = { [weak self] in self?.apply() }
             model.onOpen = { UIApplication.shared.open($0) }
+            model.onAnnouncement = { UIAccessibility.post(notification: .announcement, argument: $0) }
             run()
         }
 
@@ -131,6 +149,11 @@
             }
         }
 
+        /// Loads the page that failed again: the first one, or the next one.
+        private func retry() {
+            if case .failed = model.phase { run() } else { Task { await model.loadNext() } }
+        }
+
         private func undo() {
             Task { await model.undo() }
         }
@@ -145,24 +168,34 @@
                 self?.view(for: key, at: path, in: view) ?? view.dequeueReusableCell(withReuseIdentifier: Self.placeholder, for: path)
             }
             source.supplementaryViewProvider = { [weak self] view, kind, path in
-                let header = view.dequeueReusableSupplementaryView(ofKind: kind, withReuseIdentifier: Self.placeholder, for: path)
-                (header as? HeaderView)?.label.text = self?.title(ofSection: path.section)
-                return header
+                let header = kind == Self.headerKind ? self?.header(ofSection: path.section) : nil
+                let registered = header?.identifier.flatMap { id in self?.bindings[id].map { (id: id, bind: $0) } }
+                let supplement = view.dequeueReusableSupplementaryView(
+                    ofKind: kind, withReuseIdentifier: registered?.id ?? Self.placeholder, for: path)
+                if let header, let registered, let cell = supplement as? UICollectionViewCell {
+                    registered.bind(cell, header)
+                    cell.accessibilityTraits.insert(.header)
+                }
+                (supplement as? HeaderView)?.label.text = header.flatMap { self?.title(of: $0) }
+                (supplement as? FooterView)?.show(self?.model.texts.retry) { self?.retry() }
+                return supplement
             }
             dataSource = source
         }
 
         private func view(for key: Int, at path: IndexPath, in collection: UICollectionView) -> UICollectionViewCell? {
             guard let cell = entries[key] else { return nil }
+            let disclosure = model.texts.disclosure(of: cell)
             guard let identifier = cell.identifier, let bind = bindings[identifier] else {
                 let view = collection.dequeueReusableCell(withReuseIdentifier: Self.placeholder, for: path)
+                DisclosureLabel.show(disclosure, in: view)
                 view.isAccessibilityElement = true
-                view.accessibilityLabel = model.texts.placeholder
+                view.accessibilityLabel = [disclosure, model.texts.placeholder].compactMap { $0 }.joined(separator: ", ")
                 return view
             }
             let view = collection.dequeueReusableCell(withReuseIdentifier: identifier, for: path)
             bind(view, cell)
-            DisclosureLabel.show(model.texts.disclosure(of: cell), in: view)
+            DisclosureLabel.show(disclosure, in: view)
             view.accessibilityCustomActions = model.texts.menu(of: cell).map { entry in
                 UIAccessibilityCustomAction(name: entry.title) { [weak self] _ in
                     self?.perform(entry.slot, cell)
@@ -172,9 +205,10 @@
             return view
         }
 
-        private func title(ofSection index: Int) -> String? {
-            guard headers.indices.contains(index), let header = headers[index] else { return nil }
-            return header.bindings.sorted { $0.key < $1.key }.compactMap(\.value.text).joined(separator: " ")
+        private func header(ofSection index: Int) -> FeedCell? { headers.indices.contains(index) ? headers[index] : nil }
+
+        private func title(of header: FeedCell) -> String {
+            header.bindings.sorted { $0.key < $1.key }.compactMap(\.value.text).joined(separator: " ")
         }
 
         /// Shows the state of the model. The data source computes the difference.
@@ -198,25 +232,49 @@
             dataSource?.apply(snapshot, animatingDifferences: !UIAccessibility.isReduceMotionEnabled) { [weak self] in
                 self?.reportVisible()
             }
+            if hasFooter != (model.nextError != nil) {
+                hasFooter.toggle()
+                collectionViewLayout.invalidateLayout()
+            }
             showOverlays()
         }
 
         // MARK: Layout
 
+        private func height(of cell: FeedCell) -> CGFloat {
+            cell.size.height(textScale: UIFontMetrics.default.scaledValue(for: 100, compatibleWith: traitCollection) / 100)
+        }
+
+        private func disclosureHeight(of cell: FeedCell) -> CGFloat {
+            model.texts.disclosure(of: cell) == nil ? 0 : UIFont.preferredFont(forTextStyle: .caption1).lineHeight.rounded(.up)
+        }
+
         open func collectionView(
             _ collectionView: UICollectionView, layout collectionViewLayout: UICollectionViewLayout, sizeForItemAt indexPath: IndexPath
         ) -> CGSize {
             guard let key = dataSource?.itemIdentifier(for: indexPath), let cell = entries[key] else { return .zero }
-            let textScale = UIFontMetrics.default.scaledValue(for: 100, compatibleWith: traitCollection) / 100
-            return CGSize(width: min(cell.size.width, collectionView.bounds.width), height: cell.size.height(textScale: textScale))
+            let height = height(of: cell) + disclosureHeight(of: cell)
+            return CGSize(width: min(cell.size.width, collectionView.bounds.width), height: height)
         }
 
         open func collectionView(
             _ collectionView: UICollectionView, layout collectionViewLayout: UICollectionViewLayout,
             referenceSizeForHeaderInSection section: Int
         ) -> CGSize {
-            guard let text = title(ofSection: section), !text.isEmpty else { return .zero }
+            guard let header = header(ofSection: section) else { return .zero }
+            if let identifier = header.identifier, bindings[identifier] != nil {
+                return CGSize(width: collectionView.bounds.width, height: height(of: header))
+            }
+            guard !title(of: header).isEmpty else { return .zero }
             return CGSize(width: collectionView.bounds.width, height: UIFont.preferredFont(forTextStyle: .headline).lineHeight + 16)
+        }
+
+        open func collectionView(
+            _ collectionView: UICollectionView, layout collectionViewLayout: UICollectionViewLayout,
+            referenceSizeForFooterInSection section: Int
+        ) -> CGSize {
+            guard hasFooter, section == collectionView.numberOfSections - 1 else { return .zero }
+            return CGSize(width: collectionView.bounds.width, height: UIFont.preferredFont(forTextStyle: .body).lineHeight + 32)
         }
 
         // MARK: Gestures
@@ -294,7 +352,18 @@
                 label.numberOfLines = 0
             }
             stateLabel.textAlignment = .center
-            collectionView.backgroundView = stateLabel
+            retryButton.setTitle(model.texts.retry, for: .normal)
+            retryButton.addAction(UIAction { [weak self] _ in self?.retry() }, for: .touchUpInside)
+            stateView.axis = .vertical
+            stateView.alignment = .center
+            stateView.translatesAutoresizingMaskIntoConstraints = false
+            for view in [stateLabel, retryButton] { stateView.addArrangedSubview(view) }
+            let background = UIView()
+            background.addSubview(stateView)
+            stateView.centerYAnchor.constraint(equalTo: background.centerYAnchor).isActive = true
+            stateView.leadingAnchor.constraint(equalTo: background.leadingAnchor, constant: 20).isActive = true
+            stateView.trailingAnchor.constraint(equalTo: background.trailingAnchor, constant: -20).isActive = true
+            collectionView.backgroundView = background
             // The guides follow the writing direction.
             let guide = view.safeAreaLayoutGuide
             for overlay in [newButton, noticeView] as [UIView] {
@@ -310,64 +379,17 @@
         private func showOverlays() {
             newButton.isHidden = model.newCount == 0
             newButton.setTitle(model.texts.new(model.newCount), for: .normal)
-            if let notice = model.notice, noticeLabel.text != notice.message || noticeView.isHidden {
-                UIAccessibility.post(notification: .announcement, argument: notice.message)
-            }
             noticeView.isHidden = model.notice == nil
             noticeLabel.text = model.notice?.message
             undoButton.isHidden = model.notice?.undo == nil
+            retryButton.isHidden = true
             switch model.phase {
             case .loading: stateLabel.text = nil
-            case .failed(let error): stateLabel.text = model.texts.failure(error)
+            case .failed(let error):
+                stateLabel.text = model.texts.failure(error)
+                retryButton.isHidden = false
             case .loaded: stateLabel.text = model.sections == [.empty] ? model.texts.empty : nil
             }
-        }
-    }
-
-    /// The view of a cell without a registered class.
-    private final class PlaceholderCell: UICollectionViewCell {
-        override init(frame: CGRect) {
-            super.init(frame: frame)
-            contentView.backgroundColor = .secondarySystemBackground
-        }
-
-        required init?(coder: NSCoder) { nil }
-    }
-
-    private final class HeaderView: UICollectionReusableView {
-        let label = UILabel()
-
-        override init(frame: CGRect) {
-            super.init(frame: frame)
-            label.font = .preferredFont(forTextStyle: .headline)
-            label.adjustsFontForContentSizeCategory = true
-            label.accessibilityTraits = .header
-            label.frame = bounds.insetBy(dx: 16, dy: 8)
-            label.autoresizingMask = [.flexibleWidth, .flexibleHeight]
-            addSubview(label)
-        }
-
-        required init?(coder: NSCoder) { nil }
-    }
-
-    /// The disclosure at the leading top corner of an ad.
-    private final class DisclosureLabel: UILabel {
-        static func show(_ text: String?, in cell: UICollectionViewCell) {
-            let known = cell.contentView.subviews.lazy.compactMap { $0 as? DisclosureLabel }.first
-            guard let text else {
-                known?.removeFromSuperview()
-                return
-            }
-            let label = known ?? DisclosureLabel(frame: .zero)
-            label.text = text
-            label.font = .preferredFont(forTextStyle: .caption1)
-            label.adjustsFontForContentSizeCategory = true
-            label.backgroundColor = .secondarySystemBackground
-            guard known == nil else { return }
-            label.translatesAutoresizingMaskIntoConstraints = false
-            cell.contentView.addSubview(label)
-            label.topAnchor.constraint(equalTo: cell.contentView.topAnchor).isActive = true
-            label.leadingAnchor.constraint(equalTo: cell.contentView.leadingAnchor).isActive = true
         }
     }
 #endif

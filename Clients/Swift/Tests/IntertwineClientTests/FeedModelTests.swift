@@ -92,9 +92,12 @@ import Testing
     @Test func aRefusedDismissalReturnsWithANotice() async throws {
         let client = try client { $0 == "/dismissal" ? Self.response("{}", 404) : Self.response(Self.page(["a", "b"])) }
         let model = FeedModel(client: client, mode: .manual, sleep: { _ in try await Task.sleep(for: .seconds(3600)) })
+        var announced: [String] = []
+        model.onAnnouncement = { announced.append($0) }
         await run(model) { $0.phase == .loaded }
         await model.perform(.dismissal, of: model.sections[0].cells[0])
         #expect(model.notice != nil && model.notice?.undo == nil)
+        #expect(announced == [model.notice?.message])
         #expect(await model.list.sections[0].cells.map(\.id) == ["a", "b"])
     }
 
@@ -133,6 +136,27 @@ import Testing
         await reach(["user:a", "user:b", "user:c"])
         #expect(try await server.operate("DELETE", "/admin/items/user/a") == 204)
         await reach(["user:b", "user:c"])
+    }
+
+    @Test(.enabled(if: RealServer.isAvailable, "no binary: build it, or set INTERTWINE_BINARY"))
+    func announcesTheFirstNewCellsOfTheRealServerOnce() async throws {
+        let server = try await RealServer(items: ["a", "b", "c"].map { RealServer.user($0) }.joined(separator: "\n") + "\n")
+        let model = FeedModel(client: FeedClient(base: server.base, viewer: "me"))
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        model.onChange = { change.yield() }
+        var announced: [String] = []
+        model.onAnnouncement = { announced.append($0) }
+        let running = Task { await model.run() }
+        defer { running.cancel() }
+        for await _ in changes where model.phase == .loaded { break }
+        model.setVisible([model.sections[0].keys[1]: 1])
+        for (id, count, wanted) in [("x", 1, ["1 new"]), ("y", 2, ["1 new"]), ("z", 1, ["1 new", "1 new"])] {
+            if count < model.newCount { model.showNew() }
+            let operations = #"{"operations": [{"insert": \#(RealServer.user(id)), "before": "user:a"}]}"#
+            try await server.operate("POST", "/admin/operations", operations)
+            for await _ in changes where model.newCount == count { break }
+            #expect(announced == wanted, "once while the button is visible")
+        }
     }
 }
 

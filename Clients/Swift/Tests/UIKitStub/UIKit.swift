@@ -3,6 +3,7 @@
 @_exported public import Foundation
 
 @MainActor public class NSLayoutConstraint: NSObject {
+    public enum Axis: Int, Sendable { case horizontal, vertical }
     public var isActive = false
 }
 
@@ -60,13 +61,16 @@ public enum UIAccessibility {
     open var frame = CGRect()
     open var bounds = CGRect()
     open var isHidden = false
+    open var clipsToBounds = false
     open var layoutMargins = UIEdgeInsets(top: 0, left: 0, bottom: 0, right: 0)
     open var autoresizingMask: AutoresizingMask = []
     open var translatesAutoresizingMaskIntoConstraints = true
     open var backgroundColor: UIColor?
     open var safeAreaLayoutGuide: UILayoutGuide { UILayoutGuide() }
     open var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    open var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
     open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
     open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
     open var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
     open private(set) weak var superview: UIView?
@@ -87,6 +91,9 @@ public enum UIAccessibility {
 }
 
 @MainActor open class UIStackView: UIView {
+    public enum Alignment: Int, Sendable { case fill, leading, firstBaseline, center, trailing, lastBaseline }
+    open var axis = NSLayoutConstraint.Axis.horizontal
+    open var alignment = Alignment.fill
     open var spacing: CGFloat = 0
     open var isLayoutMarginsRelativeArrangement = false
     open func addArrangedSubview(_ view: UIView) {}
@@ -207,11 +214,15 @@ public struct UIContentSizeCategory: Hashable, Sendable {}
 
 @MainActor open class UICollectionViewLayout: NSObject {
     open func invalidateLayout() {}
+    open func layoutAttributesForElements(in rect: CGRect) -> [UICollectionViewLayoutAttributes]? { nil }
+    open func layoutAttributesForItem(at indexPath: IndexPath) -> UICollectionViewLayoutAttributes? { nil }
 }
 @MainActor open class UICollectionViewFlowLayout: UICollectionViewLayout {}
 
 @MainActor public final class UICollectionViewLayoutAttributes: NSObject {
     public var frame = CGRect()
+    public var indexPath = IndexPath()
+    public var representedElementCategory: UICollectionView.ElementCategory { .cell }
 }
 
 @MainActor open class UICollectionReusableView: UIView {}
@@ -230,6 +241,10 @@ public struct UIContentSizeCategory: Hashable, Sendable {}
         _ collectionView: UICollectionView, layout collectionViewLayout: UICollectionViewLayout,
         referenceSizeForHeaderInSection section: Int
     ) -> CGSize
+    func collectionView(
+        _ collectionView: UICollectionView, layout collectionViewLayout: UICollectionViewLayout,
+        referenceSizeForFooterInSection section: Int
+    ) -> CGSize
 }
 
 @MainActor public protocol UICollectionViewDataSourcePrefetching: AnyObject {
@@ -238,7 +253,11 @@ public struct UIContentSizeCategory: Hashable, Sendable {}
 }
 
 @MainActor open class UICollectionView: UIScrollView {
+    public enum ElementCategory: UInt, Sendable { case cell, supplementaryView, decorationView }
     public class var elementKindSectionHeader: String { "" }
+    public class var elementKindSectionFooter: String { "" }
+
+    open var numberOfSections: Int { 0 }
 
     open var indexPathsForVisibleItems: [IndexPath] { [] }
     open var backgroundView: UIView?
