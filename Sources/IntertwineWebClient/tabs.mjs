@@ -13,7 +13,8 @@ export async function showTabs({ tabs, options, feeds }) {
   link(saved, { list: "saved" }, options.list === "saved");
   link(dismissed, { list: "dismissed" }, options.list === "dismissed");
   const isFeed = options.list === "feed";
-  link(first, {}, isFeed && (options.feed === null || options.feed === "main"));
+  const linkFirst = () => link(first, {}, isFeed && (options.feed === null || options.feed === "main"));
+  linkFirst();
   const others = (await feeds).filter(({ name }) => name !== "main");
   for (const { name, title } of others) {
     const tab = element("li", {}, element("a", {}, title ?? name));
@@ -21,5 +22,7 @@ export async function showTabs({ tabs, options, feeds }) {
     link(tab, { feed: name }, isFeed && options.feed === name);
   }
   const main = (await feeds).find(({ name }) => name === "main");
-  if (main?.title) first.firstElementChild.textContent = main.title;
+  if (!main?.title) return;
+  first.firstElementChild.textContent = main.title;
+  linkFirst();
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 from selenium.webdriver.common.keys import Keys
 
 from browser import Browser
+from media_cases import film
 from service import Service
 
 ROOT = Path(__file__).parents[2]
@@ -59,12 +60,15 @@ def it_passes_axe_in_tables_and_with_cells_of_every_kind(browser, relay, service
 def it_passes_axe(browser, relay, service):
     source = axe()
     found = []
+    audio = film("ad:sound", "/sample/library.mp3", mediaType={"type": "text", "text": "audio/mpeg"}) | {"identifier": "AdvertisementAudioCollectionViewCell"}
+    relay.alter_feed(lambda page: page["cells"].__setitem__(slice(3, 3), [film(), audio]))
     for width, height in ((1280, 860), (390, 844)):
         with Browser(width, height) as window:
             for name, features in SCHEMES.items():
                 motion = {**features, "prefers-reduced-motion": "reduce"}
                 window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in motion.items()])
                 window.open(relay.url, cells=8)
+                window.wait(lambda: window.find("video") and window.find("audio"), "the players")
                 window.script(source)
                 where = f"{name} at {width}"
                 found += findings(window, f"{where}, the feed")
@@ -72,6 +76,10 @@ def it_passes_axe(browser, relay, service):
                 window.wait(lambda: window.find(".toast-button"), "the notice")
                 found += findings(window, f"{where}, a notice")
                 if width == 390:
+                    window.press("v")
+                    window.wait(lambda: window.find("#view[open]"), "the dialog")
+                    found += findings(window, f"{where}, the view options")
+                    window.press(Keys.ESCAPE)
                     window.click(".cell:nth-child(2) [data-tool=more]")
                     found += findings(window, f"{where}, the menu")
                     window.press(Keys.ESCAPE)

@@ -88,6 +88,15 @@ def it_has_tabs_with_addresses_and_titles(browser, relay, service):
     assert "client of the service" in browser.text("#about")
 
 
+def it_names_the_page_after_the_title_of_its_feed(browser, relay, service):
+    feeds = {"feeds": [{"name": "main", "title": "Home feed"}, {"name": "party", "title": "Tonight"}]}
+    relay.answer = lambda exchange: (200, {"Content-Type": "application/json"}, feeds) if exchange.path == "/feeds" else None
+    for search, title in (("", "Home feed"), ("?list=saved", "Saved"), ("?feed=party", "Tonight")):
+        browser.driver.get(relay.url + search)
+        browser.wait(lambda: "Home feed" in browser.text("#tabs"), "the titles of the feeds")
+        assert browser.text("#tabs [aria-current]") == title and browser.driver.title == f"{title} – Intertwine", browser.driver.title
+
+
 def it_shows_a_readable_reference_of_the_api(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.click(".bar-link[href$='reference.html']")

@@ -1,10 +1,15 @@
 """The element `<intertwine-feed>` on the page of an app."""
+import re
+import subprocess
+import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
 from page import ids, loaded
+from service import Service, free_port
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "Clients/JavaScript/README.md").read_text()
@@ -59,6 +64,47 @@ def it_shows_a_feed_on_a_page_of_six_lines(browser, relay, service):
     assert relay.passed("GET", "/feed/changes"), "no live changes"
     print(f"        listed, selected, undone and followed: {time.monotonic() - began:.1f} s, one file of {len(page.strip().splitlines())} lines")
     assert messages(browser) == [], messages(browser)
+
+
+def it_follows_the_tutorial_from_an_empty_folder_on_another_origin(browser, relay, service):
+    if service.origin is None:
+        return
+    began = time.monotonic()
+    steps = TUTORIAL.split("## 3.")[0]
+    commands = [line for block in re.findall(r"^```sh[^\n]*\n(.*?)^```$", steps, re.M | re.S) for line in block.splitlines()]
+    start, serve = commands
+    port = str(free_port())
+    name, origins = re.fullmatch(r"(\w+)=(\S+) make run", start).groups()
+    page = steps.split("```html\n")[1].split("```")[0]
+    lines = len(page.strip().splitlines())
+    assert len(commands) < 10 and lines <= 30, (commands, page)
+    file, address = re.search(r"Create `([\w.]+)`", steps)[1], re.search(r"Open <(\S+)>", steps)[1]
+    # `make run` builds the service and starts it with this environment.
+    with Service(keeps_sample=True, environment={name: origins.replace("9000", port)}) as fresh, tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / file).write_text(page.replace("http://127.0.0.1:8080", fresh.base_url))
+        server = subprocess.Popen(["bash", "-c", "exec " + serve.replace("9000", port)], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            browser.wait(lambda: reachable(address.replace("9000", port)), "the page")
+            browser.driver.get(address.replace("9000", port))
+            browser.wait(lambda: browser.count() >= 20 and loaded(browser), "the feed")
+            first = ids(browser)
+            browser.click(".cell:nth-child(2) [data-tool=dismiss]")
+            browser.wait(lambda: first[1] not in ids(browser), "the dismissal")
+            browser.press("u")
+            browser.wait(lambda: first[1] in ids(browser), "the undo")
+            print(f"        from an empty folder to an undo: {time.monotonic() - began:.1f} s, {len(commands)} commands, one file of {lines} lines")
+            assert messages(browser) == [], messages(browser)
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+def reachable(url):
+    try:
+        urllib.request.urlopen(url, timeout=5).close()
+        return True
+    except OSError:
+        return False
 
 
 def it_has_templates_custom_properties_parts_and_events(browser, relay, service):

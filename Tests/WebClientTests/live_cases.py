@@ -57,6 +57,26 @@ def it_holds_changes_of_the_feed_until_the_reader_asks(browser, relay, service):
         assert len(asked) < 20
 
 
+def it_holds_a_new_size_of_a_visible_cell(browser, relay, service):
+    if service.origin is None:
+        return
+    heights = "return $$('.cell').map(({ offsetHeight }) => offsetHeight)"
+    with Service() as fresh:
+        browser.open(fresh.base_url + "/?layout=table", cells=20)
+        name = browser.script("return $('[data-identifier=UserTableViewCell]').dataset.id")
+        before = browser.script(PLACES), browser.script(heights)
+        row = f"$('[data-id=\"{name}\"]')"
+        # Rows of featured users are lower.
+        fresh.operate({"update": person(fresh, name.removeprefix("user:"), "Renamed") | {"type": "featured"}})
+        browser.wait(lambda: browser.find(".pill:not([hidden])"), "the pill", seconds=30)
+        assert browser.text(".pill") == "Show changes" and browser.text("#live") == "The feed has changes.", browser.text("#live")
+        assert (browser.script(PLACES), browser.script(heights)) == before and "Renamed" not in browser.text(".feed")
+        browser.click(".pill")
+        browser.wait(lambda: browser.script(f"return {row}.dataset.identifier") == "CircularUserTableViewCell", "the other row")
+        assert browser.script(f"return {row}.offsetHeight") == 80 and "Renamed" in browser.text(".feed")
+        assert browser.find(".pill[hidden]") and browser.console() == [], browser.console()
+
+
 def it_shows_changes_below_the_window_immediately(browser, relay, service):
     if service.origin is None:
         return

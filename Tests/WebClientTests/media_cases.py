@@ -39,6 +39,7 @@ def it_plays_a_video_by_a_real_click_and_pauses_it_out_of_sight(browser, relay, 
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
     link = browser.wait(lambda: browser.find('[data-id="ad:film"] .cell-band a.cell-face'), "the link")
     assert link.text == "Visit" and link.get_attribute("href").endswith("/click/x")
+    assert link.accessible_name == "Visit Sponsored · The Bakery", link.accessible_name
     ActionChains(browser.driver).move_to_element(link).click().perform()
     browser.wait(lambda: relay.passed("GET", "/click/x"), "the click")
     browser.driver.switch_to.window([one for one in browser.driver.window_handles if one != page][0])

@@ -16,8 +16,9 @@ SAMPLE = Path(__file__).parents[2] / "Config/sample/feed.json"
 
 
 class Service:
-    def __init__(self, base_url=None, settings=(), keeps_sample=False):
+    def __init__(self, base_url=None, settings=(), keeps_sample=False, environment=None):
         self.settings = settings
+        self.environment = {**os.environ, **(environment or {})}
         # Uses the unchanged sample, without settings for images.
         self.keeps_sample = keeps_sample
         self.base_url = base_url.rstrip("/") if base_url else None
@@ -67,7 +68,7 @@ class Service:
         arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database, "--set", "ads.rotation=listed"]
         for setting in (*image_settings, *self.settings):
             arguments += ["--set", setting]
-        self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
         self.base_url = f"http://127.0.0.1:{port}"
         until = time.monotonic() + 30
         while True:

@@ -1,5 +1,10 @@
 """Text sizes: cells grow as they declare, and no text is cut."""
+from pathlib import Path
+
 from page import loaded
+from service import Service
+
+SAMPLE_KINDS = Path(__file__).parents[2] / "Config/sample/kinds.yaml"
 
 # The cells whose text does not fit: the id, the height that the text needs, and the height that it has.
 CUT = """
@@ -38,6 +43,22 @@ def it_grows_cells_with_the_text_and_cuts_none(browser, relay, service):
         before = before or (shown, image)
         assert shown == [before[0][0], before[0][1] + 24 * (scale - 1)], (before, shown)
         assert image == before[1], "the image has grown with the text"
+
+
+def it_grows_cells_of_declared_kinds_with_the_text(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=[f"kinds.file={SAMPLE_KINDS}"]) as fresh:
+        image = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
+        fresh.put({"kind": "event", "id": 1, "title": "Open-air cinema", "starts": "2026-05-01T19:00:00Z", "image": image, "city": "Berlin",
+                   "signup": "https://example.com/x"})
+        fresh.operate({"move": "event:1", "before": fresh.cells()[0]["id"]})
+        for search, identifier, height in (("", "EventCollectionViewCell", 200), ("layout=table&", "EventTableViewCell", 88)):
+            for scale in (1, 2, 3):
+                browser.open(f"{fresh.base_url}/?{search}text={scale}", cells=8)
+                content = browser.wait(lambda: browser.find(f"[data-identifier={identifier}] .cell-content"), identifier)
+                assert content.size["height"] == height + 44 * (scale - 1), (identifier, scale, content.size)
+                assert browser.script(CUT) == [], (search, scale, browser.script(CUT))
 
 
 def it_chooses_the_text_size(browser, relay, service):

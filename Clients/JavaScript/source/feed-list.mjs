@@ -21,6 +21,7 @@ class Entry {
 }
 
 const cellOf = (entry) => entry.cell;
+const isEqual = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** The detail of a `changed` event. The batch update is computed on first access. */
 class Change {
@@ -55,6 +56,8 @@ export class FeedList extends EventTarget {
   #all = [];
   /** The entries in the order before the held changes; null if the list holds none. */
   #former = null;
+  /** The cells of held reconfigurations by entry. Their sizes differ from those of the displayed cells. */
+  #heldCells = new Map();
   /** True if a gesture of the viewer causes the next change of the service, which is then not held. */
   #isExpectingChange = false;
   #keys = 0;
@@ -65,8 +68,9 @@ export class FeedList extends EventTarget {
 
   /**
    * - client, href: the `FeedClient`, and the href of the first page. pages: existing `FeedPages` instead of both.
-   * - holds(before, after): returns true if the list should hold a change of the service from one array of entries to another. Why: the
-   *   change would move cells that a person is reading. Held changes are displayed by `showHeld`.
+   * - holds(before, after, reconfigured): returns true if the list should hold a change of the service from one array of entries to another,
+   *   with a map from entries to their new cells. Why: the change would move cells that a person is reading. Held changes are displayed by
+   *   `showHeld`. While a change is held, reconfigured cells change in their places, unless their `size` differs.
    */
   constructor({ client, href, pages = new FeedPages({ client, href }), holds = () => false }) {
     super();
@@ -82,14 +86,14 @@ export class FeedList extends EventTarget {
     const after = this.#all.filter(({ isHidden }) => !isHidden);
     const last = after.findLastIndex((entry) => former.has(entry));
     const inserted = after.slice(0, last + 1).filter((entry) => !former.has(entry) && !isSectionHeader(entry.cell)).length;
-    return { inserted, isHarmless: !this.holds(this.entries, after) };
+    return { inserted, isHarmless: !this.holds(this.entries, after, this.#heldCells) };
   }
 
   /** Displays the held changes. */
   showHeld() {
     if (this.#former === null) return;
     this.#former = null;
-    this.#show(this.#all, { alwaysNotifies: false });
+    this.#show(this.#all, { alwaysNotifies: false, reconfigured: this.#configure(this.#heldCells) });
   }
 
   get isAtEnd() {
@@ -136,14 +140,14 @@ export class FeedList extends EventTarget {
     const rest = (entries) => entries.filter((other) => other !== entry);
     if (this.#former !== null) this.#former = rest(this.#former);
     this.#all = rest(this.#all);
+    this.#heldCells.delete(entry);
     this.#show(this.#former ?? this.#all, { keepsScrollPosition: false });
   }
 
   /** Replaces the cell of an entry, for example by a cell in a response. */
   reconfigure(entry, cell) {
     if (!this.#all.includes(entry)) return;
-    entry.cell = cell;
-    this.#show(this.#former ?? this.#all, { reconfigured: new Map([[entry, cell]]) });
+    this.#show(this.#former ?? this.#all, { reconfigured: this.#configure([[entry, cell]]) });
   }
 
   /** Requests the changes of the pages around the visible entries `first` to `last`, and applies them. */
@@ -200,7 +204,6 @@ export class FeedList extends EventTarget {
     const { isAtEnd } = this;
     const follows = this.pages.replace(changes);
     if (!hasChanges && follows) return;
-    for (const [entry, cell] of reconfigured) entry.cell = cell;
     const count = response.pages.reduce((sum, page) => sum + page.count, 0);
     const alwaysNotifies = isAtEnd !== this.isAtEnd;
     const following = follows ? [] : this.#all.slice(end);
@@ -223,13 +226,11 @@ export class FeedList extends EventTarget {
     const all = cells.map((cell) => {
       const entry = known.get(cell.id)?.shift();
       if (entry === undefined) return new Entry(cell, ++this.#keys);
-      if (JSON.stringify(entry.cell) !== JSON.stringify(cell)) {
-        entry.cell = cell;
-        reconfigured.set(entry, cell);
-      }
+      if (!isEqual(entry.cell, cell)) reconfigured.set(entry, cell);
       return entry;
     });
     this.pages = fresh;
+    this.#heldCells.clear();
     for (const entry of all) entry.isHidden = false;
     this.#replace(all, { reconfigured, alwaysNotifies: true });
   }
@@ -264,29 +265,48 @@ export class FeedList extends EventTarget {
   /**
    * Replaces the entries by those of the service, now or when the held changes are displayed.
    *
+   * - reconfigured: a map from entries to their new cells, which the entries do not have yet.
    * - following: the entries after the changed range that must be loaded again; null if all entries were loaded again.
    */
-  #replace(all, { following = null, ...known }) {
-    const isHeld = following !== null && !this.#isExpectingChange && this.holds(this.entries, all.filter(({ isHidden }) => !isHidden));
+  #replace(all, { reconfigured, following = null, ...known }) {
+    const present = new Set(all);
+    const cells = new Map([...this.#heldCells, ...reconfigured].filter(([entry]) => present.has(entry)));
+    const mayHold = following !== null && !this.#isExpectingChange;
+    const isHeld = mayHold && this.holds(this.entries, all.filter(({ isHidden }) => !isHidden), cells);
     this.#isExpectingChange = false;
     const outdated = new Set(following);
     const former = (this.#former ?? this.#all).filter((entry) => !outdated.has(entry));
+    const releasesHeld = !isHeld && this.#former !== null;
     this.#all = all;
     this.#former = isHeld ? former : null;
     if (!isHeld) {
-      this.#show(all, known);
+      this.#heldCells.clear();
+      // The moves of this change are not those of the held ones. The batch update then computes them.
+      if (releasesHeld) delete known.moved;
+      this.#show(all, { ...known, reconfigured: this.#configure(cells) });
       return;
     }
-    // Reconfigured and removed cells change in their places.
-    const present = new Set(all);
-    const reconfigured = new Map(known.reconfigured);
+    // Removed cells and reconfigured cells of an equal size change in their places.
+    const [resized, others] = [false, true].map((isSame) => [...cells].filter(([entry, cell]) => isEqual(entry.cell.size, cell.size) === isSame));
+    this.#heldCells = new Map(resized);
+    const shown = this.#configure(others);
     for (const entry of former) {
       if (entry.isRemoved !== present.has(entry)) continue;
       entry.isRemoved = !present.has(entry);
-      reconfigured.set(entry, entry.cell);
+      shown.set(entry, entry.cell);
     }
-    this.#show(former, { alwaysNotifies: known.alwaysNotifies, reconfigured, moved: new Set() });
+    this.#show(former, { alwaysNotifies: known.alwaysNotifies, reconfigured: shown, moved: new Set() });
     this.dispatchEvent(new Event("held"));
+  }
+
+  /** Gives entries their new cells, which are then not held. Returns them as a map. */
+  #configure(cells) {
+    const configured = new Map(cells);
+    for (const [entry, cell] of configured) {
+      entry.cell = cell;
+      this.#heldCells.delete(entry);
+    }
+    return configured;
   }
 
   /**

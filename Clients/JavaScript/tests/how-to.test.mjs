@@ -46,6 +46,19 @@ async function until(condition) {
   for (const end = Date.now() + 20_000; !condition(); await wait(10)) assert.ok(Date.now() < end, `timeout: ${condition}`);
 }
 
+/** Runs `body` with a function that ends the refusal of all requests. */
+async function withRefusals(body) {
+  const { fetch } = globalThis;
+  let isRefusing = true;
+  const refusal = () => new Response('{"title":"No"}', { status: 403, headers: { "Content-Type": "application/problem+json" } });
+  globalThis.fetch = async (...request) => (isRefusing ? refusal() : fetch(...request));
+  try {
+    await body(() => (isRefusing = false));
+  } finally {
+    globalThis.fetch = fetch;
+  }
+}
+
 const ids = (entries) => entries.map(({ cell }) => cell.id);
 
 test("the React hook lists, loads, dismisses, undoes and follows", async () => {
@@ -71,17 +84,14 @@ test("the React hook lists, loads, dismisses, undoes and follows", async () => {
       assert.deepEqual([shown.isAtEnd, shown.error], [true, null]);
       view.unmount();
       // A failed first page is an error, until a retry succeeds.
-      const { fetch } = globalThis;
-      let isRefusing = true;
-      const refusal = () => new Response('{"title":"No"}', { status: 403, headers: { "Content-Type": "application/problem+json" } });
-      globalThis.fetch = async (...request) => (isRefusing ? refusal() : fetch(...request));
-      const refused = renderer.create(createElement(Feed));
-      await until(() => shown.error?.message === "No");
-      isRefusing = false;
-      shown.loadMore();
-      await until(() => shown.error === null && shown.entries.length === 3);
-      refused.unmount();
-      globalThis.fetch = fetch;
+      await withRefusals(async (end) => {
+        const refused = renderer.create(createElement(Feed));
+        await until(() => shown.error?.message === "No");
+        end();
+        shown.loadMore();
+        await until(() => shown.error === null && shown.entries.length === 3);
+        refused.unmount();
+      });
     });
   } finally {
     await service.stop();
@@ -104,6 +114,14 @@ test("the Vue composable lists, loads, dismisses, undoes and follows", async () 
       await undo.run();
       await until(() => seen.at(-1) === "user:ada,user:bob,user:cyd" && seen.length >= 3);
       assert.deepEqual([state.isAtEnd, state.error], [true, null]);
+      // A failed first page is an error, until a retry succeeds.
+      await withRefusals(async (end) => {
+        const { state, loadMore } = useFeed({ base: service.url, viewer: "me" });
+        await until(() => state.error?.message === "No");
+        end();
+        loadMore();
+        await until(() => state.error === null && state.entries.length === 3);
+      });
     });
   } finally {
     for (const end of ended) end();

@@ -83,6 +83,70 @@ test("holds changes that would move visible cells until they are displayed", () 
   });
 });
 
+test("holds new sizes of visible cells until they are displayed", () => {
+  const sized = (name, height, more) => ({ ...cell(name), size: { width: 300, height }, ...more });
+  const changes = (token, ...cells) => replies.json({
+    reload: false, removed: [], inserted: [], moved: [], reconfigured: cells.map(([index, cell]) => ({ index, cell })),
+    pages: [{ count: 3, syncToken: token }], page: { next: null },
+  });
+  const [large, larger, small] = [[0, sized("user:a", 200)], [0, sized("user:a", 300)], [0, sized("user:a", 100, { version: 2 })]];
+  const below = [2, sized("user:c", 200)];
+  return against([
+    replies.json({ ...page("user:a", "user:b", "user:c"), cells: ["user:a", "user:b", "user:c"].map((name) => sized(name, 100)) }),
+    changes("B", below), changes("C", large, [1, sized("user:b", 100, { version: 2 })]), changes("D", larger), changes("E", small), changes("F", large),
+    changes("G", larger),
+  ], async (client) => {
+    const isResized = ([entry, cell]) => entry.index === 0 && entry.cell.size.height !== cell.size.height;
+    const list = new FeedList({ client, href: "feed", holds: (before, after, reconfigured) => [...reconfigured].some(isResized) });
+    await list.loadNext();
+    const [a, b, c] = list.entries;
+    const shown = [];
+    list.addEventListener("changed", ({ detail: { update } }) => shown.push(update.reconfigured.map(([, item]) => item)));
+    const refresh = async () => {
+      shown.length = 0;
+      await list.refresh({ first: 0, last: 2 });
+      return [shown.flat(), a.cell.size.height, list.held];
+    };
+    assert.deepEqual(await refresh(), [[2], 100, null], "the change is below");
+    assert.equal(c.cell.size.height, 200);
+    const held = { inserted: 0, isHarmless: false };
+    assert.deepEqual(await refresh(), [[1], 100, held], "a cell of an equal size changes in its place");
+    assert.equal(b.cell.version, 2);
+    assert.deepEqual(await refresh(), [[], 100, held]);
+    assert.deepEqual(await refresh(), [[0], 100, null], "the size is the displayed one again");
+    assert.equal(a.cell.version, 2);
+    await refresh();
+    list.showHeld();
+    assert.deepEqual([shown.flat(), a.cell.size.height, list.held], [[0], 200, null]);
+    // A response to a gesture of the viewer is newer.
+    await refresh();
+    list.reconfigure(a, sized("user:a", 50));
+    list.showHeld();
+    assert.equal(a.cell.size.height, 50);
+  });
+});
+
+test("a change that releases held moves notifies of all moves", () => {
+  const names = ["user:a", "user:b", "user:c", "user:d"];
+  const moves = (token, from, to, id) => replies.json({
+    reload: false, removed: [], inserted: [], moved: [{ from, to, id }], reconfigured: [], pages: [{ count: 4, syncToken: token }], page: { next: null },
+  });
+  return against([replies.json(page(...names)), moves("B", 3, 0, "user:d"), moves("C", 3, 1, "user:c")], async (client) => {
+    let isHolding = true;
+    const list = new FeedList({ client, href: "feed", holds: () => isHolding });
+    await list.loadNext();
+    const updates = [];
+    list.addEventListener("changed", ({ detail: { update } }) => updates.push(update));
+    await list.refresh({ first: 0, last: 3 });
+    assert.deepEqual(list.entries.map((entry) => entry.cell.id), names);
+    isHolding = false;
+    updates.length = 0;
+    await list.refresh({ first: 0, last: 3 });
+    assert.deepEqual(list.entries.map((entry) => entry.cell.id), ["user:d", "user:c", "user:a", "user:b"]);
+    assert.deepEqual(updates.map(({ moved }) => moved), [[{ from: [0, 3], to: [0, 0] }, { from: [0, 2], to: [0, 1] }]]);
+  });
+});
+
 test("hides and shows a cell together with its companions", () => against(replies.json(page("user:a", "user:a#photos", "user:ab")), async (client) => {
   const list = new FeedList({ client, href: "feed" });
   await list.loadNext();

@@ -229,12 +229,14 @@ export class CellView {
     // A click on a player plays it, so the selection is in the band.
     const hasPlayer = this.content.querySelector(".media-outlet") !== null;
     this.face.textContent = hasPlayer ? labelOf(selection, link ? "Visit" : "Open") : "";
+    // The name contains the visible text (WCAG 2.5.3).
+    this.face.setAttribute("aria-labelledby", hasPlayer ? `${this.face.id} ${this.#label.id}` : this.#label.id);
     if (hasPlayer) this.band.querySelector(".cell-tools").before(this.face);
     else this.content.before(this.face);
   }
 
   #makeFace(tag) {
-    const shared = { tabindex: "-1", "aria-labelledby": this.#label.id };
+    const shared = { id: `${this.#label.id}-face`, tabindex: "-1" };
     return tag === "a"
       ? element("a.cell-face", { ...shared, target: "_blank", rel: "noopener" })
       : element("button.cell-face", { ...shared, type: "button", "aria-haspopup": "dialog" });

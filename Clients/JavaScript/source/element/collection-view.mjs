@@ -46,7 +46,7 @@ export class CollectionView extends EventTarget {
     this.#updateLayout();
     const { signal } = this.#events;
     list.addEventListener("changed", ({ detail }) => this.#changed(detail), { signal });
-    list.holds = (before, after) => this.#holds(before, after);
+    list.holds = (before, after, reconfigured) => this.#holds(before, after, reconfigured);
     // Elements other than the window may scroll.
     addEventListener("scroll", () => this.schedule(), { passive: true, capture: true, signal });
     addEventListener("resize", () => this.schedule(), { signal });
@@ -183,15 +183,20 @@ export class CollectionView extends EventTarget {
     return this.element.getRootNode().activeElement;
   }
 
-  /** Returns true if a change of the service would move, insert or remove cells that are visible or above. */
-  #holds(before, after) {
+  /** Returns true if a change of the service would move, insert, remove or resize cells that are visible or above. */
+  #holds(before, after, reconfigured) {
     if (before.length === 0) return false;
     // The person waits for this cell.
     if (this.#pendingFocus !== null && after.some(({ cell }) => cell.id === this.#pendingFocus)) return false;
     const { first, end } = this.#layout.range(this.#top, this.#top + innerHeight);
     if (end <= first) return false;
     for (let index = 0; index < end; index += 1) if (before[index] !== after[index]) return true;
-    return false;
+    return [...reconfigured].some(([entry, cell]) => entry.index >= 0 && entry.index < end && !this.#hasSizeOf(entry.cell, cell));
+  }
+
+  #hasSizeOf(one, other) {
+    const [{ width, height }, size] = [this.registry.size(one), this.registry.size(other)];
+    return width === size.width && height === size.height;
   }
 
   #isInSight(entry) {

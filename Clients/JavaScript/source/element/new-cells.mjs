@@ -38,6 +38,8 @@ export class NewCells {
     if (this.pill.textContent === text) return;
     this.pill.hidden = held === null;
     this.pill.textContent = text;
-    if (held?.inserted > 0) this.announce(`${held.inserted} new ${held.inserted === 1 ? "cell" : "cells"} in the feed.`);
+    if (held === null) return;
+    const { inserted } = held;
+    this.announce(inserted > 0 ? `${inserted} new ${inserted === 1 ? "cell" : "cells"} in the feed.` : "The feed has changes.");
   }
 }
