@@ -167,11 +167,13 @@ final class SignalHandler: @unchecked Sendable {
         { [state] in state.outcome.withLock { $0 = .unknown } }
     }
 
-    /// Leaves the signals to other handlers, which are installed by then.
+    /// Leaves the signals to other handlers, which are installed by then. Does not return if the handler is ending the process: an error that
+    /// the interruption has caused is then not reported.
     func release() { state.outcome.withLock { $0 = .released } }
 
-    /// Restores the default handling of signals.
+    /// Restores the default handling of signals. Does not return if the handler is ending the process, like ``release()``.
     func end() {
+        release()
         for source in sources { source.cancel() }
         for number in Self.signals { signal(number, SIG_DFL) }
     }

@@ -54,7 +54,10 @@ struct ServeCommand: AsyncParsableCommand {
         for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
         guard sample else { return try await serve(from: nil) {} }
         let (store, interruption) = try Self.makeSampleStore(try await options.configuration(flags))
-        defer { store.remove() }
+        defer {
+            interruption.release()
+            store.remove()
+        }
         try await serve(from: store) { interruption.release() }
     }
 
@@ -64,7 +67,10 @@ struct ServeCommand: AsyncParsableCommand {
     @inline(never)
     private static func makeSampleStore(_ named: ServiceConfiguration) throws -> (store: SampleStore, interruption: SignalHandler) {
         let interruption = SignalHandler("the sample was not served")
-        return (try SampleStore(named, onInterruption: interruption.notifying), interruption)
+        do { return (try SampleStore(named, onInterruption: interruption.notifying), interruption) } catch {
+            interruption.release()
+            throw error
+        }
     }
 
     /// - Parameter onListening: Called once the service handles signals.
