@@ -36,9 +36,10 @@ def main():
         clone = Path(folder) / "intertwine"
         files = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True).stdout.decode().split("\0")
         for file in filter(None, files):
-            if (ROOT / file).is_file():
+            # The web client has a link to a folder.
+            if (ROOT / file).is_file() or (ROOT / file).is_symlink():
                 (clone / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / file, clone / file)
+                shutil.copy(ROOT / file, clone / file, follow_symlinks=False)
         git(clone, "init", "--quiet")
         git(clone, "add", "--all")
         git(clone, "-c", "user.name=tests", "-c", "user.email=tests@example.com", "commit", "--quiet", "--message", "The version")
