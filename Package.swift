@@ -9,10 +9,10 @@ let webClient = [
     "reference.html", "reference.mjs", "request-log.mjs", "scroll-position.mjs", "tabs.mjs", "view-options.mjs", "view-panel.mjs",
 ]
 
-// The operators' pages: reports, and explanations of a cell's position.
+// The operators' pages: reports, explanations of a cell's position, and items.
 let operatorPages = [
-    "explain/explain.html", "explain/explain.mjs", "reports/chart.mjs", "reports/reports.css", "reports/reports.html",
-    "reports/reports.mjs",
+    "explain/explain.html", "explain/explain.mjs", "items/item-form.mjs", "items/items.html", "items/items.mjs",
+    "reports/admin-api.mjs", "reports/chart.mjs", "reports/reports.css", "reports/reports.html", "reports/reports.mjs",
 ]
 
 // The files of the JavaScript client, which the web client uses. Its folder is linked into that of the web client.

@@ -52,16 +52,17 @@ struct OperatorAccess: Sendable {
         return "token:" + Hexadecimal.text(digest.prefix(4))
     }
 
-    /// Refuses requests of web pages if no token is configured.
+    /// Refuses requests of web pages of other origins if no token is configured.
     ///
-    /// Browsers name the origin of a cross-site request, so a page in an operator's browser cannot write. DNS rebinding cannot be used to read:
-    /// a request that names another host than the loopback address is refused.
+    /// Browsers name the origin of a write, so a page of another origin in an operator's browser cannot write. The pages of the admin listener
+    /// can. DNS rebinding cannot be used: a request that names another host than the loopback address is refused.
     private func refusalOfPage(_ request: HTTPRequest) -> Problem? {
         if let authority = request.authority, !Self.isNumeric(authority) {
             return Problem(.misdirectedRequest, nil, "Without a token, the Host field must be an IP address or localhost.")
         }
-        guard request.method != .get, request.method != .head, request.headerFields[.origin] != nil else { return nil }
-        return Problem(.forbidden, nil, "Requests from web pages require a token.")
+        guard request.method != .get, request.method != .head, let origin = request.headerFields[.origin] else { return nil }
+        if let authority = request.authority, origin == "http://\(authority)" { return nil }
+        return Problem(.forbidden, nil, "Requests from web pages of other origins require a token.")
     }
 
     /// Returns true if an authority, with or without a port, is an IP address or `localhost`: no DNS lookup decides about it.

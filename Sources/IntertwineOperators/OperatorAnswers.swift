@@ -30,11 +30,13 @@ extension ResponseDescription {
         ).named("Error"),
     ]
 
-    /// The response to a write of a web page if no token is configured, or if the role of the operator does not permit the operation.
+    /// The response to a write of a web page of another origin if no token is configured, or if the role of the operator does not permit the operation.
     static let forbidden = problem(
-        .forbidden, "The service has no token, and the request comes from a web page; or the role of the operator is not sufficient.",
+        .forbidden,
+        "The service has no token, and the request comes from a web page of another origin; or the role of the operator is not sufficient.",
         [
-            .init(.roleRequired, "The operation requires the role edit."), .init(nil, "Requests from web pages require a token."),
+            .init(.roleRequired, "The operation requires the role edit."),
+            .init(nil, "Requests from web pages of other origins require a token."),
         ], [.problemCaching]
     ).named("Forbidden")
 

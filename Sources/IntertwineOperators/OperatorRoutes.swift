@@ -53,6 +53,7 @@ package struct OperatorRoutes: Sendable {
         var routes: [Route] = []
         if let store {
             routes += ItemRoutes(store: store, kinds: kinds, described: described).routes
+            routes += KindRoutes(kinds: kinds).routes
             routes += TakedownRoutes(store: store, kinds: kinds).routes
             routes += OperationRoutes(store: store, kinds: kinds).routes
             routes += ImportRoutes(location: location, kinds: kinds, settings: settings).routes

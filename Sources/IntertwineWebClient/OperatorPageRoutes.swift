@@ -2,7 +2,8 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 package import IntertwineRouting
 
-/// The routes `GET /reports`, `GET /explain` and their files: pages on the admin listener with plots of reports and explanations of pages.
+/// The routes `GET /reports`, `GET /explain`, `GET /items` and their files: pages on the admin listener with plots of reports, explanations of
+/// pages, and a form for items.
 ///
 /// The files contain no data of the service and need no token. The pages ask the operator for the token and send it to the admin API.
 package struct OperatorPageRoutes: Sendable {
@@ -26,6 +27,10 @@ package struct OperatorPageRoutes: Sendable {
                 path: "/reports/reports.css", contentType: "text/css; charset=utf-8", bytes: PackageResources.reports_css)),
         File(resource: module("/reports/reports.mjs", PackageResources.reports_mjs)),
         File(resource: module("/reports/chart.mjs", PackageResources.chart_mjs)),
+        File(resource: module("/reports/admin-api.mjs", PackageResources.admin_api_mjs)),
+        File(resource: page("/items", PackageResources.items_html)),
+        File(resource: module("/items/items.mjs", PackageResources.items_mjs)),
+        File(resource: module("/items/item-form.mjs", PackageResources.item_form_mjs)),
         File(resource: page("/explain", PackageResources.explain_html), ancestors: "http: https:"),
         File(resource: module("/explain/explain.mjs", PackageResources.explain_mjs)),
     ]

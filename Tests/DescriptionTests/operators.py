@@ -89,7 +89,7 @@ def refused(walk):
     for method, path in [("post", "/admin/operations"), ("post", "/admin/items"), ("get", "/admin/explain"), ("get", "/admin/reports")]:
         walk.ask(method, path, 400, query="?%zz")
         assert walk.description.met >= {(method, path, 400, "about:blank")}
-    whole = ["/healthz", "/readyz", "/metrics", "/admin/reports", "/admin/explain", "/admin/campaigns", "/admin/sources", "/admin/takedowns"]
+    whole = ["/healthz", "/readyz", "/metrics", "/admin/reports", "/admin/explain", "/admin/campaigns", "/admin/sources", "/admin/takedowns", "/admin/kinds"]
     for path in whole:
         walk.ask("get", path, 304, headers={"If-None-Match": "*"})
     answer = walk.ask("get", "/openapi.json", 406, headers={"Accept-Encoding": "identity;q=0, gzip;q=0"})
@@ -122,6 +122,12 @@ def reading(walk, service):
     walk.ask("delete", "/admin/images", 400, query="?all=true&host=example.com")
     walk.ask("delete", "/admin/viewers/{id}", 200, {"id": "v1"})
     walk.ask("get", "/admin/sources", 200)
+    kinds = json.loads(walk.ask("get", "/admin/kinds", 200).content)["kinds"]
+    for one in kinds:
+        walk.ask("get", "/admin/kinds/{kind}", 200, {"kind": one["kind"]})
+    walk.ask("get", "/admin/kinds/{kind}", 304, {"kind": "user"}, headers={"If-None-Match": "*"})
+    walk.ask("get", "/admin/kinds/{kind}", 404, {"kind": "nothing"})
+    walk.ask("get", "/admin/kinds", 400, query="?cursor=ada.")
     walk.ask("post", "/admin/sources/{name}/sync", 404, {"name": "nothing"})
     for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"]:
         walk.ask("get", path, 200)

@@ -12,7 +12,8 @@ struct OperatorTests {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
             let routes = [
                 "GET /metrics", "HEAD /metrics", "GET /admin/items/user/u0", "PUT /admin/items/user/u0",
-                "DELETE /admin/items/user/u0", "GET /admin/items/ad/1", "PUT /admin/items/ad/1",
+                "DELETE /admin/items/user/u0", "GET /admin/kinds", "GET /admin/kinds/user", "GET /admin/items/ad/1",
+                "PUT /admin/items/ad/1",
                 "DELETE /admin/items/ad/1",
                 "POST /admin/items", "GET /admin/reports", "GET /admin/reports?by=day", "DELETE /admin/images?url=https://a.example/a.png",
                 "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/items/user/u0", "GET /nowhere", "GET /", "OPTIONS *",
@@ -56,20 +57,55 @@ struct OperatorTests {
         }
     }
 
-    @Test("The pages of reports and explanations need no token, and all other paths do")
+    @Test("The operators' pages need no token, and all other paths do")
     func page() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
-            let reports = ["/reports", "/reports/reports.css", "/reports/reports.mjs", "/reports/chart.mjs"]
-            for path in reports + ["/explain", "/explain/explain.mjs"] {
+            let reports = ["/reports", "/reports/reports.css", "/reports/reports.mjs", "/reports/chart.mjs", "/reports/admin-api.mjs"]
+            for path in reports + ["/explain", "/explain/explain.mjs", "/items", "/items/items.mjs", "/items/item-form.mjs"] {
                 let page = try service.admin("GET", path, fields: [])
                 #expect(page.status == 200 && page["content-security-policy"]?.hasPrefix("default-src 'none'; script-src 'self'") == true)
                 #expect(try service.admin("GET", path, fields: ["Authorization: Bearer wrong"]).status == 401)
                 #expect(try service.get(path).status == 404)
             }
             #expect(try service.admin("POST", "/reports", fields: []).status == 401)
-            for path in ["/reports/", "/reports?x", "/explain?x", "/reports/../metrics"] {
+            for path in ["/reports/", "/reports?x", "/explain?x", "/reports/../metrics", "/items?x", "/items/"] {
                 #expect(try service.admin("GET", path, fields: []).status == 401, "\(path)")
+            }
+        }
+    }
+
+    @Test("An operator lists the kinds and reads their schemas")
+    func kinds() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            let list = try JSON(try service.admin("GET", "/admin/kinds").text)
+            let names = (list["kinds"]?.list ?? []).compactMap { $0["kind"]?.text }
+            #expect(names == ["ad", "campaign", "user"])
+            for (name, kind) in zip(names, list["kinds"]?.list ?? []) {
+                let schema = try service.admin("GET", try #require(kind["schema"]?.text))
+                #expect(schema.status == 200 && schema["content-type"] == "application/schema+json")
+                #expect(try JSON(schema.text)["properties"]?["kind"]?["const"]?.text == name)
+            }
+            #expect(try service.admin("GET", "/admin/kinds/nothing").status == 404)
+            #expect(try JSON(try service.admin("GET", "/admin/kinds?limit=1").text)["page"]?["next"]?.text != nil)
+        }
+    }
+
+    @Test("Without a token, only pages of the admin listener can write")
+    func origins() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            // The requests have `Host: localhost`.
+            let put = { (origin: String) in
+                try service.admin("PUT", "/admin/items/user/a", fields: ["Origin: \(origin)", "If-Match: *"], body: Self.user).status
+            }
+            #expect(try service.admin("PUT", "/admin/items/user/a", body: Self.user).status == 201)
+            #expect(try put("http://localhost") == 200)
+            for origin in [
+                "http://localhost:\(service.adminPort)", "https://localhost", "http://127.0.0.1", "http://localhost.example", "null", "",
+            ] {
+                #expect(try put(origin) == 403, "\(origin)")
             }
         }
     }

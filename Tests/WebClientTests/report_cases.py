@@ -26,7 +26,7 @@ def ask(browser, **values):
         Select(browser.driver.find_element(By.ID, name)).select_by_value(value)
     browser.script("document.querySelector('#status').textContent = ''")
     browser.click("#question button:not([type])")
-    browser.wait(lambda: browser.text("#status") not in ("", "Asking …"), "the report")
+    browser.wait(lambda: browser.text("#status") not in ("", "Loading …"), "the report")
 
 
 def rows(browser):

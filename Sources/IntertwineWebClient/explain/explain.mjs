@@ -1,5 +1,6 @@
 // Shows the response of `GET /admin/explain` in sentences: the reason for a cell of a page, and the decisions on the rest of the page. The web
 // client shows this page next to the cell. The fragment of the URL has the parameters of the request, the client's `cells`, and the `cell`.
+import { onToken, send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
 const parameters = new URLSearchParams(location.hash.slice(1))
@@ -12,27 +13,11 @@ function create(tag, text, ...children) {
   return element
 }
 
-// A frame of another origin may have no session storage.
-const storage = {
-  get token() {
-    try { return sessionStorage.getItem("token") } catch { return this.own }
-  },
-  set token(value) {
-    this.own = value
-    try { sessionStorage.setItem("token", value) } catch { /* The token is valid until the page closes. */ }
-  },
-}
-
 async function load() {
   const query = new URLSearchParams(parameters)
   for (const name of ["cell", "cells"]) query.delete(name)
-  const fields = { ...(storage.token && { Authorization: `Bearer ${storage.token}` }), ...(parameters.has("cells") && { "Accept-Cells": parameters.get("cells") }) }
-  const answer = await fetch(`/admin/explain?${query}`, { headers: fields, cache: "no-store" })
-  find("access").hidden = answer.status !== 401
-  if (answer.status === 401) throw new Error("The admin API requires its token.")
-  const value = await answer.json().catch(() => ({}))
-  if (!answer.ok) throw new Error(value.detail ?? `The response has the status ${answer.status}.`)
-  return value
+  const headers = parameters.has("cells") ? { "Accept-Cells": parameters.get("cells") } : {}
+  return (await send(`/admin/explain?${query}`, { headers })).json()
 }
 
 const scopes = {
@@ -104,11 +89,6 @@ async function show() {
 }
 
 if (cell) document.title = find("title").textContent = `Why is ${cell} here?`
-find("access").addEventListener("submit", (event) => {
-  event.preventDefault()
-  storage.token = find("token").value
-  find("token").value = ""
-  show()
-})
+onToken(show)
 addEventListener("hashchange", () => location.reload())
 show()

@@ -1,4 +1,5 @@
-// Asks the operators' API for reports, and plots them.
+// Requests reports from the admin API, and plots them.
+import { onToken, send } from "/reports/admin-api.mjs"
 import { bars, legend, lines } from "/reports/chart.mjs"
 
 const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice"]
@@ -16,21 +17,6 @@ for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filt
 }
 find("from").value = day(Date.now() - 29 * DAY)
 find("to").value = day(Date.now())
-
-async function ask(path) {
-  const token = sessionStorage.getItem("token")
-  const answer = await fetch(path, { headers: token ? { Authorization: `Bearer ${token}` } : {}, cache: "no-store" })
-  find("access").hidden = answer.status !== 401
-  if (answer.status === 401) {
-    find("token").focus()
-    throw new Error("The operators' API asks for its token.")
-  }
-  if (!answer.ok) {
-    const problem = await answer.json().catch(() => ({}))
-    throw Object.assign(new Error(problem.detail ?? `The answer has the status ${answer.status}.`), { status: answer.status })
-  }
-  return answer
-}
 
 function path(format, more = {}) {
   const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: by.value, format, ...more })
@@ -92,7 +78,7 @@ function plot(report, name) {
 async function campaignNamed(id) {
   let href = "/admin/campaigns?limit=1000"
   while (href) {
-    const { campaigns, page } = await (await ask(href)).json()
+    const { campaigns, page } = await (await send(href)).json()
     const campaign = campaigns.find((one) => one.campaign === id)
     if (campaign) return campaign
     href = page.next
@@ -109,7 +95,7 @@ async function pace(id) {
   const to = campaign.ends ? day(Date.parse(campaign.ends) - 1) : find("to").value
   const today = day(Date.now())
   const query = new URLSearchParams({ from, to: to < today ? to : today < from ? from : today, by: "campaign", thenBy: "day" })
-  const report = await (await ask(`/admin/reports?${query}`)).json()
+  const report = await (await send(`/admin/reports?${query}`)).json()
   report.rows = report.rows.filter((row) => row.campaign === id)
   const counted = new Map(report.rows.map((row) => [row.day, row[unit]]))
   const names = times(from, to, false)
@@ -159,10 +145,10 @@ function table(report) {
 
 async function show() {
   const campaign = find("campaign").value.trim()
-  find("status").textContent = "Asking …"
+  find("status").textContent = "Loading …"
   try {
     if (measure.value === "distinctViewers") find("viewers").checked = true
-    const report = campaign ? null : await (await ask(path("json"))).json()
+    const report = campaign ? null : await (await send(path("json"))).json()
     const [chart, series, rows, text] = campaign ? await pace(campaign) : [...plot(report, measure.value), report, ""]
     const error = rows.distinctViewersError ? ` Viewers are estimates, ± ${(rows.distinctViewersError * 100).toFixed(1)} % two times out of three.` : ""
     find("chart").replaceChildren(chart)
@@ -180,16 +166,11 @@ find("question").addEventListener("submit", (event) => {
   event.preventDefault()
   show()
 })
-find("access").addEventListener("submit", (event) => {
-  event.preventDefault()
-  sessionStorage.setItem("token", find("token").value)
-  find("token").value = ""
-  show()
-})
+onToken(show)
 find("csv").addEventListener("click", async () => {
   try {
     const link = document.createElement("a")
-    link.href = URL.createObjectURL(await (await ask(path("csv"))).blob())
+    link.href = URL.createObjectURL(await (await send(path("csv"))).blob())
     link.download = `report-${by.value}-${find("from").value}-${find("to").value}.csv`
     link.click()
     URL.revokeObjectURL(link.href)

@@ -40,7 +40,8 @@ struct APIDescriptionTests {
                 "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}",
                 "/web-client/playground", "/sample/{file}", "/reports", "/reports/reports.css",
                 "/reports/reports.mjs",
-                "/reports/chart.mjs", "/explain", "/explain/explain.mjs",
+                "/reports/chart.mjs", "/reports/admin-api.mjs", "/items", "/items/items.mjs", "/items/item-form.mjs", "/explain",
+                "/explain/explain.mjs",
             ])
         for listener in [service.publicRoutes, service.operatorRoutes] {
             let ids = listener.compactMap { $0.operation?.id }

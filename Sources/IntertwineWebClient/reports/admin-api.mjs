@@ -1,0 +1,39 @@
+// Requests to the admin API with the operator's token. A page that uses them has the form `access` with the input `token`.
+
+const find = (id) => document.getElementById(id)
+
+// A frame of another origin may have no session storage. The token is then valid until the page closes.
+const storage = {
+  get token() {
+    try { return sessionStorage.getItem("token") } catch { return this.own }
+  },
+  set token(value) {
+    this.own = value
+    try { sessionStorage.setItem("token", value) } catch { /* `own` has it. */ }
+  },
+}
+
+/**
+ * Sends a request, and returns its response if the status is 2xx.
+ *
+ * @throws An error with the `status` and the `problem` of another response. With 401, the page shows the form of the token.
+ */
+export async function send(path, options = {}) {
+  const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
+  const response = await fetch(path, { cache: "no-store", ...options, headers: { ...authorization, ...options.headers } })
+  find("access").hidden = response.status !== 401
+  if (response.ok) return response
+  const problem = await response.json().catch(() => ({}))
+  const detail = response.status === 401 ? "The admin API requires its token." : problem.detail ?? `The response has the status ${response.status}.`
+  throw Object.assign(new Error(detail), { status: response.status, problem })
+}
+
+/** Calls a function after the operator has entered the token. */
+export function onToken(load) {
+  find("access").addEventListener("submit", (event) => {
+    event.preventDefault()
+    storage.token = find("token").value
+    find("token").value = ""
+    load()
+  })
+}
