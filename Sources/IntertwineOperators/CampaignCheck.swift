@@ -12,8 +12,8 @@ struct CampaignCheck: Sendable {
 
     /// Checks items that are about to be written.
     ///
-    /// - Returns: The number of the first item that cannot be written and the reason; nil if all can be written.
-    func error(of items: [ValidatedItem]) async throws -> (number: Int, reason: String)? {
+    /// - Returns: The number of the first item that cannot be written and its error; nil if all can be written.
+    func error(of items: [ValidatedItem]) async throws -> (number: Int, error: ItemError)? {
         let campaigns = items.enumerated().filter { $0.element.kind == Campaign.kind }
         guard !campaigns.isEmpty else { return nil }
         let written = Set(items.map { ItemKey($0) })
@@ -21,11 +21,12 @@ struct CampaignCheck: Sendable {
             for creative in kinds.creatives(of: item) where !written.contains(creative.key) {
                 let key = creative.key
                 if try await store.read({ try $0.item(kind: key.kind, id: key.id) }) != nil { continue }
-                if try await store.takedown(of: key) == nil { return (number, "\(creative.field): \(creative.reason)") }
+                guard try await store.takedown(of: key) == nil else { continue }
+                return (number, ItemError(field: creative.field, reason: creative.reason, code: .conflict))
             }
         }
         guard let id = try await surplus(Set(campaigns.map(\.element.id))) else { return nil }
-        return campaigns.first { $0.element.id == id }.map { ($0.offset, CampaignIndex.surplus) }
+        return campaigns.first { $0.element.id == id }.map { ($0.offset, ItemError(reason: CampaignIndex.surplus, code: .conflict)) }
     }
 
     /// Returns the id of a campaign that exceeds the limit; nil if all are within it.

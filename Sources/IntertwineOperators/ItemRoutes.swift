@@ -51,8 +51,8 @@ struct ItemRoutes: Sendable {
 
     private func put(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
         let item = try valid(request.request.body.bytes ?? [], kind, id: try request[Self.id])
-        if let (_, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: [item]) {
-            throw Problem.invalid(.invalidItem, [], .conflict, "The item is not valid: \(reason).")
+        if let (_, error) = try await CampaignCheck(store: store, kinds: kinds).error(of: [item]) {
+            throw Problem.invalid(.invalidItem, error.path, error.code, "The item is not valid: \(error).")
         }
         try await TakedownRoutes.checkMayAdd([ItemKey(item)], to: store)
         let wanted = StoredItem(item)

@@ -55,8 +55,8 @@ struct OperationRoutes: Sendable {
     private func apply(_ request: RouteRequest) async throws -> ServerResponse {
         let listed = try OperationReader(kinds: kinds).read(request.request.body.bytes ?? [])
         let written = listed.enumerated().compactMap { number, listed in listed.operation.item.map { (number: number, item: $0) } }
-        if let (index, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: written.map(\.item)) {
-            throw OperationReader.problem(written[index].number, ItemError(reason: reason, code: .conflict))
+        if let (index, error) = try await CampaignCheck(store: store, kinds: kinds).error(of: written.map(\.item)) {
+            throw OperationReader.problem(written[index].number, ItemError(reason: "\(error)", code: error.code))
         }
         try await TakedownRoutes.checkMayAdd(written.map { ItemKey($0.item) }, to: store)
         let tags = listed.map(\.tag)

@@ -55,7 +55,7 @@ struct OperatorAccess: Sendable {
     /// Refuses requests of web pages of other origins if no token is configured.
     ///
     /// Browsers name the origin of a write, so a page of another origin in an operator's browser cannot write. The pages of the admin listener
-    /// can. DNS rebinding cannot be used: a request that names another host than the loopback address is refused.
+    /// can. DNS rebinding cannot be used: a request that names a host by another name than `localhost` is refused.
     private func refusalOfPage(_ request: HTTPRequest) -> Problem? {
         if let authority = request.authority, !Self.isNumeric(authority) {
             return Problem(.misdirectedRequest, nil, "Without a token, the Host field must be an IP address or localhost.")

@@ -68,8 +68,18 @@ class Service:
         arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database, "--set", "ads.rotation=listed"]
         for setting in (*image_settings, *self.settings):
             arguments += ["--set", setting]
-        self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
         self.base_url = f"http://127.0.0.1:{port}"
+        self._command = [binary, "serve", *arguments]
+        self._serve()
+
+    def restart(self):
+        """Restarts the service with the same database and settings. Files of the settings may have changed."""
+        self._process.terminate()
+        self._process.wait()
+        self._serve()
+
+    def _serve(self):
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
         until = time.monotonic() + 30
         while True:
             try:

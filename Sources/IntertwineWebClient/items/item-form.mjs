@@ -1,4 +1,5 @@
 // A form for an item, from the JSON Schema of its kind. Each field has a class. The service validates the values; the form shows its errors.
+// A field that the operator has not edited keeps its stored value, also one that its control cannot show exactly.
 
 let count = 0
 
@@ -8,211 +9,261 @@ function create(tag, properties = {}, ...children) {
   return element
 }
 
-/** A field with one control and a label. Its value is undefined if the control is empty. */
+const isScalar = (value) => ["string", "number"].includes(typeof value)
+
+/** A field with one control and a label. The value is undefined if the control is empty. */
 class Field {
-  constructor(name, control, isRequired, hint = "") {
+  /** `stored` is the value in the item; undefined if the item has none. */
+  constructor(name, control, isRequired, stored, notes = []) {
     this.control = control
+    this.stored = stored ?? undefined
     control.id = `field-${++count}`
     control.required = isRequired
+    control.value = this.textOf(this.stored)
+    // The control may show other line breaks than the stored value has.
+    this.shown = control.value
     this.error = create("span", { className: "error", id: `${control.id}-error` })
     control.setAttribute("aria-describedby", this.error.id)
-    const notes = [hint, isRequired ? "" : "optional"].filter(Boolean).join(", ")
-    const label = create("label", {}, create("span", { textContent: notes ? `${name} (${notes})` : name }), control)
-    this.element = create("div", {}, label, this.error)
+    const hint = [...notes, ...(isRequired ? [] : ["optional"])].join(", ")
+    this.element = create("div", {}, create("label", {}, create("span", { textContent: hint ? `${name} (${hint})` : name }), control), this.error)
   }
 
-  /** Shows an error of this field; an empty text removes it. */
-  show(_, text) {
-    this.error.textContent = text
-    if (text) this.control.setAttribute("aria-invalid", "true")
-    else this.control.removeAttribute("aria-invalid")
+  get value() {
+    if (this.control.value === this.shown) return this.stored
+    return this.control.value === "" ? undefined : this.parse(this.control.value)
+  }
+
+  /** Returns the text of the control for a value. */
+  textOf(value) { return value === undefined ? "" : String(value) }
+
+  parse(text) { return text }
+
+  /** Shows an error of the value at a path below the field. Returns the control. */
+  show(path, text) {
+    this.error.textContent = [this.error.textContent, text].filter(Boolean).join(" ")
+    this.control.setAttribute("aria-invalid", "true")
     return this.control
   }
 }
 
 class TextField extends Field {
-  constructor(name, schema, isRequired) {
-    const isLong = schema.format !== "uri" && (schema.maxLength ?? 0) > 512
-    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off" }), isRequired)
+  constructor(name, schema, isRequired, stored) {
+    const isLong = schema.format !== "uri" && ((schema.maxLength ?? 0) > 512 || /[\r\n]/.test(stored ?? ""))
+    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off" }), isRequired && (schema.minLength ?? 0) > 0, stored)
+    if ((schema.minLength ?? 0) > 0) return
+    // An empty text differs from no text: an image with an empty alternative text is decorative.
+    this.empty = create("input", { type: "checkbox", checked: stored === "" })
+    this.empty.addEventListener("change", () => this.#update())
+    this.element.append(create("label", { className: "check" }, this.empty, ` ${name} is the empty text`))
+    this.#update()
   }
 
-  get value() { return this.control.value === "" && !this.isEmptyText ? undefined : this.control.value }
-  set value(value) {
-    // Some texts may be empty, such as that of a decorative image.
-    this.isEmptyText = value === ""
-    if (this.isEmptyText) this.control.required = false
-    this.control.value = value ?? ""
+  #update() { this.control.disabled = this.empty.checked }
+
+  get value() {
+    if (this.empty?.checked) return ""
+    return this.stored === "" && this.control.value === "" ? undefined : super.value
   }
 }
 
 class NumberField extends Field {
-  constructor(name, schema, isRequired) {
+  constructor(name, schema, isRequired, stored) {
     const isWhole = schema.type === "integer"
     const control = create("input", { type: "number", step: isWhole ? "1" : "any" })
     control.min = schema.minimum ?? (isWhole ? Number.MIN_SAFE_INTEGER : "")
     control.max = schema.maximum ?? (isWhole ? Number.MAX_SAFE_INTEGER : "")
-    super(name, control, isRequired)
+    super(name, control, isRequired, stored)
   }
 
-  get value() { return this.control.value === "" ? undefined : this.control.valueAsNumber }
-  set value(value) { this.control.value = value ?? "" }
+  parse(text) { return Number(text) }
 }
 
 class ChoiceField extends Field {
-  constructor(name, values, isRequired) {
-    const options = values.map((value, index) => new Option(String(value), index))
-    super(name, create("select", {}, ...(isRequired && values.length === 1 ? [] : [new Option("", "")]), ...options), isRequired)
+  constructor(name, values, isRequired, stored) {
+    super(name, create("select", {}, ...["", ...values.map(String)].map((text) => new Option(text, text))), isRequired, stored)
     this.values = values
   }
 
-  get value() { return this.control.value === "" ? undefined : this.values[this.control.value] }
-  set value(value) {
-    const index = this.values.indexOf(value)
-    this.control.value = index < 0 ? (this.control.options[0]?.value ?? "") : String(index)
-  }
+  parse(text) { return this.values.find((value) => String(value) === text) }
 }
 
-/** A list of texts, one in each line. */
+/** A list of texts or ids, one in each line. */
 class ListField extends Field {
-  constructor(name, schema, isRequired) {
-    super(name, create("textarea"), isRequired, "one in each line")
+  constructor(name, isRequired, stored, notes = []) {
+    super(name, create("textarea", { spellcheck: false }), isRequired, stored, ["one in each line", ...notes])
   }
 
-  get value() {
-    const lines = this.control.value.split("\n").map((line) => line.trim()).filter(Boolean)
-    return lines.length > 0 || this.isEmptyList ? lines : undefined
-  }
+  textOf(value) { return (value ?? []).join("\n") }
 
-  set value(value) {
-    this.isEmptyList = value?.length === 0
-    this.control.value = (value ?? []).join("\n")
+  // An entry that is a number stays a number.
+  parse(text) {
+    return text.split("\n").filter((line) => line !== "").map((line) => this.stored?.find((entry) => String(entry) === line) ?? line)
   }
 }
 
-/** A value of any other schema, as JSON. */
+/** A value of any other schema, or a stored value that does not fit its schema, as JSON. */
 class JSONField extends Field {
-  constructor(name, schema, isRequired) {
-    super(name, create("textarea", { spellcheck: false }), isRequired, "JSON")
-    this.control.addEventListener("input", () => this.control.setCustomValidity(this.isValid ? "" : "Enter JSON."))
+  constructor(name, isRequired, stored) {
+    super(name, create("textarea", { spellcheck: false }), isRequired, stored, ["JSON"])
+    for (const event of ["input", "change"]) this.control.addEventListener(event, () => this.#check())
   }
 
-  get isValid() {
+  #check() {
     try {
       JSON.parse(this.control.value || "null")
-      return true
+      this.control.setCustomValidity("")
     } catch {
-      return false
+      this.control.setCustomValidity("Enter JSON.")
     }
   }
 
-  get value() { return this.control.value === "" ? undefined : JSON.parse(this.control.value) }
-  set value(value) { this.control.value = value === undefined || value === null ? "" : JSON.stringify(value, null, 2) }
+  textOf(value) { return value === undefined ? "" : JSON.stringify(value, null, 2) }
+  parse(text) { return JSON.parse(text) }
 }
 
-/** The fields of an object. Its value is undefined if all fields are empty. */
+/** The fields of an object. The value is undefined if all fields are empty and the item has no such object. */
 class ObjectField {
-  constructor(name, fields) {
+  /** `fields` has a field for each name; `stored` is the object in the item. */
+  constructor(name, fields, stored) {
     this.fields = fields
-    this.error = create("span", { className: "error" })
-    this.element = create("fieldset", {}, create("legend", { textContent: name }), this.error, ...[...fields.values()].map((field) => field.element))
+    this.stored = stored ?? undefined
+    this.error = create("span", { className: "error", id: `field-${++count}-error` })
+    this.element = create("fieldset", { tabIndex: -1 }, create("legend", { textContent: name }), this.error, ...[...fields.values()].map((field) => field.element))
+    this.element.setAttribute("aria-describedby", this.error.id)
   }
 
   get value() {
     // Members without a field are kept.
-    const values = { ...this.members }
+    const members = new Map(Object.entries(this.stored ?? {}))
     for (const [name, field] of this.fields) {
       const value = field.value
-      if (value === undefined) delete values[name]
-      else values[name] = value
+      if (value !== undefined) members.set(name, value)
+      // A member with the value null is kept.
+      else if (members.get(name) !== null) members.delete(name)
     }
-    return Object.keys(values).length > 0 ? values : undefined
+    return members.size > 0 || this.stored ? Object.fromEntries(members) : undefined
   }
 
-  set value(value) {
-    this.members = value ?? {}
-    for (const [name, field] of this.fields) field.value = this.members[name] ?? undefined
-  }
-
+  /** Shows an error at the field of a path, or at the object. Returns the element with the error. */
   show([name, ...rest], text) {
     const field = this.fields.get(name)
     if (field) return field.show(rest, text)
-    this.error.textContent = text
-    return text ? null : undefined
+    this.error.textContent = [this.error.textContent, text].filter(Boolean).join(" ")
+    return this.element
   }
 }
 
 /** One text for all languages, or one text for each of several languages. */
 class LanguagesField extends ObjectField {
-  constructor(name, text, languages, isRequired) {
-    const one = new TextField("all languages", text, false)
-    super(`${name} (${isRequired ? "in all languages, or by language" : "optional"})`,
-      new Map([["", one], ...languages.map((language) => [language, new TextField(language, text, false)])]))
-    for (const [language, field] of this.fields) if (language !== "") field.control.lang = language
+  constructor(name, schema, declared, isRequired, stored) {
+    const texts = typeof stored === "object" ? stored ?? {} : {}
+    const one = new TextField("all languages", schema, false, typeof stored === "string" ? stored : undefined)
+    // Texts of languages that are no longer declared can be removed.
+    const others = Object.keys(texts).filter((language) => !declared.includes(language))
+    const fields = [...declared, ...others].map((language) => {
+      const field = new TextField(declared.includes(language) ? language : `${language}, not declared`, schema, false, member(texts, language))
+      field.control.lang = language
+      return [language, field]
+    })
+    super(isRequired ? name : `${name} (optional)`, new Map([["", one], ...fields]), stored)
+    for (const event of ["input", "change"]) this.element.addEventListener(event, () => this.#check())
+  }
+
+  #check() {
+    const { one, texts } = this.#values
+    this.fields.get("").control.setCustomValidity(one !== undefined && texts.size > 0 ? "Enter one text for all languages, or texts by language." : "")
+  }
+
+  get #values() {
+    const texts = new Map([...this.fields].map(([language, field]) => [language, field.value]).filter(([, text]) => text !== undefined))
+    const one = texts.get("")
+    texts.delete("")
+    return { one, texts }
   }
 
   get value() {
-    const { "": one, ...texts } = super.value ?? {}
-    return Object.keys(texts).length > 0 ? texts : one
+    const { one, texts } = this.#values
+    return texts.size > 0 ? Object.fromEntries(texts) : one
   }
-
-  set value(value) { super.value = typeof value === "string" ? { "": value } : value }
 
   show(path, text) { return super.show(path.length === 0 ? [""] : path, text) }
 }
 
-/** Returns the field for a schema. `$ref` refers to the definitions of the document. */
-function createField(name, schema, isRequired, document) {
-  let resolved = schema
-  while (resolved.$ref?.startsWith("#/$defs/")) resolved = document.$defs?.[resolved.$ref.slice(8)] ?? {}
-  const [first, second] = resolved.anyOf ?? []
-  if (resolved.anyOf?.length === 2 && second.type === "null") return createField(name, first, isRequired, document)
-  if (resolved.anyOf?.length === 2 && first.type === "string" && second.type === "object" && second.properties) {
-    return new LanguagesField(name, first, Object.keys(second.properties), isRequired)
+/** Returns an own member of an object; inherited ones, such as `constructor`, are undefined. */
+function member(object, name) {
+  return object && Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+/** Returns a schema without references and without the alternative null. `$ref` refers to the definitions of the document. */
+function resolve(schema, document) {
+  let resolved = schema ?? {}
+  while (resolved.$ref?.startsWith("#/$defs/")) resolved = member(document.$defs, resolved.$ref.slice(8)) ?? {}
+  return resolved.anyOf?.length === 2 && resolved.anyOf[1].type === "null" ? resolve(resolved.anyOf[0], document) : resolved
+}
+
+/** Returns the field for a schema and a stored value. */
+function createField(name, property, isRequired, document, stored) {
+  const schema = resolve(property, document)
+  const [first, second] = schema.anyOf ?? []
+  const types = [schema.type ?? []].flat()
+  const isMissing = stored === undefined || stored === null
+  const fits = (type) => isMissing || typeof stored === type
+  const isObject = isMissing || (typeof stored === "object" && !Array.isArray(stored))
+  if (first?.type === "string" && second?.type === "object" && second.properties && (isObject || fits("string"))
+    && Object.values(typeof stored === "object" ? stored ?? {} : {}).every((text) => typeof text === "string")) {
+    return new LanguagesField(name, first, Object.keys(second.properties), isRequired, stored)
   }
-  const types = [resolved.type ?? []].flat()
-  if (resolved.enum) return new ChoiceField(name, resolved.enum, isRequired)
-  if (types.includes("boolean")) return new ChoiceField(name, [true, false], isRequired)
-  if (types.includes("string")) return new TextField(name, resolved, isRequired)
-  if (types.includes("number") || types.includes("integer")) return new NumberField(name, resolved, isRequired)
-  if (types.includes("object") && resolved.properties) return new ObjectField(name, createFields(resolved, document, isRequired))
-  if (types.includes("array") && createField("", resolved.items ?? {}, false, document) instanceof TextField) return new ListField(name, resolved, isRequired)
-  if (types.includes("array") && resolved.items?.enum) return new ListField(name, resolved, isRequired)
-  return new JSONField(name, resolved, isRequired)
+  if (schema.enum && (isMissing || schema.enum.includes(stored))) return new ChoiceField(name, schema.enum, isRequired, stored)
+  if (types.includes("boolean") && fits("boolean")) return new ChoiceField(name, [true, false], isRequired, stored)
+  if (types.includes("string") && fits("string")) return new TextField(name, schema, isRequired, stored)
+  if ((types[0] === "number" || types[0] === "integer") && fits("number")) return new NumberField(name, schema, isRequired, stored)
+  if (types.includes("object") && schema.properties && isObject) return new ObjectField(name, createFields(schema, document, stored, isRequired), stored)
+  if (types.includes("array") && (isMissing || (Array.isArray(stored) && stored.every((entry) => isScalar(entry) && /^[^\r\n]+$/.test(entry))))) {
+    const entries = resolve(schema.items, document)
+    if (entries.enum) return new ListField(name, isRequired, stored, [`of ${entries.enum.join(", ")}`])
+    if ([entries.type].flat().includes("string")) return new ListField(name, isRequired, stored)
+  }
+  return new JSONField(name, isRequired, stored)
 }
 
 /** Returns the fields of an object. The service validates the required members of an optional object. */
-function createFields(schema, document, isRequired = true) {
+function createFields(schema, document, stored, isRequired = true) {
   const required = new Set(isRequired ? schema.required : [])
-  return new Map(Object.entries(schema.properties ?? {}).map(([name, property]) => [name, createField(name, property, required.has(name), document)]))
+  return new Map(Object.entries(schema.properties ?? {}).map(([name, property]) =>
+    [name, createField(name, property, required.has(name), document, member(stored, name))]))
 }
 
 /** The form of an item. `kind` and `id` are those of the path, and have no field. */
 export class ItemForm {
   #fields
 
-  constructor(schema) {
+  /** `item` is the stored item, or an empty object. */
+  constructor(name, schema, item) {
     const { kind, id, ...properties } = schema.properties ?? {}
-    this.#fields = new ObjectField("Fields", createFields({ ...schema, properties }, schema))
+    this.#fields = new ObjectField(name, createFields({ ...schema, properties }, schema, item), item)
     this.element = this.#fields.element
   }
 
-  /** The item. Members without a field are kept. */
-  get item() { return this.#fields.value ?? {} }
-  set item(item) { this.#fields.value = item }
+  /** Returns true if items of a kind can have an id. */
+  static accepts(id, schema) {
+    const { pattern, minLength = 1, maxLength = Infinity } = resolve(schema.properties?.id, schema)
+    const length = [...id].length
+    // A browser removes dot segments from the path of a request.
+    return length >= minLength && length <= maxLength && !/^\.{1,2}$/.test(id) && (!pattern || new RegExp(pattern, "u").test(id))
+  }
 
-  /**
-   * Shows errors of a problem at their fields, and focuses the first field with an error. An empty list removes all errors.
-   *
-   * @returns True if a field has an error.
-   */
+  /** The item. */
+  get item() { return this.#fields.value ?? {} }
+
+  /** A Boolean value indicating whether the operator has changed the item. */
+  get isEdited() { return JSON.stringify(this.item) !== JSON.stringify(this.#fields.stored) }
+
+  /** Shows errors of a problem at their fields, and focuses the first. An empty list removes all errors. */
   show(errors) {
     for (const element of this.element.querySelectorAll("[aria-invalid]")) element.removeAttribute("aria-invalid")
     for (const element of this.element.querySelectorAll(".error")) element.textContent = ""
-    const controls = errors.filter(({ pointer }) => pointer !== undefined).map(({ pointer, detail }) => {
-      const path = pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-      return this.#fields.show(path, detail)
-    })
-    controls.find(Boolean)?.focus()
-    return controls.length > 0
+    const elements = errors.filter(({ pointer }) => pointer !== undefined).map(({ pointer, detail }) =>
+      this.#fields.show(pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")), detail))
+    elements[0]?.focus()
   }
 }

@@ -16,16 +16,17 @@ const storage = {
 /**
  * Sends a request, and returns its response if the status is 2xx.
  *
- * @throws An error with the `status` and the `problem` of another response. With 401, the page shows the form of the token.
+ * @throws An error with the `status` and the `problem` of another response. The page shows the form of the token if another token may help.
  */
 export async function send(path, options = {}) {
   const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
   const response = await fetch(path, { cache: "no-store", ...options, headers: { ...authorization, ...options.headers } })
-  find("access").hidden = response.status !== 401
+  find("access").hidden = ![401, 403, 429].includes(response.status)
   if (response.ok) return response
+  // A page in a frame leaves the focus to the page around it.
+  if (response.status === 401 && window === window.top) find("token").focus()
   const problem = await response.json().catch(() => ({}))
-  const detail = response.status === 401 ? "The admin API requires its token." : problem.detail ?? `The response has the status ${response.status}.`
-  throw Object.assign(new Error(detail), { status: response.status, problem })
+  throw Object.assign(new Error(problem.detail ?? `The response has the status ${response.status}.`), { status: response.status, problem })
 }
 
 /** Calls a function after the operator has entered the token. */

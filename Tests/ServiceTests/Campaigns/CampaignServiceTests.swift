@@ -268,6 +268,7 @@ struct CampaignServiceTests {
             }
             let refused = try await put(9)
             #expect(refused.status == 422 && refused.text.contains("creatives.0: the store has no ad '9'"), "\(refused.text)")
+            #expect(refused.text.contains(#""pointer":"/creatives/0","code":"conflict""#), "\(refused.text)")
             #expect(try await put(3).status == 201)
             func operate(_ operations: String...) async throws -> TestResponse {
                 try await service.operators.post(
