@@ -371,7 +371,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/HTTPProbe"),
-        // A program with one extension of each kind, in the imports of an embedding program.
+        // A program with the extensions of the articles, in the imports of an embedding program.
         .executableTarget(
             name: "ExtensionProbe", dependencies: ["IntertwineLedger", "IntertwineService"], path: "Tests/ExtensionProbe"),
         // Sends mutated inputs into the parsers, with AddressSanitizer.
@@ -459,7 +459,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
+                "ExtensionProbe", "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch",
+                "IntertwineHTTPServer",
                 "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability",
                 "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
                 "IntertwineSync", "IntertwineTesting", "TestSupport",

@@ -23,6 +23,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIAL = ROOT / "Documentation/tutorials/embed.md"
+# The articles whose code is the code of the extensions: kinds with cells, commands, stores and ledgers, data sources, placements, and middleware.
+ARTICLES = ["CellOfYourOwn", "KindOfYourOwn", "CommandOfYourOwn", "StoreOfYourOwn", "DataSourceOfYourOwn", "PlacementOfYourOwn", "MiddlewareOfYourOwn"]
 BLOCK = re.compile(r'^```swift(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
 
 
@@ -62,8 +64,12 @@ def main():
             if sys.argv[1:] == ["build"] or sys.argv[1:] == ["build", name]:
                 run(package)
                 print(f"embed.md, {name}: built and served")
-                (package / "Sources/MyFeed/Serve.swift").unlink()
-                shutil.copy(ROOT / "Tests/ExtensionProbe/main.swift", package / "Sources/MyFeed/main.swift")
+                for file in (package / "Sources/MyFeed").iterdir():
+                    file.unlink()
+                shutil.copy(ROOT / "Tests/ExtensionProbe/ExtensionProbe.swift", package / "Sources/MyFeed")
+                for name in ARTICLES:
+                    article = (ROOT / f"Sources/IntertwineService/IntertwineService.docc/{name}.md").read_text()
+                    (package / f"Sources/MyFeed/{name}.swift").write_text("".join(text for title, text in BLOCK.findall(article)))
                 swift(package, "build")
                 run_extensions(package / ".build/debug/MyFeed", package)
                 print(f"seven extensions, {name}: built and checked")
@@ -95,22 +101,25 @@ def run(package):
 
 
 def run_extensions(program, folder):
-    """Runs the program with each kind of extension, and checks it over HTTP."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    items = folder / "items.ndjson"
-    cards = [{"kind": "card", "id": f"c{number}", "text": f"Card {number}"} for number in range(5)]
+    """Runs the program with each kind of extension, and checks it over HTTP: with the store of the article, and with that of the service."""
+    notes = [{"kind": "note", "id": f"n{number}", "type": "plain", "text": f"Note {number}"} for number in range(5)]
     sample = [item for item in json.loads((ROOT / "Config/sample/feed.json").read_text()) if item["kind"] in ("user", "ad")]
-    items.write_text("".join(json.dumps(item) + "\n" for item in cards + sample))
-    with subprocess.Popen([program, folder, str(port), items]) as service:
-        try:
-            check(f"http://127.0.0.1:{port}")
-        finally:
-            service.terminate()
+    items = folder / "items.ndjson"
+    items.write_text("".join(json.dumps(item) + "\n" for item in notes + sample))
+    for name in ("memory", str(items)):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+        data = folder / ("memory" if name == "memory" else "file")
+        data.mkdir()
+        with subprocess.Popen([program, data, str(port), name]) as service:
+            try:
+                check(f"http://127.0.0.1:{port}", has_ads=name != "memory")
+            finally:
+                service.terminate()
 
 
-def check(base):
+def check(base, has_ads):
     def request(method, path, status=200, **fields):
         sent = urllib.request.Request(base + path, method=method, headers={"X-Viewer-ID": "ann"} | fields)
         try:
@@ -123,10 +132,10 @@ def check(base):
 
     def select_and_undo(cell):
         result, _ = request("POST", f"/cells/{cell}/selection")
-        listed = [each["id"] for each in request("GET", "/lists/liked")[0]["cells"]]
+        listed = [each["id"] for each in request("GET", "/lists/followed")[0]["cells"]]
         assert cell in listed, listed
         request("DELETE", result["undo"]["href"])
-        assert cell not in [each["id"] for each in request("GET", "/lists/liked")[0]["cells"]]
+        assert cell not in [each["id"] for each in request("GET", "/lists/followed")[0]["cells"]]
 
     for _ in range(600):
         try:
@@ -136,30 +145,31 @@ def check(base):
             time.sleep(0.1)
 
     # A store, a kind with its cell, a placement.
-    cells = request("GET", "/feed?limit=10")[0]["cells"]
+    cells = request("GET", "/feed?limit=5")[0]["cells"]
     ids = [cell["id"] for cell in cells]
-    assert ids[:3] == ["card:c0", "card:c1", "card:c2"] and cells[0]["identifier"] == "CardCell", ids
-    assert ids[3].startswith("ad:") and ids[-1].startswith("ad:"), ids
+    assert cells[0]["identifier"] == "NoteCollectionViewCell", cells[0]
+    assert [cell for cell in ids if not cell.startswith("ad:")] == [f"note:n{number}" for number in range(5)], ids
+    assert [index for index, cell in enumerate(ids) if cell.startswith("ad:")] == ([3, 6] if has_ads else []), ids
     # A command, and a ledger.
     before = request("GET", "/kitchen/commits")[0]["commits"]
-    select_and_undo("card:c0")
+    select_and_undo("note:n0")
     counted, fields = request("GET", "/kitchen/commits")
     assert counted["commits"] == before + 2, (before, counted)
     # A route with middleware.
-    assert fields["Server"] == "kitchen" and "kitchen" not in (request("GET", "/feed")[1]["Server"] or "")
+    assert fields["Server"] == "Recipes" and "Recipes" not in (request("GET", "/feed")[1]["Server"] or "")
     # A data source that changes.
-    assert not any(cell["id"].startswith("card:") for cell in request("GET", "/feeds/news")[0]["cells"])
+    assert not any(cell["id"].startswith("note:") for cell in request("GET", "/feeds/news")[0]["cells"])
     waits = []
     for number in range(1, 11):
         request("POST", f"/kitchen/news/number{number}", 204)
         begun = time.monotonic()
-        while f"card:news{number}" not in [cell["id"] for cell in request("GET", "/feeds/news")[0]["cells"]]:
+        while f"note:news{number}" not in [cell["id"] for cell in request("GET", "/feeds/news")[0]["cells"]]:
             assert time.monotonic() - begun < 5, f"item {number} does not appear"
         waits.append(time.monotonic() - begun)
     # The median, because other programs may use the processors.
     waits.sort()
     assert waits[len(waits) // 2] < 0.1, f"new items are visible after {waits} s"
-    select_and_undo("card:news10")
+    select_and_undo("note:news10")
     # A slow data source beside the feed.
     def times(count):
         found = []

@@ -7,17 +7,21 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The code in the articles of `IntertwineService.docc` and the tutorial is in this folder, and is compiled and run here.
+@testable import ExtensionProbe
+
+/// The code in the articles of `IntertwineService.docc` and the tutorial is in this folder or in that of the program `ExtensionProbe`, and is
+/// compiled and run here.
 @Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
 struct ArticleTests {
     @Test(
-        "The code in each article equals the compiled code in this folder",
+        "The code in each article equals the compiled code",
         arguments: [
-            ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
-            ("DataSourceOfYourOwn", "DataSourceArticle"), ("RoutesOfYourOwn", "RoutesArticle"), ("KindOfYourOwn", "KindArticle"),
-            ("CommandInput", "InputArticle"), ("PlacementOfYourOwn", "PlacementArticle"), ("MiddlewareOfYourOwn", "MiddlewareArticle"),
-            ("StoreOfYourOwn", "StoreArticle"), ("TestingYourFeed", "TestingArticle"), ("ServiceGroups", "ServiceGroupArticle"),
-            ("embed", "TutorialProgram"),
+            ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "ExtensionProbe/CellArticle"),
+            ("CommandOfYourOwn", "ExtensionProbe/CommandArticle"), ("DataSourceOfYourOwn", "ExtensionProbe/DataSourceArticle"),
+            ("RoutesOfYourOwn", "RoutesArticle"), ("KindOfYourOwn", "ExtensionProbe/KindArticle"), ("CommandInput", "InputArticle"),
+            ("PlacementOfYourOwn", "ExtensionProbe/PlacementArticle"), ("MiddlewareOfYourOwn", "ExtensionProbe/MiddlewareArticle"),
+            ("StoreOfYourOwn", "ExtensionProbe/StoreArticle"), ("TestingYourFeed", "TestingArticle"),
+            ("ServiceGroups", "ServiceGroupArticle"), ("embed", "TutorialProgram"),
         ])
     func shown(article: String, file: String) throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -25,7 +29,8 @@ struct ArticleTests {
         let pages = ["embed": "Documentation/tutorials/embed.md"]
         let page = pages[article] ?? "Sources/IntertwineService/IntertwineService.docc/\(article).md"
         let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
-        let code = try String(contentsOf: here.appendingPathComponent("\(file).swift"), encoding: .utf8)
+        let folder = file.contains("/") ? root.appendingPathComponent("Tests") : here
+        let code = try String(contentsOf: folder.appendingPathComponent("\(file).swift"), encoding: .utf8)
         let marked = try #require(code.components(separatedBy: "// article: end\n").first)
         let lines = try #require(marked.components(separatedBy: "// article: \(article)\n").last)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }

@@ -1,3 +1,7 @@
+// The imports of the article follow.
+// swift-format-ignore-file: OrderedImports
+@testable import ExtensionProbe
+
 // article: ServiceGroups
 import IntertwineService
 import ServiceLifecycle

@@ -1,3 +1,7 @@
+// The imports of the article follow.
+// swift-format-ignore-file: OrderedImports
+@testable import ExtensionProbe
+
 // article: TestingYourFeed
 import IntertwineService
 import IntertwineTesting
