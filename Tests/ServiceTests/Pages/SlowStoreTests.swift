@@ -36,7 +36,7 @@ struct SlowStoreTests {
             #expect(try service.get(click).status == 302)
             // One request per reader thread.
             let slow = try (1...2).map { try service.begin("/feeds/slow?limit=\($0)") }
-            try service.reach(Self.running, 2)
+            valve.reach(2)
             #expect(try service.get("/healthz").status == 200)
             #expect(try service.get("/feed").text == page)
             #expect(try service.get(click).status == 302)
@@ -63,11 +63,11 @@ struct SlowStoreTests {
         let service = try await Self.service(valve, patience: "60s")
         try await offPool {
             let slow = try (1...2).map { try service.begin("/feeds/slow?limit=\($0)") }
-            try service.reach(Self.running, 2)
+            valve.reach(2)
             let waiting = try (5...9).map { try service.begin("/feed?limit=\($0)") }
-            try service.reach(Self.waiting, 5)
+            try service.reach(Self.waiting, 5...6)
             for client in waiting { client.reset() }
-            try service.reach(Self.waiting, 0)
+            try service.reach(Self.waiting, 0...1)
             valve.open()
             for client in slow { #expect(try client.response().status == 200) }
             #expect(try service.metric(#"intertwine_store_refused_reads_total{file="items"}"#) == 0)

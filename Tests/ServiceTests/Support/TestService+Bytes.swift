@@ -35,7 +35,10 @@ extension TestService {
     }
 
     /// Waits until a metric has a value.
-    func reach(_ name: String, _ value: Int) throws {
-        while try metric(name) != value { usleep(2_000) }
+    func reach(_ name: String, _ value: Int) throws { try reach(name, value...value) }
+
+    /// Waits until a metric has one of several values. The service queues reads of its own, one at a time.
+    func reach(_ name: String, _ values: ClosedRange<Int>) throws {
+        while try !values.contains(metric(name)) { usleep(2_000) }
     }
 }

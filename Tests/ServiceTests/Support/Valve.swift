@@ -1,3 +1,4 @@
+import Foundation
 import IntertwineFeed
 import IntertwineItems
 import Synchronization
@@ -7,6 +8,7 @@ import TestSupport
 final class Valve: Sendable {
     private let gate: Mutex<Gate>
     private let isBroken = Atomic(false)
+    private let arrived = Atomic(0)
 
     init(isOpen: Bool) {
         let first = Gate()
@@ -22,7 +24,13 @@ final class Valve: Sendable {
         gate.withLock { $0 }.open()
     }
 
+    /// Waits until a number of reads have arrived at the valve. Reads of the service itself do not pass it.
+    func reach(_ count: Int) {
+        while arrived.load(ordering: .relaxed) < count { usleep(2_000) }
+    }
+
     fileprivate func pass() throws {
+        arrived.add(1, ordering: .relaxed)
         gate.withLock { $0 }.wait()
         if isBroken.load(ordering: .relaxed) { throw StoreError.unavailable("the valve is broken") }
     }
