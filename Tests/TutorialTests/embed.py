@@ -67,9 +67,9 @@ def main():
                 for file in (package / "Sources/MyFeed").iterdir():
                     file.unlink()
                 shutil.copy(ROOT / "Tests/ExtensionProbe/ExtensionProbe.swift", package / "Sources/MyFeed")
-                for name in ARTICLES:
-                    article = (ROOT / f"Sources/IntertwineService/IntertwineService.docc/{name}.md").read_text()
-                    (package / f"Sources/MyFeed/{name}.swift").write_text("".join(text for title, text in BLOCK.findall(article)))
+                for article in ARTICLES:
+                    text = (ROOT / f"Sources/IntertwineService/IntertwineService.docc/{article}.md").read_text()
+                    (package / f"Sources/MyFeed/{article}.swift").write_text("".join(code for _, code in BLOCK.findall(text)))
                 swift(package, "build")
                 run_extensions(package / ".build/debug/MyFeed", package)
                 print(f"seven extensions, {name}: built and checked")

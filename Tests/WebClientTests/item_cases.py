@@ -259,7 +259,7 @@ def it_acts_on_the_item_that_it_shows(browser, relay, service):
     browser.driver.execute_script("document.querySelector('#save').click()")
     browser.wait(lambda: browser.script("return document.querySelector('#key').inert && document.querySelector('#item').inert"), "the pending operation")
     browser.wait(lambda: browser.text("#status") == f"user:{first} is saved.", "the result")
-    # An id that the path of a request cannot have, and a token form after the end of a token.
+    # An id that the path of a request cannot have.
     choose(browser, "user", "..")
     assert status(browser) == "The id is not valid." and not browser.driver.find_element(By.ID, "item").is_displayed()
 
