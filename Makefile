@@ -1,6 +1,7 @@
 # make run              build the service and serve the sample feed on port 8080 (PORT, ADMIN_PORT and DATABASE select others)
 # make run-replicas     three replicas on a throw-away PostgreSQL cluster behind HAProxy on port 8080 (installs both)
-# make test             all required tests
+# make test             all required tests except test-release
+# make test-release     the release build, and the allocations of its requests
 # make test-clients     page through the feed with a generated Swift client, and check a TypeScript one (installs Java)
 # make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600: for that time instead)
 # make bench            compare with other servers, results in .build/results.md
@@ -16,7 +17,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run run-replicas test test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
+.PHONY: help run run-replicas test test-release test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 # LOCKED=1 builds the versions of Package.resolved, and no others.
@@ -65,6 +66,12 @@ run-replicas: install-build
 # Temporary files of tests and browser are removed with their folder.
 test: install-test
 	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run
+
+# Swift's optimizer can fail where a debug build passes, and only optimized code shows the allocations of a request.
+test-release: install-build
+	$(RELEASE) --product intertwine
+	$(RELEASE) --product HTTPProbe
+	"$$(swift build -c release --show-bin-path)/HTTPProbe" allocations
 
 # Multithreaded code under ThreadSanitizer. On Linux it does not recognize the locks of Swift's Synchronization module and reports
 # accesses that they protect: look for findings outside of withLock. The findings need review, so the target is not part of `make test`.
