@@ -33,18 +33,6 @@ struct CampaignTests {
         return row?["reserved"]?.number.map { Int($0) }
     }
 
-    /// Repeats a check until it succeeds or a minute is over.
-    private static func until(_ what: String, _ isSo: () throws -> Bool) throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while try !isSo() {
-            guard ContinuousClock.now < end else {
-                Issue.record("never: \(what)")
-                return
-            }
-            usleep(50_000)
-        }
-    }
-
     @Test("A replaced campaign shows its new disclosure to viewers with an earlier ad slot")
     func disclosure() async throws {
         try await offPool {
@@ -75,10 +63,10 @@ struct CampaignTests {
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let others = try (0..<2).map { _ in try RunningService(in: first.folder, settings: [RunningService.tokenSetting]) }
             let services = [first] + others
-            for service in services { try Self.until("all are known") { try Self.told(service).processes == 3 } }
+            for service in services { try poll { try Self.told(service).processes == 3 } }
             var shown = 0
             var viewer = 0
-            try Self.until("the goal is reached") {
+            try poll {
                 for service in services {
                     viewer += 1
                     if try Self.see("v\(viewer)", service) == "ad:2" { shown += 1 }
@@ -110,7 +98,7 @@ struct CampaignTests {
             // The goal is added later and is due completely at once.
             _ = try service.importItems(Self.campaign("open", 1, #","goal":{"total":12}"#))
             var table = ""
-            try Self.until("the goal is told") {
+            try poll {
                 table = try service.admin("GET", "/admin/reports?by=campaign&distinctViewers=estimated&format=csv").text
                 return table.contains(",impressions,12,")
             }
@@ -209,9 +197,9 @@ struct CampaignTests {
             func answers() throws -> [Int] { try paths.map { try service.get($0).status } }
             #expect(try answers() == [200, 200])
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:both").status == 201)
-            try Self.until("the image is gone") { try answers() == [200, 410] }
+            try poll { try answers() == [200, 410] }
             #expect(try service.admin("DELETE", "/admin/takedowns/campaign:both").status == 204)
-            try Self.until("the image is back") { try answers() == [200, 200] }
+            try poll { try answers() == [200, 200] }
         }
     }
 
@@ -321,7 +309,7 @@ struct CampaignTests {
             let items = Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","caps":[{"count":1,"window":"1d"}]"#)
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let services = [first, try RunningService(in: first.folder, settings: [RunningService.tokenSetting])]
-            for service in services { try Self.until("all are known") { try Self.told(service).processes == 2 } }
+            for service in services { try poll { try Self.told(service).processes == 2 } }
             for number in 0..<20 {
                 var next: String? = "/feed?limit=2"
                 var shown = 0
@@ -345,15 +333,15 @@ struct CampaignTests {
             let items = Items.users(20) + Items.advertisements(3) + Self.campaign("one", 2, members) + Self.campaign("g", 3)
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let second = try RunningService(in: first.folder, settings: [RunningService.tokenSetting])
-            for service in [first, second] { try Self.until("all are known") { try Self.told(service, "one").processes == 2 } }
+            for service in [first, second] { try poll { try Self.told(service, "one").processes == 2 } }
             var probes = 0
-            try Self.until("both give it") {
+            try poll {
                 probes += 1
                 var shown: [String?] = []
                 for service in [first, second] { shown.append(try Self.see("probe\(probes)-\(shown.count)", service)) }
                 return shown.allSatisfy { $0 == "ad:2" }
             }
-            try Self.until("what was seen is no longer reserved") { try Self.reserved(service: first, "one") == 0 }
+            try poll { try Self.reserved(service: first, "one") == 0 }
             for number in 0..<10 {
                 let pages = try [first, second, first, second].map { service -> [String] in
                     let answer = try JSON(try service.get("/feed?limit=6", fields: ["X-Viewer-ID: v\(number)"]).text)
@@ -362,7 +350,7 @@ struct CampaignTests {
                 #expect(pages[0].contains("ad:2"), "\(number)")
                 #expect(Set(pages).count == 1, "\(number)")
             }
-            try Self.until("each place is reserved once") { try Self.reserved(service: first, "one") == 10 }
+            try poll { try Self.reserved(service: first, "one") == 10 }
         }
     }
 

@@ -60,8 +60,8 @@ struct FrozenPrimaryTests {
             // A cached page is served until the loss is detected. The sync token is invalid.
             #expect(statuses.contains(503) && statuses.isSubset(of: [200, 400, 503]), "\(statuses)")
             #expect(count == 48 && slowest < .seconds(8), "\(count), \(slowest)")
-            #expect(try Replicas.wait { try service.get("/readyz").status == 200 && service.get("/feed").status == 200 })
-            #expect(try Replicas.wait { try service.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: after"]).status == 302 })
+            try poll { try service.get("/readyz").status == 200 && service.get("/feed").status == 200 }
+            try poll { try service.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: after"]).status == 302 }
         }
     }
 
@@ -81,10 +81,9 @@ struct FrozenPrimaryTests {
             let (shared, own) = (try service.get("/feed"), try service.get("/feed", fields: viewer))
             #expect(shared["age"] == nil && own["age"] == nil)
             #expect(own.text.contains("user:u2") && !own.text.contains("user:u3"))
-            #expect(
-                try Replicas.wait {
-                    try database.psql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()") == "1"
-                })
+            try poll {
+                try database.psql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()") == "1"
+            }
             if isFrozen { try primary.freeze() } else { try primary.stop() }
             // Pages that wait for the primary when it vanishes, of a viewer and without one. No page of these limits is cached, and each has one
             // of the four reader threads.
@@ -99,7 +98,7 @@ struct FrozenPrimaryTests {
             }
             group.wait()
             #expect(outcome.value.statuses == [200] && outcome.value.slowest < .seconds(8), "\(outcome.value)")
-            #expect(try Replicas.wait { try service.get("/feed")["age"] != nil })
+            try poll { try service.get("/feed")["age"] != nil }
             let page = try service.get("/feed")
             #expect(page.status == 200 && page.text == shared.text && page["etag"] == shared["etag"])
             #expect(Int(page["age"] ?? "").map { $0 >= 1 && $0 < 60 } == true, "\(page["age"] ?? "")")
@@ -115,8 +114,8 @@ struct FrozenPrimaryTests {
             #expect(metrics.contains("intertwine_postgresql_listener_up 0\n"))
             #expect(!metrics.contains("intertwine_postgresql_standby_reads_total{data=\"degraded\"} 0\n"))
             if isFrozen { try primary.thaw() } else { try primary.start() }
-            #expect(try Replicas.wait { try service.get("/feed")["age"] == nil && service.get("/readyz").text.contains("ready") })
-            #expect(try Replicas.wait { try service.get(link, fields: viewer).status == 302 })
+            try poll { try service.get("/feed")["age"] == nil && service.get("/readyz").text.contains("ready") }
+            try poll { try service.get(link, fields: viewer).status == 302 }
         }
     }
 
@@ -131,7 +130,7 @@ struct FrozenPrimaryTests {
                     1, at: Self.address([primary, standby], database), settings: Replicas.settings + ["store.degraded-reads=2s"]
                 ).first)
             try primary.stop()
-            #expect(try Replicas.wait { try service.get("/feed").status == 503 && service.get("/readyz").status == 503 })
+            try poll { try service.get("/feed").status == 503 && service.get("/readyz").status == 503 }
             let refused = try Command.run([
                 "check-config", "--config", "/dev/null", "--database", database.uri, "--set", "store.degraded-reads=1min",
             ])

@@ -69,7 +69,7 @@ struct ImageTests {
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /")
             #expect(try client.response().status == 404)
             origin.signal(SIGTERM)
-            while (try? RawClient(port: port)) != nil {}
+            try poll { (try? RawClient(port: port)) == nil }
             origin.signal(SIGTERM)
             #expect(origin.wait() == 0)
         }
@@ -267,7 +267,7 @@ struct ImageTests {
             for (number, href) in try Self.hrefs(service).enumerated() {
                 let client = try RawClient(port: service.port)
                 try client.send("GET \(href) HTTP/1.1\r\nHost: a\r\n\(fields[number])\r\n")
-                while number == 0 ? origin.requests.isEmpty : try !queued(number) {}
+                try poll { number == 0 ? !origin.requests.isEmpty : try queued(number) }
                 clients.append(client)
             }
             gate.open()

@@ -248,7 +248,7 @@ struct OperatorImportTests {
                 try client.send(head + "1\r\n\n\r\n" + rest)
                 if number > 0 { #expect(try client.response(to: "POST").status == [400, 413][number - 1]) }
                 client.close()
-                try Self.wait { try Self.audited(service).count == number + 1 }
+                try poll { try Self.audited(service).count == number + 1 }
             }
             let entries = try Self.audited(service)
             #expect(entries.compactMap { $0["status"]?.number } == [400, 400, 413])
@@ -269,7 +269,7 @@ struct OperatorImportTests {
             let client = try RawClient(port: service.adminPort)
             try client.send("POST /admin/items HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{")
             #expect(try client.response(to: "POST").status == 408)
-            try Self.wait { try !Self.audited(service).isEmpty }
+            try poll { try !Self.audited(service).isEmpty }
             let entry = try #require(try Self.audited(service).first)
             #expect(entry["status"]?.number == 408 && entry["outcome"]?.text == "The body of the request took too long.")
         }
@@ -277,13 +277,5 @@ struct OperatorImportTests {
 
     private static func audited(_ service: RunningService) throws -> [JSON] {
         try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map { try JSON(String($0)) }
-    }
-
-    private static func wait(until isReached: () throws -> Bool) throws {
-        for _ in 0..<1_000 {
-            if try isReached() { return }
-            usleep(10_000)
-        }
-        throw RawClientError.timedOut
     }
 }

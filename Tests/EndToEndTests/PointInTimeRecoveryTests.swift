@@ -86,7 +86,7 @@ struct PointInTimeRecoveryTests {
 
             let recovery = try commands("Recover to a point in time").replacing("2026-11-27 10:30:00+00", with: moment)
             try Self.run(Self.located(recovery, server), on: server)
-            #expect(try Replicas.wait { try database.psql("SELECT pg_is_in_recovery()") == "f" })
+            try poll { try database.psql("SELECT pg_is_in_recovery()") == "f" }
             #expect(try database.psql("SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)") == "00000002")
             let recovered = try RunningService(settings: Replicas.settings, database: database.uri)
             #expect(try Set(Replicas.viewers(recovered)) == Set(["before the base backup"] + (0..<20).map { "after \($0)" }))

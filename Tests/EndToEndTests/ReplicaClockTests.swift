@@ -31,7 +31,7 @@ struct ReplicaClockTests {
             let wrongDay = "SELECT to_regclass('event_d' || floor(extract(epoch FROM now()) / 86400)::int + 2) IS NULL"
             #expect(try database.psql(wrongDay) == "t")
             clock.offset = 0
-            #expect(try Replicas.wait { try wrong.get("/readyz").status == 200 })
+            try poll { try wrong.get("/readyz").status == 200 }
 
             for service in [wrong, right] {
                 #expect(try service.get(link, fields: Self.fields)["x-verdict"] == "duplicate")
@@ -75,7 +75,7 @@ struct ReplicaClockTests {
             ])
             defer { lock.signal(SIGKILL) }
             let sleeping = "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%sleep(60)'"
-            #expect(try Replicas.wait { try database.psql("SELECT count(*) \(sleeping)") == "1" })
+            try poll { try database.psql("SELECT count(*) \(sleeping)") == "1" }
             func click(_ viewer: String) throws -> RawClient {
                 let client = try RawClient(port: still.port)
                 try client.send(
@@ -85,22 +85,21 @@ struct ReplicaClockTests {
             // The first click is in the current group, and the second waits for the next group.
             let first = try click("one")
             let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            #expect(try Replicas.wait { try database.psql(waits) == "1" })
+            try poll { try database.psql(waits) == "1" }
             let second = try click("two")
-            #expect(
-                try Replicas.wait { try still.admin("GET", "/metrics").text.contains("\nintertwine_ledger_queued_units 1") })
+            try poll { try still.admin("GET", "/metrics").text.contains("\nintertwine_ledger_queued_units 1") }
             still.process.signal(SIGSTOP)
             defer { still.process.signal(SIGCONT) }
             try database.psql("SELECT pg_terminate_backend(pid) \(sleeping)")
             let start = try #require(Int(try database.psql("SELECT extract(epoch FROM clock_timestamp())::int")))
-            #expect(try Replicas.wait { try database.psql("SELECT extract(epoch FROM clock_timestamp()) > \(start + 6)") == "t" })
+            try poll { try database.psql("SELECT extract(epoch FROM clock_timestamp()) > \(start + 6)") == "t" }
             #expect(try other.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: two"]).status == 302)
             still.process.signal(SIGCONT)
             for client in [first, second] {
                 let answer = try client.response()
                 #expect(answer.status == 503 && answer["retry-after"] != nil)
             }
-            #expect(try Replicas.wait { try still.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: three"]).status == 302 })
+            try poll { try still.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: three"]).status == 302 }
             #expect(try Replicas.viewers(other).filter { $0 == "one" || $0 == "two" } == ["two"])
         }
     }

@@ -19,16 +19,14 @@ struct ReplicaFailoverTests {
             // A click without a viewer would make later clicks from its address duplicates.
             let before = ["User-Agent: tests", "X-Viewer-ID: before"]
             for service in services { #expect(try service.get(link, fields: before).status == 302) }
-            #expect(
-                try Replicas.wait {
-                    try database.psql("SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= pg_current_wal_lsn()") == "1"
-                })
+            try poll {
+                try database.psql("SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= pg_current_wal_lsn()") == "1"
+            }
             try old.stop()
             try new.promote()
-            #expect(
-                try Replicas.wait {
-                    try services.allSatisfy { try $0.get(link, fields: before).status == 302 && $0.get("/readyz").status == 200 }
-                })
+            try poll {
+                try services.allSatisfy { try $0.get(link, fields: before).status == 302 && $0.get("/readyz").status == 200 }
+            }
             try old.start()
             let kept = try database.psql("SELECT count(*) FROM event")
 
@@ -44,15 +42,14 @@ struct ReplicaFailoverTests {
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'intertwine%' AND pid <> pg_backend_pid()"
                 )
                 let viewer = ["User-Agent: tests", "X-Viewer-ID: after \(number)"]
-                for service in services { #expect(try Replicas.wait { try service.get(link, fields: viewer).status == 302 }) }
+                for service in services { try poll { try service.get(link, fields: viewer).status == 302 } }
             }
-            #expect(
-                try Replicas.wait {
-                    try services[0].admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: Self.body).status == 200
-                })
+            try poll {
+                try services[0].admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: Self.body).status == 200
+            }
             let third = try RunningService(settings: Replicas.settings, database: address)
             for service in services + [third] {
-                for _ in 0..<10 { #expect(try Replicas.wait { try service.get("/feed").text.contains("Renamed") }) }
+                for _ in 0..<10 { try poll { try service.get("/feed").text.contains("Renamed") } }
             }
             #expect(try database.psql("SELECT count(*) FROM event") == kept)
             #expect(try database.psql("SELECT count(*) FROM item WHERE body LIKE '%Renamed%'") == "0")
@@ -101,7 +98,7 @@ struct ReplicaFailoverTests {
             let owner = held.replacing("count(*)", with: "pid")
             let first = try database.psql(owner)
             let start = try #require(Int(try database.psql("SELECT extract(epoch FROM clock_timestamp())::int")))
-            #expect(try Replicas.wait { try database.psql("SELECT extract(epoch FROM clock_timestamp()) > \(start + 8)") == "t" })
+            try poll { try database.psql("SELECT extract(epoch FROM clock_timestamp()) > \(start + 8)") == "t" }
             #expect(try database.psql(owner) == first && !first.isEmpty)
             try database.psql("DELETE FROM source_item; DELETE FROM item WHERE id = 's1'")
             leader.process.signal(SIGSTOP)
@@ -110,7 +107,7 @@ struct ReplicaFailoverTests {
             _ = try other.process.line(containing: "source synchronised", timeout: 30_000)
             #expect(frozen.duration(to: .now) < .seconds(15))
             leader.process.signal(SIGCONT)
-            #expect(try Replicas.wait { try leader.get("/feed").status == 200 })
+            try poll { try leader.get("/feed").status == 200 }
             #expect(try database.psql(held) == "1")
         }
     }

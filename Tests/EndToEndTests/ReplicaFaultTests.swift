@@ -24,15 +24,15 @@ struct ReplicaFaultTests {
             let services = try Replicas.start(2, of: try server.makeDatabase())
             let load = ClickLoad(ports: services.map(\.port), click: try Replicas.click(services[0]), clients: 8)
             defer { load.stop() }
-            #expect(try Replicas.wait { load.count >= 200 })
+            try poll { load.count >= 200 }
             try server.stop()
             // A cached page is not served if the replica cannot check its version.
-            #expect(try Replicas.wait { try services.allSatisfy { try $0.get("/feed").status == 503 && $0.get("/readyz").status == 503 } })
-            #expect(try Replicas.wait { load.refused >= 20 })
+            try poll { try services.allSatisfy { try $0.get("/feed").status == 503 && $0.get("/readyz").status == 503 } }
+            try poll { load.refused >= 20 }
             try server.start()
             let before = load.count
-            #expect(try Replicas.wait { load.count >= before + 200 })
-            #expect(try Replicas.wait { try services.allSatisfy { try $0.get("/feed").status == 200 && $0.get("/readyz").status == 200 } })
+            try poll { load.count >= before + 200 }
+            try poll { try services.allSatisfy { try $0.get("/feed").status == 200 && $0.get("/readyz").status == 200 } }
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
             #expect(try Replicas.hasKept(outcome, services[0]))
@@ -51,7 +51,7 @@ struct ReplicaFaultTests {
             ])
             defer { other.signal(SIGKILL) }
             let isHeld = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%sleep(60)'"
-            #expect(try Replicas.wait { try database.psql(isHeld) == "1" })
+            try poll { try database.psql(isHeld) == "1" }
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
             let answer = try service.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body)
             #expect(answer.status == 503 && answer["retry-after"] != nil)
@@ -59,7 +59,7 @@ struct ReplicaFaultTests {
             #expect(try service.admin("POST", "/admin/items", body: Items.user("u1", "featured")).status == 503)
             #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
             try database.psql(isHeld.replacing("count(*)", with: "pg_terminate_backend(pid)"))
-            #expect(try Replicas.wait { try service.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200 })
+            try poll { try service.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200 }
         }
     }
 
@@ -72,13 +72,12 @@ struct ReplicaFaultTests {
             let click = try Replicas.click(service)
             #expect(try service.get(click).status == 302)
             var others: [SpawnedProcess] = []
-            #expect(
-                try Replicas.wait {
-                    let other = try SpawnedProcess(["/usr/bin/psql", "-X", "-q", database.uri, "-c", "SELECT 'in', pg_sleep(600)"])
-                    others.append(other)
-                    usleep(100_000)
-                    return (try? database.psql("SELECT 1")) == nil
-                })
+            try poll {
+                let other = try SpawnedProcess(["/usr/bin/psql", "-X", "-q", database.uri, "-c", "SELECT 'in', pg_sleep(600)"])
+                others.append(other)
+                usleep(100_000)
+                return (try? database.psql("SELECT 1")) == nil
+            }
             let start = try Command.run(
                 ["serve", "--config", service.configurationFile, "--port", "0", "--admin-port", "0", "--database", database.uri]
                     + ["--set", "server.data-folder=\(service.folder)"])
@@ -95,16 +94,16 @@ struct ReplicaFaultTests {
             let standby = try PostgresServer(standbyOf: primary)
             try database.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             try database.psql("SELECT pg_reload_conf()")
-            #expect(try Replicas.wait { try database.psql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1" })
+            try poll { try database.psql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1" }
             let services = try Replicas.start(2, at: Self.address(of: [primary, standby], database))
             let load = ClickLoad(ports: services.map(\.port), click: try Replicas.click(services[0]), clients: 8)
             defer { load.stop() }
-            #expect(try Replicas.wait { load.count >= 200 })
+            try poll { load.count >= 200 }
             try primary.stop()
             try standby.promote()
             let before = load.count
-            #expect(try Replicas.wait { load.count >= before + 200 })
-            #expect(try Replicas.wait { try services.allSatisfy { try $0.get("/feed").status == 200 && $0.get("/readyz").status == 200 } })
+            try poll { load.count >= before + 200 }
+            try poll { try services.allSatisfy { try $0.get("/feed").status == 200 && $0.get("/readyz").status == 200 } }
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
             #expect(try Replicas.hasKept(outcome, services[0]))
@@ -122,12 +121,12 @@ struct ReplicaFaultTests {
             let link = try Replicas.click(service)
             #expect(try Self.click(link, as: "before", service).status == 302)
             let beside = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= pg_current_wal_lsn()"
-            #expect(try Replicas.wait { try database.psql(beside) == "1" })
+            try poll { try database.psql(beside) == "1" }
             try standby.stop()
 
             try database.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             try database.psql("SELECT pg_reload_conf()")
-            #expect(try Replicas.wait { try database.psql("SHOW synchronous_standby_names") == "*" })
+            try poll { try database.psql("SHOW synchronous_standby_names") == "*" }
             for viewer in ["unconfirmed", "unconfirmed too"] {
                 let answer = try Self.click(link, as: viewer, service)
                 #expect(answer.status == 503 && answer["retry-after"] != nil)
@@ -137,12 +136,12 @@ struct ReplicaFaultTests {
 
             try database.psql("ALTER SYSTEM RESET synchronous_standby_names")
             try database.psql("SELECT pg_reload_conf()")
-            #expect(try Replicas.wait { try Self.click(link, as: "one", service).status == 302 })
+            try poll { try Self.click(link, as: "one", service).status == 302 }
             #expect(try Self.click(link, as: "two", service).status == 302)
             try primary.stop()
             try standby.start()
             try standby.promote()
-            #expect(try Replicas.wait { try Self.click(link, as: "after", service).status == 302 })
+            try poll { try Self.click(link, as: "after", service).status == 302 }
             #expect(try Set(Replicas.viewers(service)) == ["after", "before"])
             #expect(try service.get("/feed?limit=3").status == 200)
         }
@@ -162,12 +161,12 @@ struct ReplicaFaultTests {
             #expect(try two.get("/feed").status == 200)
             let load = ClickLoad(ports: [one.port, two.port], click: try Replicas.click(one), clients: 4)
             defer { load.stop() }
-            #expect(try Replicas.wait { load.count >= 100 })
+            try poll { load.count >= 100 }
             relay.cut()
-            #expect(try Replicas.wait { try two.get("/feed").status == 503 && two.get("/readyz").status == 503 })
-            #expect(try Replicas.wait { load.refused >= 4 })
+            try poll { try two.get("/feed").status == 503 && two.get("/readyz").status == 503 }
+            try poll { load.refused >= 4 }
             let before = load.count
-            #expect(try Replicas.wait { load.count >= before + 100 })
+            try poll { load.count >= before + 100 }
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
             #expect(try one.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200)
             #expect(try one.get("/feed").text.contains("Renamed"))
@@ -177,14 +176,13 @@ struct ReplicaFaultTests {
             }
             relay.mend()
             var first: RawResponse?
-            #expect(
-                try Replicas.wait {
-                    let answer = try two.get("/feed")
-                    if answer.status == 200 { first = answer }
-                    return first != nil
-                })
+            try poll {
+                let answer = try two.get("/feed")
+                if answer.status == 200 { first = answer }
+                return first != nil
+            }
             #expect(first?.text.contains("Renamed") == true)
-            #expect(try Replicas.wait { try two.get("/readyz").status == 200 })
+            try poll { try two.get("/readyz").status == 200 }
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
             #expect(try Replicas.hasKept(outcome, one))
@@ -222,20 +220,20 @@ struct ReplicaFaultTests {
             let service = try #require(try Replicas.start(1, of: database).first)
             let load = ClickLoad(ports: [service.port], click: try Replicas.click(service), clients: 4)
             defer { load.stop() }
-            #expect(try Replicas.wait { load.count >= 50 })
+            try poll { load.count >= 50 }
             try disk.fill()
-            #expect(try Replicas.wait { load.refused >= 20 })
+            try poll { load.refused >= 20 }
             #expect(try service.get("/feed?limit=3").status == 200)
             let readiness = try service.get("/readyz")
             #expect(readiness.status == 503 && readiness["retry-after"] != nil)
             _ = try service.process.line(containing: "No space left on device", timeout: 30_000)
             try disk.clear()
             let before = load.count
-            #expect(try Replicas.wait { load.count >= before + 50 })
+            try poll { load.count >= before + 50 }
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
             #expect(try Replicas.hasKept(outcome, service))
-            #expect(try Replicas.wait { try service.get("/readyz").status == 200 })
+            try poll { try service.get("/readyz").status == 200 }
         }
     }
 
@@ -248,10 +246,10 @@ struct ReplicaFaultTests {
             let service = try #require(try Replicas.start(1, of: try server.makeDatabase(in: disk)).first)
             #expect(try service.get("/readyz").status == 200)
             try disk.fill()
-            #expect(try Replicas.wait { try service.get("/readyz").status == 503 })
+            try poll { try service.get("/readyz").status == 503 }
             for _ in 0..<3 { #expect(try service.get("/readyz").status == 503) }
             try disk.clear()
-            #expect(try Replicas.wait { try service.get("/readyz").status == 200 })
+            try poll { try service.get("/readyz").status == 200 }
         }
     }
 }

@@ -38,9 +38,9 @@ struct ReplicaTests {
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
             #expect(try one.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200)
             #expect(try one.get("/feed").text.contains("Renamed"))
-            #expect(try Replicas.wait { try two.get("/feed").text.contains("Renamed") })
+            try poll { try two.get("/feed").text.contains("Renamed") }
             try database.psql("UPDATE item SET body = replace(body, 'Renamed', 'Baptised') WHERE id = 'u1'")
-            for service in [one, two] { #expect(try Replicas.wait { try service.get("/feed").text.contains("Baptised") }) }
+            for service in [one, two] { try poll { try service.get("/feed").text.contains("Baptised") } }
         }
     }
 
@@ -81,11 +81,11 @@ struct ReplicaTests {
             let services = try Replicas.start(3, of: database)
             let load = ClickLoad(ports: services.map(\.port), click: try Replicas.click(services[0]), clients: 8)
             defer { load.stop() }
-            #expect(try Replicas.wait { load.count >= 300 })
+            try poll { load.count >= 300 }
             services[0].process.signal(SIGKILL)
             _ = services[0].process.wait()
             let before = load.count
-            #expect(try Replicas.wait { load.count >= before + 300 })
+            try poll { load.count >= before + 300 }
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.refused == 0)
             #expect(try Replicas.hasKept(outcome, services[1]))
@@ -122,13 +122,13 @@ struct ReplicaTests {
             _ = try one.process.line(containing: "source synchronised", timeout: 30_000)
             let two = try RunningService(settings: settings, database: database.uri)
             version.number.add(1, ordering: .relaxed)
-            #expect(try Replicas.wait { try two.get("/feed?limit=50").text.contains("Zora 1") })
+            try poll { try two.get("/feed?limit=50").text.contains("Zora 1") }
             #expect(try two.get("/feed?limit=50").text.contains("Zora 1"))
             #expect(!two.process.lines.contains { $0.contains("source synchronised") })
             one.process.signal(SIGKILL)
             version.number.add(1, ordering: .relaxed)
             _ = try two.process.line(containing: "source synchronised", timeout: 30_000)
-            #expect(try Replicas.wait { try two.get("/feed?limit=50").text.contains("Zora 2") })
+            try poll { try two.get("/feed?limit=50").text.contains("Zora 2") }
         }
     }
 
@@ -155,10 +155,10 @@ struct ReplicaTests {
             // Simulates a delay of ten seconds.
             try database.psql("UPDATE signing_key SET made = made - interval '10 s'")
             for service in [one, two] {
-                #expect(try Replicas.wait { try Replicas.click(service) != old && Self.image(service) != image })
+                try poll { try Replicas.click(service) != old && Self.image(service) != image }
             }
             #expect(try Replicas.click(one) == Replicas.click(two))
-            #expect(try Replicas.wait { try Self.peer(one) != peer && Self.peer(one) == Self.peer(two) })
+            try poll { try Self.peer(one) != peer && Self.peer(one) == Self.peer(two) }
             for link in [old, try Replicas.click(one)] { for service in [one, two] { #expect(try service.get(link).status == 302) } }
             #expect(try two.get(next).status == 200)
             // Only the signature of the image matters here.

@@ -159,7 +159,7 @@ struct StartTests {
             try client.send("GET /feed HTTP/1.1\r\nHost: a\r\n")
             service.process.signal(signal)
             // The client completes the request after the service stops listening: the connection was not idle.
-            while (try? RawClient(port: service.port)) != nil {}
+            try poll { (try? RawClient(port: service.port)) == nil }
             try client.send("\r\n")
             let response = try client.response()
             #expect(response.status == 200 && response.closes)
@@ -174,7 +174,7 @@ struct StartTests {
             let client = try RawClient(port: service.port)
             try client.send("GET /feed HTTP/1.1\r\nHost: a\r\n")
             service.process.signal(SIGTERM)
-            while (try? RawClient(port: service.port)) != nil {}
+            try poll { (try? RawClient(port: service.port)) == nil }
             #expect(["/readyz", "/healthz", "/metrics"].map { try? service.admin("GET", $0, fields: []).status } == [503, 200, 200])
             try client.send("\r\n")
             #expect(try client.response().status == 200)

@@ -428,14 +428,17 @@ struct TokenKeySetTests {
                 try service.get("/feed", fields: try signer.fields("ann", ["jti": "\(number)"])).status
             }
             var number = 0
-            /// Repeats a request with new tokens until its status is the expected one. The time limit of the suite bounds it.
-            func wait(_ signer: TokenSigner, _ expected: Int) throws {
-                repeat { number += 1 } while try status(signer, number) != expected
+            /// Repeats a request, each with a new token.
+            func waitUntilAccepted(_ signer: TokenSigner) throws {
+                try poll {
+                    number += 1
+                    return try status(signer, number) == 200
+                }
             }
-            try wait(first, 200)
+            try waitUntilAccepted(first)
             issuer.publish([first, second])
             // At most one fetch in ten seconds.
-            try wait(second, 200)
+            try waitUntilAccepted(second)
             issuer.setFailing(true)
             _ = try service.process.line(containing: "keys of tokens not loaded; the last ones stay valid")
             for signer in [first, second] { #expect(try status(signer, 1_000_000) == 200) }
@@ -444,7 +447,7 @@ struct TokenKeySetTests {
             #expect(try service.get("/feed", fields: known).status == 200)
             issuer.publish([second])
             issuer.setFailing(false)
-            while try service.get("/feed", fields: known).status == 200 {}
+            try poll { try service.get("/feed", fields: known).status != 200 }
             #expect(try status(first) == 401 && status(second) == 200)
             // A set without keys revokes all of them; members that are no keys of the service revoke none.
             let last = try second.fields("ann")
@@ -453,7 +456,7 @@ struct TokenKeySetTests {
             _ = try service.process.line(containing: "has no usable keys", timeout: 60_000)
             #expect(try service.get("/feed", fields: last).status == 200)
             issuer.publish([])
-            while try service.get("/feed", fields: last).status == 200 {}
+            try poll { try service.get("/feed", fields: last).status != 200 }
             _ = try service.process.line(containing: "the set of keys is empty; all tokens are rejected", timeout: 60_000)
             let revoked = try service.get("/feed", fields: last)
             #expect(revoked.status == 401 && revoked.text.contains("The key of the token is unknown."))
@@ -471,7 +474,7 @@ struct TokenKeySetTests {
             #expect(answer.status == 503 && answer["retry-after"] == "1")
             #expect(try service.get("/feed").status == 200)
             issuer.setFailing(false)
-            while try service.get("/feed", fields: try signer.fields("ann")).status == 503 {}
+            try poll { try service.get("/feed", fields: try signer.fields("ann")).status != 503 }
             #expect(try service.get("/feed", fields: try signer.fields("ann")).status == 200)
         }
     }
@@ -577,7 +580,7 @@ struct TokenKeySetTests {
                 ])
             #expect(try service.get("/feed", fields: try first.fields("ann")).status == 200)
             try second.jwk.write(toFile: file, atomically: true, encoding: .utf8)
-            while try service.get("/feed", fields: try second.fields("ann")).status != 200 {}
+            try poll { try service.get("/feed", fields: try second.fields("ann")).status == 200 }
             #expect(try service.get("/feed", fields: try first.fields("ann")).status == 401)
         }
     }

@@ -301,7 +301,7 @@ struct ExitErrorTests {
         let house = try House([origin]) { $0.bufferBytes = 300_000 }
         let got = try await house.get(origin.url("/a.png"))
         #expect(got.failure?.reason == .buffersFull)
-        while await house.manager.metrics().bufferBytes > 0 {}
+        try await poll { await house.manager.metrics().bufferBytes <= 0 }
         await house.stop()
     }
 }

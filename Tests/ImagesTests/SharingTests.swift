@@ -289,7 +289,7 @@ struct SharingTests {
         for (number, id) in ids.enumerated() {
             let request = ImageRequest(origin.url("/\(number)"), id: id, priority: number == 0 ? .visible : .prefetch)
             tasks.append(Task { await house.manager.image(request) })
-            while await house.manager.metrics().waiters <= number {}
+            try await poll { await house.manager.metrics().waiters > number }
         }
         // The first one is on its way, and not still on the way out.
         await origin.requested(1)
@@ -319,7 +319,7 @@ struct SharingTests {
         var tasks: [Task<ImageResponse, Never>] = []
         for (number, id) in ids.enumerated() {
             tasks.append(Task { await house.manager.image(ImageRequest(origin.url("/\(number)"), id: id)) })
-            while await house.manager.metrics().waiters <= number {}
+            try await poll { await house.manager.metrics().waiters > number }
         }
         await origin.requested(1)
         await house.manager.viewport(visible: [ids[1], ids[2]], gone: [ids[0]])
@@ -341,7 +341,7 @@ struct SharingTests {
         defer { origin.stop() }
         let house = try House([origin]) { if isSilent { $0.limits.head = .seconds(3) } }
         let tasks = (0..<3).map { _ in Task { try await house.get(origin.url("/a.png")) } }
-        while await house.manager.metrics().collapsed < 2 {}
+        try await poll { await house.manager.metrics().collapsed >= 2 }
         gate.open()
         for task in tasks {
             let got = try await task.value
@@ -365,7 +365,7 @@ struct SharingTests {
         defer { origin.stop() }
         let house = try House([origin])
         let tasks = (0..<3).map { _ in Task { try await house.get(origin.url("/a.png")) } }
-        while await house.manager.metrics().collapsed < 2 {}
+        try await poll { await house.manager.metrics().collapsed >= 2 }
         gate.open()
         for task in tasks { #expect(try await task.value.status == 502) }
         #expect(origin.requests.count == 2)
@@ -387,10 +387,10 @@ struct SharingTests {
         let tasks = (0..<64).map { number in
             Task { await house.manager.image(ImageRequest("http://h\(number).example:\(origin.port)/a.png")) }
         }
-        while await house.manager.metrics().waiters < 64 {}
+        try await poll { await house.manager.metrics().waiters >= 64 }
         for task in tasks { task.cancel() }
         for task in tasks { #expect(await task.value.status == 499) }
-        while await house.manager.metrics().aborted != ["resolving": 64] {}
+        try await poll { await house.manager.metrics().aborted == ["resolving": 64] }
         #expect(await house.manager.metrics().waiters == 0)
         await house.stop()
     }
@@ -410,7 +410,7 @@ struct SharingTests {
         let tasks = (0..<200).map { number in
             Task { await house.manager.image(ImageRequest("http://h\(number).example:\(origin.port)/a.png")) }
         }
-        while await house.manager.metrics().waiters < 200 {}
+        try await poll { await house.manager.metrics().waiters >= 200 }
         #expect(try await house.get(origin.url("/a.png")).status == 200)
         #expect(try await house.get("http://good.example:\(origin.port)/b.png").status == 200)
         #expect(await house.manager.metrics().inFlight == 0)

@@ -32,16 +32,6 @@ enum Replicas {
         return link
     }
 
-    /// Polls a condition; returns false if it is not met within 30 seconds.
-    static func wait(until isSo: () throws -> Bool) throws -> Bool {
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
-            if try isSo() { return true }
-            usleep(20_000)
-        }
-        return false
-    }
-
     /// Returns whether the ledger has each answered click, and no viewer twice.
     static func hasKept(_ outcome: ClickLoad.Outcome, _ service: RunningService) throws -> Bool {
         let viewers = try viewers(service)

@@ -148,7 +148,7 @@ struct StoreOperationTests {
         // The index at which the next one comes to stand.
         var index = 25
         var positions = try await Self.positions(store)
-        for batch in 0..<(kind == .sqlite ? 10 : 1) {
+        for batch in 0..<(kind == .sqlite ? 4 : 1) {
             var operations: [StoreOperation] = []
             for number in 0..<1_000 {
                 let item = try user("new \(batch * 1_000 + number)")
