@@ -8,6 +8,7 @@ public struct PollTimeout: Error, CustomStringConvertible {
 }
 
 /// Repeats a check until it is met, for conditions without an event. The pauses leave the processor to the program under test.
+/// Blocks the thread: call it within ``offPool(_:)``.
 ///
 /// - Throws: ``PollTimeout`` after `seconds`, and errors of the check.
 public func poll(
@@ -20,7 +21,7 @@ public func poll(
     }
 }
 
-/// Repeats a check until it is met, without blocking a thread.
+/// Repeats an asynchronous check until it is met, without blocking a thread.
 ///
 /// - Throws: ``PollTimeout`` after `seconds`, and errors of the check.
 public func poll(
