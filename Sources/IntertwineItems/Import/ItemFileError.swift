@@ -123,7 +123,7 @@ extension ItemFileError {
                 scanner.skipWhitespace(span)
                 guard scanner.position < span.count else { return .needsBytes }
                 let text = String(decoding: bytes[name.range], as: UTF8.self)
-                if ImportSynonyms.members.contains(text) { isItem = true }
+                if text == "kind" { isItem = true }
                 if !isItem, list == nil, let members = try Self.list(of: bytes, at: scanner.position) {
                     list = [text] + members
                     if members.isEmpty { return .error(.wrapped(members: [text])) }

@@ -317,7 +317,7 @@ extension RemotePageReader {
 
     private func check(_ object: JSONObject) -> Outcome {
         do throws(ItemError) {
-            let mapped = if let fields { try fields.fields(from: object) } else { try ImportSynonyms.fields(of: object) }
+            let mapped = if let fields { try fields.fields(from: object) } else { ItemFields(object) }
             return .item(try kind.validate(mapped))
         } catch {
             return .bad(fields?.located(error) ?? error)
