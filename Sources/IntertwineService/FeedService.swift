@@ -46,7 +46,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
 
     /// Builds the service and serves, like ``build(configuration:extensions:telemetry:logger:)`` followed by ``run(reloading:started:)``.
     ///
-    /// The addresses are bound first. Therefore `/healthz` responds during a migration of a store, and a start that cannot bind opens no store.
+    /// The addresses are bound first. Therefore `/healthz` responds while a store is opened, and a start that cannot bind opens no store.
     ///
     /// ```swift
     /// var configuration = ServiceConfiguration()

@@ -5,7 +5,7 @@ internal import IntertwineOperators
 internal import IntertwineRouting
 internal import Logging
 
-/// The sockets of the listeners, bound before the stores are opened: opening a store may migrate it, which takes minutes for a large one.
+/// The sockets of the listeners, bound before the stores are opened: opening a store may wait for another process.
 ///
 /// If a start takes longer than a second, servers respond on the sockets until it is over: 200 for `/healthz`, 503 for everything else. The
 /// requests of a shorter start wait in the kernel for the service itself.

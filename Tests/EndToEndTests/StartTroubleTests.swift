@@ -17,60 +17,8 @@ struct StartTroubleTests {
         #expect(service.process.wait() == 0)
     }
 
-    @Test("During a migration, /healthz returns 200 and all other routes 503")
-    func migrating() async throws {
-        try await offPool {
-            let folder = try Self.folder()
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            let database = "\(folder)/intertwine.sqlite"
-            _ = try RunningService.importItems(Items.users(3), into: database, folder: folder)
-            // Reverts the schema to the version before.
-            let sqlite = try SpawnedProcess([
-                "/usr/bin/sqlite3", database,
-                "ALTER TABLE takedown DROP COLUMN urls; DELETE FROM grdb_migrations WHERE identifier GLOB '6:*'; PRAGMA user_version = 5",
-            ])
-            #expect(sqlite.wait() == 0)
-            // The lock simulates another process that migrates the store.
-            let other = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            defer { close(other) }
-            #expect(flock(other, LOCK_EX) == 0)
-            let (port, adminPort) = (try freePort(), try freePort())
-            let process = try SpawnedProcess([
-                BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--port", "\(port)", "--admin-port",
-                "\(adminPort)", "--database", database, "--set", RunningService.tokenSetting,
-            ])
-            func ask(_ path: String, _ port: UInt16, _ fields: [String] = []) throws -> RawResponse {
-                let end = ContinuousClock.now + .seconds(20)
-                while ContinuousClock.now < end {
-                    guard let client = try? RawClient(port: port) else {
-                        usleep(10_000)
-                        continue
-                    }
-                    return try RunningService.ask(client, "GET", path, fields: fields)
-                }
-                throw RawClientError.timedOut
-            }
-            let health = try ask("/healthz", port)
-            #expect(health.status == 200 && health.text == #"{"status":"ok"}"# && health.closes)
-            for path in ["/readyz", "/feed", "/", "/metrics"] {
-                let refused = try ask(path, port)
-                #expect(refused.status == 503 && refused["retry-after"] == "1" && refused["content-type"] == "application/problem+json")
-            }
-            let token = ["Authorization: Bearer \(RunningService.token)"]
-            #expect(try ask("/healthz", adminPort).status == 200 && ask("/healthz", adminPort, token).status == 200)
-            #expect(try ask("/readyz", adminPort).status == 503 && ask("/metrics", adminPort).status == 401)
-            #expect(try ask("/metrics", adminPort, token).status == 503)
-            #expect(flock(other, LOCK_UN) == 0)
-            _ = try process.line(containing: "service: listening on http://127.0.0.1:\(port)")
-            #expect(try ask("/readyz", port).status == 200 && ask("/metrics", adminPort, token).status == 200)
-            #expect(try JSON(try ask("/feed", port).text)["cells"]?.list.count == 3)
-            process.signal(SIGTERM)
-            #expect(process.wait() == 0)
-        }
-    }
-
-    @Test("A start with a full disk serves pages, and writes succeed again with free space", arguments: [SIGTERM, SIGKILL])
-    func fullDisk(signal: Int32) async throws {
+    @Test("A start with a full disk is refused with the reason, and succeeds with free space")
+    func fullDisk() async throws {
         try await offPool {
             let folder = try Self.folder()
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -78,29 +26,18 @@ struct StartTroubleTests {
             defer { mount.remove() }
             try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
             _ = try RunningService.importItems(Items.users(3), into: "\(folder)/intertwine.sqlite", folder: folder)
-            let before = try RunningService(in: folder)
-            #expect(try before.ask("POST", "/cells/user:u1/dismissal", fields: ["User-Agent: t", "X-Viewer-ID: v"]).status == 200)
-            before.process.signal(signal)
-            _ = before.process.wait()
+            Self.stop(try RunningService(in: folder))
             let balloon = open("\(folder)/balloon", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
             defer { close(balloon) }
             let piece = [UInt8](repeating: 0, count: 4_096)
             while write(balloon, piece, piece.count) > 0 {}
-            let service = try RunningService(in: folder)
-            #expect(try service.get("/healthz").status == 200)
-            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 3)
-            let own = try service.get("/feed", fields: ["User-Agent: t", "X-Viewer-ID: v"])
-            #expect(try JSON(own.text)["cells"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u2"])
-            func select() throws -> Int { try service.ask("POST", "/cells/user:u0/selection").status }
-            // The remaining space can suffice for some selections.
-            var statuses: [Int] = []
-            while statuses.count < 200, statuses.last != 503 { statuses.append(try select()) }
-            #expect(statuses.last == 503 && statuses.allSatisfy { [200, 503].contains($0) })
-            #expect(try service.get("/feed").status == 200)
+            let process = try SpawnedProcess(
+                [BuiltProduct.path("intertwine")] + RunningService.arguments(folder, "\(folder)/intertwine.sqlite"))
+            while try process.nextLine(timeout: 60_000) != nil {}
+            #expect(process.wait() == 1 && process.lines.last?.hasSuffix("the disk is full") == true, "\(process.lines)")
             #expect(ftruncate(balloon, 0) == 0)
-            let end = ContinuousClock.now + .seconds(20)
-            while try select() != 200, ContinuousClock.now < end { usleep(50_000) }
-            #expect(try select() == 200 && service.get("/readyz").status == 200)
+            let service = try RunningService(in: folder)
+            #expect(try service.get("/readyz").status == 200)
             Self.stop(service)
         }
     }

@@ -10,13 +10,13 @@ extension ServiceBuilder {
     ) -> [any ServiceLifecycle.Service] {
         let clock = stores.clock
         var checks: [@Sendable () -> FileChange?] = []
-        if let store = stores.ownStore { checks.append { store.checkForReplacement() } }
-        if let ledger = stores.ownLedger { checks.append { ledger.checkForReplacement() } }
+        if let store = stores.ownStore { checks.append { store.storageChange() } }
+        if let ledger = stores.ownLedger { checks.append { ledger.storageChange() } }
         var services: [any ServiceLifecycle.Service] = [
-            DatabaseWatch(checks, prepare: stores.prepare, logger: logger),
+            DatabaseWatch(checks, logger: logger),
             parts.subscribers, CampaignQuotaSync(delivery: parts.delivery, now: clock, logger: logger),
         ]
-        services += stores.checkedFiles.map { DatabaseCheck(file: $0.file) } + parts.tokenServices
+        services += stores.servedFiles.map { DatabaseCheck(file: $0.file) } + parts.tokenServices
         if let store = stores.ownStore {
             services.append(TakedownMonitor(store: store, live: live, images: parts.images.takedowns, now: clock, logger: logger))
         }

@@ -34,8 +34,8 @@ struct OpenStores: Sendable {
     var archive: (any LedgerArchive)? { ownLedger ?? (ledger as? any LedgerArchive) }
     var trackerLedger: (any TrackerLedger)? { ownLedger ?? (ledger as? any TrackerLedger) }
     var campaignLedger: (any CampaignLedger)? { ledger as? any CampaignLedger }
-    var checkedFiles: [(name: String, file: any CheckedFile)] {
-        [("items", ownStore as? any CheckedFile), ("ledger", ownLedger as? any CheckedFile)].compactMap { name, file in
+    var servedFiles: [(name: String, file: ServedFile)] {
+        [("items", (ownStore as? SQLiteStore)?.file), ("ledger", (ownLedger as? SQLiteLedger)?.file)].compactMap { name, file in
             file.map { (name: name, file: $0) }
         }
     }
@@ -44,9 +44,7 @@ struct OpenStores: Sendable {
     ///
     /// - Throws: `StoreError`, also if another process has just assigned them to others.
     func prepare() throws {
-        advanceFiles()
-        (ownLedger as? SQLiteLedger)?.guardLog()
-        (ownStore as? SQLiteStore)?.guardLog()
+        identifyFiles()
         guard let ownStore else { return }
         let arranged = try ownStore.arrange(declared.feeds.plans) {
             logger.notice("assigning the items of the store to the configured sections")
@@ -58,7 +56,7 @@ struct OpenStores: Sendable {
 
     /// Ends all writes. Each database becomes one complete file, so that it can be copied.
     func close() async {
-        advanceFiles()
+        identifyFiles()
         do {
             try await ownLedger?.complete()
             try await ownStore?.completeFile()
@@ -67,10 +65,10 @@ struct OpenStores: Sendable {
         }
     }
 
-    private func advanceFiles() {
+    private func identifyFiles() {
         guard let files, let items = ownStore as? SQLiteStore, let events = ownLedger as? SQLiteLedger else { return }
         do {
-            try files.advance(items, events, key: createsKey ? ring.keys.current.name : nil)
+            try files.identify(items, events, key: createsKey ? ring.keys.current.name : nil)
         } catch {
             logger.notice("the identity of the database files was not updated", metadata: ["error": "\(error)"])
         }
@@ -84,7 +82,6 @@ extension ServiceBuilder {
         settings.makeDataFolder()
         let declared = try configuration.declarations(extensions)
         let location = try settings.items()
-        if settings.room?.release() == true { logger.warning("the disk is full: requests that need no disk space are served") }
         let files = try configuration.storeFiles(extensions)
         for fault in files?.faults ?? [] { logger.warning("data loss is accepted", metadata: ["reason": "\(fault)"]) }
         if extensions.store != nil { try declared.checkNeedsNoFile() }
@@ -93,7 +90,6 @@ extension ServiceBuilder {
         guard let store = extensions.store ?? ownStore, let ledger = extensions.ledger ?? ownLedger else {
             preconditionFailure("a store is provided or opened")
         }
-        if ownStore != nil || ownLedger != nil { settings.room?.reserve() }
         // The keys come after the stores, whose error about a missing folder is clearer.
         return OpenStores(
             declared: declared, location: location, files: files?.files, ownStore: ownStore, store: store, ownLedger: ownLedger,
