@@ -15,7 +15,6 @@ RUN mkdir -p Sources/Dependencies && touch Sources/Dependencies/Empty.swift \
 COPY Sources Sources
 # The web client contains a link to these files.
 COPY Clients/JavaScript/source Clients/JavaScript/source
-COPY Config/sample Config/sample
 COPY Config/release Config/release
 RUN swift build $RESOLUTION --configuration release --product intertwine --static-swift-stdlib \
     && swift build $RESOLUTION --configuration release --product intertwine-image-worker --static-swift-stdlib \
@@ -41,7 +40,7 @@ LABEL org.opencontainers.image.title="Intertwine" \
     org.opencontainers.image.version="$VERSION"
 COPY --from=build /out/ /
 COPY Config/intertwine.yaml /etc/intertwine/intertwine.yaml
-COPY Config/sample/feed.json /usr/local/share/intertwine/sample-feed.json
+COPY Sources/IntertwineSample/files/feed.json /usr/local/share/intertwine/sample-feed.json
 # server.shutdown-timeout ends before `docker stop` kills, after 10 s. SQLite's temporary files are in /data, because the root is read-only.
 ENV INTERTWINE_CONFIG=/etc/intertwine/intertwine.yaml \
     INTERTWINE_SERVER_HOST=0.0.0.0 \

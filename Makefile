@@ -19,7 +19,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run run-replicas test test-release test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
-BUILD := swift build --explicit-target-dependency-import-check error
+BUILD := swift build --explicit-target-dependency-import-check error --disable-index-store
 # LOCKED=1 builds the versions of Package.resolved, and no others.
 RELEASE := $(BUILD) -c release $(if $(LOCKED),--only-use-versions-from-resolved-file)
 THREADED := EventLoopTests|HTTPServerTests|FetchTests|ImagesTests|StorageTests

@@ -2,41 +2,6 @@
 import Foundation
 import PackageDescription
 
-// The files of the web client at `GET /`.
-let webClient = [
-    "background-fetch-worker.mjs", "background-fetch.mjs", "icon.svg", "index.html", "inspector.mjs", "main.mjs",
-    "overlays.css", "page.css", "playground-sample.mjs", "playground.css", "playground.html", "playground.mjs", "reference.css",
-    "reference.html", "reference.mjs", "request-log.mjs", "scroll-position.mjs", "tabs.mjs", "view-options.mjs", "view-panel.mjs",
-]
-
-// The operators' pages: reports, explanations of a cell's position, and items.
-let operatorPages = [
-    "explain/explain.html", "explain/explain.mjs", "items/item-form.mjs", "items/items.html", "items/items.mjs",
-    "reports/admin-api.mjs", "reports/chart.mjs", "reports/reports.css", "reports/reports.html", "reports/reports.mjs",
-]
-
-// The files of the JavaScript client, which the web client uses. Its folder is linked into that of the web client.
-let javaScriptClient = [
-    "abort-scope.mjs", "actions.mjs", "backoff.mjs", "batch-update.mjs", "bindings.mjs", "cell-registry.mjs", "connection.mjs",
-    "decode-image.mjs", "detail-event.mjs", "event-stream.mjs", "feed-client.mjs", "feed-list.mjs", "feed-pages.mjs",
-    "feed-updates.mjs", "image-cache.mjs", "image-loader.mjs", "impressions.mjs", "index.mjs", "outbox.mjs", "page.mjs",
-    "placeholder.mjs", "responses.mjs", "uuid.mjs", "viewport-observer.mjs",
-]
-
-// The element `intertwine-feed` of the JavaScript client.
-let javaScriptElement = [
-    "binding-elements.mjs", "cell-kinds.mjs", "cell-menu.mjs", "cell-view.mjs", "collection-layout.mjs", "collection-view.mjs",
-    "connection-banner.mjs", "elements.mjs", "feed-loader.mjs", "first-page.mjs", "generic-cell.mjs", "image-zoom.mjs",
-    "interactions.mjs", "intertwine-feed.mjs", "keyboard.mjs", "media-player.mjs", "new-cells.mjs", "placeholder-image.mjs",
-    "slot-form.mjs", "standard-cells.mjs", "styles.mjs", "template-cell.mjs", "toast.mjs", "undo-stack.mjs",
-    "viewer-identity.mjs", "visible-cells.mjs",
-]
-
-// The items, media and images of the sample feed.
-let sampleFiles = ["events.ndjson", "feed.json", "kinds.yaml", "media/bakery.mp4", "media/library.mp3"]
-let samplePictures =
-    (0..<6).map { "ad-\($0).png" } + (0..<12).map { "avatar-\($0).png" } + (0..<6).map { "background-\($0).png" } + ["bakery.png"]
-
 let package = Package(
     name: "intertwine",
     platforms: [.macOS(.v13), .iOS(.v16)],
@@ -70,9 +35,6 @@ let package = Package(
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(
-            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -152,9 +114,7 @@ let package = Package(
                 "IntertwineTrackers",
                 .target(name: "IntertwinePostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "IntertwineWebClient", condition: .when(traits: ["WebClient"])),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -197,15 +157,13 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // The files, embedded into the binary. It is a separate module, because its compilation takes seconds.
+        // The pages in the folder `files`, which are in the program.
         .target(
             name: "IntertwineWebClient",
-            dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
-            // Only for TypeScript.
-            exclude: ["client/index.d.mts", "client/element/intertwine-feed.d.mts"],
-            resources: (webClient + javaScriptClient.map { "client/" + $0 } + javaScriptElement.map { "client/element/" + $0 }
-                + operatorPages)
-                .map { .embedInCode($0) }),
+            dependencies: [
+                "CEmbeddedFiles", "IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            exclude: ["files"]),
         .target(
             name: "IntertwineImages",
             dependencies: [
@@ -270,7 +228,6 @@ let package = Package(
             dependencies: [
                 "CIntertwineLinux", "CIntertwineZlib", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
             ]),
         // Identity of the sender of a request: trusted proxies and verified tokens.
         .target(
@@ -286,7 +243,6 @@ let package = Package(
                 "CIntertwineLinux", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
                 "IntertwineStorageCore",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -339,14 +295,13 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // Embeds files into the binary.
+        // The items and pictures of the sample feed, in the folder `files`, which are in the program.
         .target(
-            name: "IntertwineSample", path: "Config/sample", exclude: ["make-feed", "make-media", "make-images"],
-            sources: ["SampleFeed.swift", "SampleImages.swift", "SampleMedia.swift"],
-            resources: (sampleFiles + samplePictures.map { "images/" + $0 }).map { .embedInCode($0) }),
+            name: "IntertwineSample", dependencies: ["CEmbeddedFiles"], exclude: ["files", "make-feed", "make-images", "make-media"]),
 
         // C
         .target(name: "CIntertwineLinux"),
+        .target(name: "CEmbeddedFiles", exclude: ["file.inc"]),
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CImageSandbox"),
@@ -362,8 +317,8 @@ let package = Package(
 
         // Tests
         .target(name: "TestSupport", dependencies: ["CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
-        // A server in a separate process with a counting allocator.
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
+        // A server or the service in a separate process with a counting allocator.
         .executableTarget(
             name: "HTTPProbe",
             dependencies: [
@@ -406,7 +361,7 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineHTTPServer", "HTTPProbe", "TestSupport",
+                "IntertwineEventLoop", "IntertwineHTTPServer", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -459,7 +414,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "ExtensionProbe", "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch",
+                "ExtensionProbe", "HTTPProbe", "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed",
+                "IntertwineFetch",
                 "IntertwineHTTPServer",
                 "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability",
                 "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
@@ -479,7 +435,7 @@ let package = Package(
 )
 
 // One loop for the settings of all Swift targets.
-let inC = ["CAllocationCount", "CIntertwineLinux", "CImageSandbox"]
+let inC = ["CAllocationCount", "CEmbeddedFiles", "CIntertwineLinux", "CImageSandbox"]
 for target in package.targets where target.type != .system && !inC.contains(target.name) {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
@@ -517,10 +473,11 @@ for target in package.targets {
     }
 }
 
-// Full RELRO: the tables of the dynamic linker are read-only once a program has started. Only for programs, because the package manager refuses
-// unsafe flags in libraries of other packages.
-for target in package.targets where ["intertwine", "intertwine-image-worker"].contains(target.name) {
-    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-Xlinker", "-znow"])]
+// lld links faster, and Full RELRO makes the tables of the dynamic linker read-only once a program has started. Only for programs, because the package
+// manager refuses unsafe flags in libraries of other packages.
+for target in package.targets where target.type == .executable || target.isTest {
+    let hardening = ["intertwine", "intertwine-image-worker"].contains(target.name) ? ["-Xlinker", "-znow"] : []
+    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-use-ld=lld"] + hardening)]
 }
 
 // The container image is built without tests, examples and the client for apps.
@@ -531,6 +488,11 @@ package.targets.removeAll { target in
 package.products.removeAll { product in
     guard let library = product as? Product.Library else { return false }
     return !library.targets.allSatisfy { name in package.targets.contains { $0.name == name } }
+}
+
+// `make test-module` builds the tests that it runs, and no others.
+if let names = Context.environment["INTERTWINE_TESTS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.isTest && !names.contains($0.name) }
 }
 
 // It builds the dependencies in a layer of their own, before there are sources, with an empty target that names them all.

@@ -129,7 +129,7 @@ public final class TestService: Sendable {
         in folder: String
     ) async throws -> FeedService {
         let flags = ["store.database": "\(folder)/items.sqlite", "server.port": "0", "admin.port": "0", "log.requests": "false"]
-        let sources = try await SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])
+        let sources = try SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])
         let configuration = try ServiceConfiguration(sources)
         if extensions.store == nil {
             let session = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))

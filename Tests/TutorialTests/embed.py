@@ -103,7 +103,7 @@ def run(package):
 def run_extensions(program, folder):
     """Runs the program with each kind of extension, and checks it over HTTP: with the store of the article, and with that of the service."""
     notes = [{"kind": "note", "id": f"n{number}", "type": "plain", "text": f"Note {number}"} for number in range(5)]
-    sample = [item for item in json.loads((ROOT / "Config/sample/feed.json").read_text()) if item["kind"] in ("user", "ad")]
+    sample = [item for item in json.loads((ROOT / "Sources/IntertwineSample/files/feed.json").read_text()) if item["kind"] in ("user", "ad")]
     items = folder / "items.ndjson"
     items.write_text("".join(json.dumps(item) + "\n" for item in notes + sample))
     for name in ("memory", str(items)):

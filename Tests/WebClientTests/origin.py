@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-IMAGES = Path(__file__).parents[2] / "Config/sample/images"
+IMAGES = Path(__file__).parents[2] / "Sources/IntertwineSample/files/images"
 
 
 def jingle():

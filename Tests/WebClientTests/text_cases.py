@@ -4,7 +4,7 @@ from pathlib import Path
 from page import loaded
 from service import Service
 
-SAMPLE_KINDS = Path(__file__).parents[2] / "Config/sample/kinds.yaml"
+SAMPLE_KINDS = Path(__file__).parents[2] / "Sources/IntertwineSample/files/kinds.yaml"
 
 # The cells whose text does not fit: the id, the height that the text needs, and the height that it has.
 CUT = """

@@ -26,7 +26,7 @@ extension ServiceConfiguration {
     /// Reads the settings, and checks them completely.
     ///
     /// ```swift
-    /// let sources = try await SettingSources(file: "Config/intertwine.yaml")
+    /// let sources = try SettingSources(file: "Config/intertwine.yaml")
     /// let configuration = try ServiceConfiguration.checked(sources, extensions)
     /// ```
     ///

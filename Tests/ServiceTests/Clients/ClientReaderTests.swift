@@ -41,7 +41,7 @@ struct ClientReaderTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
         try "".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let configuration = try ServiceConfiguration(try await SettingSources(flags: settings, environment: [:], file: file))
+        let configuration = try ServiceConfiguration(try SettingSources(flags: settings, environment: [:], file: file))
         let key = try SigningKey(Array(repeating: 7, count: 32))
         return ClientReader(
             settings: configuration.events,

@@ -16,7 +16,7 @@ struct APIDescriptionTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
-        let sources = try await SettingSources(
+        let sources = try SettingSources(
             flags: ["store.database": "\(folder)/feed.sqlite"], environment: [:], file: "\(folder)/empty.yaml")
         return try FeedService.build(configuration: try ServiceConfiguration(sources), logger: Logger(label: "tests"))
     }

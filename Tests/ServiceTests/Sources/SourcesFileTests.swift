@@ -18,7 +18,7 @@ struct SourcesFileTests {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
         try "".write(toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return try ServiceConfiguration(try await SettingSources(environment: [:], file: path)).sources
+        return try ServiceConfiguration(try SettingSources(environment: [:], file: path)).sources
     }
 
     private static func sources(_ text: String) async throws -> [RemoteSource] {

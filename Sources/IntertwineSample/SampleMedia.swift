@@ -9,7 +9,7 @@ public enum SampleMedia {
 
     /// Each stands in the sample at `SampleImages.origin` under its name.
     public static let files = [
-        File(name: "bakery.mp4", mediaType: "video/mp4", bytes: PackageResources.bakery_mp4),
-        File(name: "library.mp3", mediaType: "audio/mpeg", bytes: PackageResources.library_mp3),
+        File(name: "bakery.mp4", mediaType: "video/mp4", bytes: SampleFiles.all["media/bakery.mp4", default: []]),
+        File(name: "library.mp3", mediaType: "audio/mpeg", bytes: SampleFiles.all["media/library.mp3", default: []]),
     ]
 }
