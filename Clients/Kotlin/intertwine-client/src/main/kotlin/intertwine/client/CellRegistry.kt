@@ -17,19 +17,21 @@ public class CellRegistry<View : Any> {
     private val viewTypes = ArrayList<String>()
 
     /**
-     * Registers a view for an identifier, and replaces an earlier registration.
+     * Registers a view for identifiers, and replaces earlier registrations.
      *
-     * @param version the newest version of the identifier's cells that the view supports.
+     * @param version the newest version of the cells that the view supports.
      * @param make returns a new view.
      * @param bind fills a view with a cell. A reused view still shows its last cell.
      */
-    public fun register(identifier: String, version: Int = 1, make: () -> View, bind: (View, FeedCell) -> Unit) {
-        if (identifier !in registrations) viewTypes.add(identifier)
-        registrations[identifier] = Registration(version, make, bind)
+    public fun register(vararg identifiers: String, version: Int = 1, make: () -> View, bind: (View, FeedCell) -> Unit) {
+        for (identifier in identifiers) {
+            if (identifier !in registrations) viewTypes.add(identifier)
+            registrations[identifier] = Registration(version, make, bind)
+        }
     }
 
     /** Registers a view for all cells without a registration. Without it, these cells are not shown. */
-    public fun registerFallback(make: () -> View, bind: (View, FeedCell) -> Unit): Unit = register(FALLBACK, 1, make, bind)
+    public fun registerFallback(make: () -> View, bind: (View, FeedCell) -> Unit): Unit = register(FALLBACK, make = make, bind = bind)
 
     /** The identifiers with a registration, in order. */
     public val identifiers: List<String> get() = registrations.keys.toList()

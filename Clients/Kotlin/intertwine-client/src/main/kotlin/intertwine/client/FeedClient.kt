@@ -23,7 +23,7 @@ import kotlinx.serialization.json.JsonElement
  *
  * @property base the base URL of the server.
  * @property viewer the name of the viewer; null for an anonymous viewer. It is sent to the server at [base] only. In production, a proxy
- *   names the viewer, not the app.
+ *   names the viewer, not the app. After a change of the viewer, the capabilities or the languages, the app reloads its lists.
  * @property headers further header fields of each request to the server at [base].
  * @param authorize returns the header fields that authorize a request to the server at [base], such as `Authorization`. They are reused
  *   until the server responds with 401. Then the function is called with `isRefresh`, once for all concurrent requests, and each request
@@ -32,11 +32,11 @@ import kotlinx.serialization.json.JsonElement
  * @property languages the accepted languages, most preferred first.
  * @property viewerField the header field with the name of the viewer, `viewers.header` of the server.
  * @property retry the retries of requests that can be repeated.
- * @property transport the sender of all requests.
+ * @param transport the sender of all requests; null for a [UrlConnectionTransport], which [close] closes. The app closes its own.
  * @property maxResponseBytes the maximum number of bytes of a response that is not an image.
  */
 public class FeedClient(
-    base: String,
+    public val base: String,
     @Volatile public var viewer: String? = null,
     public val headers: Map<String, String> = emptyMap(),
     authorize: (suspend (isRefresh: Boolean) -> Map<String, String>)? = null,
@@ -44,11 +44,12 @@ public class FeedClient(
     @Volatile public var languages: List<String> = emptyList(),
     public val viewerField: String = "X-Viewer-ID",
     public val retry: RetryPolicy = RetryPolicy(),
-    public val transport: Transport = UrlConnectionTransport(),
+    transport: Transport? = null,
     public val maxResponseBytes: Int = 16 shl 20,
-    internal val now: () -> Long = System::currentTimeMillis,
 ) : Closeable {
-    public val base: String = base
+    internal var now: () -> Long = System::currentTimeMillis
+    private val ownTransport = if (transport == null) UrlConnectionTransport() else null
+    private val transport: Transport = transport ?: checkNotNull(ownTransport)
     private val origin = requireNotNull(Links.origin(base)) { "The base $base is not an http or https URL." }
     private val authorization = authorize?.let(::Authorization)
     private val cache = ResponseCache()
@@ -56,7 +57,7 @@ public class FeedClient(
 
     /**
      * The problems that a sign-in solves: a redirect or a page of a proxy, 401, and a required viewer. After the sign-in, call
-     * [Actions.sendPending] and [Impressions.flush].
+     * [Actions.sendPending] and [Impressions.flush]. A problem without a collector is lost; the failed call has thrown it, too.
      *
      * ```kotlin
      * scope.launch {
@@ -122,8 +123,10 @@ public class FeedClient(
     public fun absolute(href: String): String =
         Links.resolve(href, base)?.takeIf { Links.origin(it) != null } ?: throw FeedProblem.InvalidLink(href)
 
-    /** Closes the transport: all connections end, and later requests fail. */
-    override fun close(): Unit = transport.close()
+    /** Ends all connections of the default transport. An app closes its [Impressions] and its [ImageLoader] before. */
+    override fun close() {
+        ownTransport?.close()
+    }
 
     internal class Read(val value: JsonElement, val language: String?, val isFresh: Boolean)
 
@@ -225,7 +228,7 @@ public class FeedClient(
     /** Sends a request whose response is a stream, without retries. */
     internal suspend fun open(request: HttpRequest): HttpStream =
         try {
-            authorized(request, { it.status }, transport::open)
+            authorized(request, { it.status }) { transport.open(it) }
         } catch (error: IOException) {
             throw unreachable(error)
         }

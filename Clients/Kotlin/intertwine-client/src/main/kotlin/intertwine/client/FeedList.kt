@@ -51,10 +51,10 @@ public class FeedList(public val client: FeedClient, public val url: String = cl
         Manual,
     }
 
-    private class Snapshot(val revision: Int, val sections: List<FeedSection>)
+    private class Snapshot(val revision: Int, val sections: List<FeedSection>, val isAtEnd: Boolean)
 
     private val state = FeedListState(url)
-    private val snapshots = MutableStateFlow(Snapshot(0, emptyList()))
+    private val snapshots = MutableStateFlow(Snapshot(0, emptyList(), false))
 
     /** Held by the requests that change the pages, so that concurrent calls share one request. */
     private val loading = Mutex()
@@ -89,13 +89,13 @@ public class FeedList(public val client: FeedClient, public val url: String = cl
             coroutineScope {
                 if (mode != SyncMode.Manual) launch { synchronize(mode, interval) }
                 var shown = emptyList<FeedSection>()
-                var isFirst = true
+                var last: FeedUpdate? = null
                 snapshots.collect { snapshot ->
                     if (snapshot.revision == 0) return@collect
-                    val update = FeedUpdate.between(shown, snapshot.sections)
-                    if (update.isEmpty && !isFirst) return@collect
+                    val update = FeedUpdate.between(shown, snapshot.sections, snapshot.isAtEnd)
+                    if (update.isEmpty && last?.isAtEnd == update.isAtEnd) return@collect
                     shown = snapshot.sections
-                    isFirst = false
+                    last = update
                     emit(update)
                 }
             }
@@ -232,7 +232,7 @@ public class FeedList(public val client: FeedClient, public val url: String = cl
     }
 
     private fun notifyCollectors() {
-        snapshots.value = Snapshot(snapshots.value.revision + 1, FeedSection.of(state.entries))
+        snapshots.value = Snapshot(snapshots.value.revision + 1, FeedSection.of(state.entries), state.next == null)
     }
 
     /** The visible range as entries, including headers and hidden cells. */
@@ -331,7 +331,10 @@ public class FeedList(public val client: FeedClient, public val url: String = cl
         try {
             val head = HttpResponse(response.status, response.headers)
             client.requireSuccess(head)
-            if (!head.isOfType("event-stream")) return false
+            if (!head.isOfType("event-stream")) {
+                // Another type is the page of a network or a proxy.
+                return if (head.isOfType("json")) false else throw FeedProblem.SignInRequired(head.status, null)
+            }
             response.chunks.collect { chunk ->
                 for (event in parser.receive(chunk)) {
                     val changes = parseJson(event.data)?.let { FeedChanges.of(it, client.base) } ?: continue

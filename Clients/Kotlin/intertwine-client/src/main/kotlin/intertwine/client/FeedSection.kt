@@ -16,6 +16,9 @@ public data class FeedSection(public val id: String, public val header: FeedCell
      */
     public data class Row(public val key: Long, public val cell: FeedCell)
 
+    /** The name of the section in the feed; null if the list begins without a header. */
+    public val name: String? get() = header?.id?.removePrefix("section:")
+
     /** The cells without the header. */
     public val cells: List<FeedCell> get() = rows.map { it.cell }
 

@@ -32,6 +32,7 @@ public data class IndexPath(public val section: Int, public val item: Int) : Com
  * @property insertions the inserted cells as new positions, first first.
  * @property moves the moved cells.
  * @property reconfigurations the changed cells, as new positions.
+ * @property isAtEnd true if the last page is loaded.
  */
 public class FeedUpdate internal constructor(
     public val sections: List<FeedSection>,
@@ -42,6 +43,7 @@ public class FeedUpdate internal constructor(
     public val insertions: List<IndexPath>,
     public val moves: List<Move>,
     public val reconfigurations: List<IndexPath>,
+    public val isAtEnd: Boolean,
 ) {
     /**
      * A move of a cell.
@@ -51,7 +53,7 @@ public class FeedUpdate internal constructor(
      */
     public data class Move(public val from: IndexPath, public val to: IndexPath)
 
-    /** True if the two states are equal. */
+    /** True if the two lists are equal. */
     public val isEmpty: Boolean
         get() =
             sectionDeletions.isEmpty() && sectionInsertions.isEmpty() && sectionReconfigurations.isEmpty() && deletions.isEmpty() &&
@@ -59,7 +61,7 @@ public class FeedUpdate internal constructor(
 
     public companion object {
         /** Compares two lists by the keys of their cells and the ids of their sections. */
-        public fun between(old: List<FeedSection>, new: List<FeedSection>): FeedUpdate {
+        public fun between(old: List<FeedSection>, new: List<FeedSection>, isAtEnd: Boolean = false): FeedUpdate {
             val staying = StayingSections(old.map { it.id }, new.map { it.id })
             val oldPositions = positions(old, staying.old)
             val newPositions = positions(new, staying.new)
@@ -88,6 +90,7 @@ public class FeedUpdate internal constructor(
                 insertions = newPositions.filterKeys { it !in oldPositions }.values.sorted(),
                 moves = moves,
                 reconfigurations = reconfigurations,
+                isAtEnd = isAtEnd,
             )
         }
 

@@ -9,14 +9,17 @@ import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Job
+import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.SupervisorJob
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
+import kotlinx.coroutines.withContext
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
 
 /**
  * The condition for an impression.
@@ -46,11 +49,13 @@ public data class Viewability(public val share: Double, public val duration: Dur
  * impressions.record(listOf(Impressions.VisibleCell(cell, share = 0.8)))
  * ```
  *
+ * @param store the storage of impressions that wait, so that they survive the end of the process; null for memory only.
  * @param batchDelay the time during which impressions are collected into a batch.
  * @param clock returns the time of a monotonic clock. The time of day is not one: a user can set it back.
  */
 public class Impressions(
     private val client: FeedClient,
+    private val store: OutboxStore? = null,
     private val batchDelay: Duration = 2.seconds,
     private val clock: () -> Duration = { System.nanoTime().nanoseconds },
 ) : Closeable {
@@ -63,23 +68,27 @@ public class Impressions(
      */
     public class VisibleCell(public val cell: FeedCell, public val share: Double, public val isLoaded: Boolean = true)
 
-    private class Sight(val events: JsonArray, val href: String, val endsAt: Duration)
+    /** A served impression. An ad that is in the list twice has two tokens. */
+    private data class Event(val href: String, val events: JsonArray)
 
-    private class Batch(val href: String, var events: List<JsonElement>) {
-        /** A batch that was sent once has a key and takes no further events, so that the server counts it once. */
-        val key = UUID.randomUUID().toString()
-        var isSent = false
-    }
+    /** A batch that was sent once takes no further events, so that the server counts it once by its key. */
+    private class Batch(val href: String, var events: List<JsonElement>, val key: String = UUID.randomUUID().toString(), var isSent: Boolean = false)
 
     private val scope = CoroutineScope(SupervisorJob() + Dispatchers.Default)
     private val lock = Any()
-    private val sights = HashMap<String, Sight>()
-    private val reported = LinkedHashSet<String>()
+    /** The time at which each visible impression completes. */
+    private val sights = HashMap<Event, Duration>()
+    private val reported = LinkedHashSet<Event>()
     private val batches = ArrayDeque<Batch>()
     private val sending = Mutex()
     private var timer: Job? = null
     private var flushing: Job? = null
     private var failures = 0
+    private var isRestored = store == null
+
+    init {
+        if (store != null) synchronized(lock) { sendLater(batchDelay) }
+    }
 
     /** The number of impressions that the server has not accepted yet. */
     public val pendingCount: Int get() = synchronized(lock) { batches.sumOf { it.events.size } }
@@ -88,17 +97,15 @@ public class Impressions(
     public fun record(cells: List<VisibleCell>): Unit = synchronized(lock) {
         // Impressions that completed since the last call count, even if their cells are invisible now.
         takeCompleted()
-        val visible = HashSet<String>()
+        val visible = HashSet<Event>()
         for (shown in cells) {
             val action = shown.cell.actions[CellSlot.Impression] ?: continue
             val request = action.kind as? CellAction.Kind.Request ?: continue
-            val events = request.body["events"].array ?: continue
             val condition = Viewability.of(action)
-            // An ad that is in the list twice has two tokens.
-            val id = request.href + "\n" + events
-            if (!shown.isLoaded || shown.share < condition.share || id in reported) continue
-            visible.add(id)
-            if (id !in sights) sights[id] = Sight(events, request.href, clock() + condition.duration)
+            val event = Event(request.href, request.body["events"].array ?: continue)
+            if (!shown.isLoaded || shown.share < condition.share || event in reported) continue
+            visible.add(event)
+            if (event !in sights) sights[event] = clock() + condition.duration
         }
         sights.keys.retainAll(visible)
         takeCompleted()
@@ -121,12 +128,12 @@ public class Impressions(
         }
     }
 
-    /** Ends all work. Impressions that wait are lost; call [flush] before. */
+    /** Ends all work. Impressions that wait are lost, except those in the storage; call [flush] before. */
     override fun close(): Unit = scope.cancel()
 
     private fun schedule() {
         timer?.cancel()
-        val next = sights.values.minOfOrNull { it.endsAt } ?: return
+        val next = sights.values.minOrNull() ?: return
         timer = scope.launch {
             client.retry.sleep((next - clock()).coerceAtLeast(1.milliseconds))
             synchronized(lock) {
@@ -138,17 +145,17 @@ public class Impressions(
 
     private fun takeCompleted() {
         val now = clock()
-        for ((id, sight) in sights.filterValues { it.endsAt <= now }) {
-            sights.remove(id)
-            reported.add(id)
+        for (event in sights.filterValues { it <= now }.keys) {
+            sights.remove(event)
+            reported.add(event)
             if (reported.size > MAX_REPORTED) reported.iterator().run { next(); remove() }
-            enqueue(sight)
+            enqueue(event)
         }
     }
 
-    private fun enqueue(sight: Sight) {
-        val open = batches.lastOrNull { it.href == sight.href && !it.isSent && it.events.size + sight.events.size <= BATCH_SIZE }
-        if (open != null) open.events += sight.events else batches.add(Batch(sight.href, sight.events))
+    private fun enqueue(event: Event) {
+        val open = batches.lastOrNull { it.href == event.href && !it.isSent && it.events.size + event.events.size <= BATCH_SIZE }
+        if (open != null) open.events += event.events else batches.add(Batch(event.href, event.events))
         while (pendingCount > MAX_PENDING && batches.size > 1) batches.removeFirst()
         if (flushing == null) sendLater(batchDelay)
     }
@@ -164,8 +171,10 @@ public class Impressions(
 
     /** Sends the batches in order. Returns the problem of the first one that must be sent again. */
     private suspend fun sendAll(): FeedProblem? {
+        restore()
         while (true) {
             val batch = synchronized(lock) { batches.firstOrNull()?.apply { isSent = true } } ?: return null
+            save()
             try {
                 client.submit("POST", batch.href, JsonObject(mapOf("events" to JsonArray(batch.events))), batch.key)
             } catch (problem: FeedProblem) {
@@ -173,7 +182,29 @@ public class Impressions(
                 // The server would refuse the batch again.
             }
             synchronized(lock) { batches.remove(batch) }
+            withContext(NonCancellable) { save() }
         }
+    }
+
+    private suspend fun restore() {
+        if (isRestored) return
+        val stored = withContext(Dispatchers.IO) { store?.load().orEmpty() }.mapNotNull(::batch)
+        synchronized(lock) { batches.addAll(0, stored) }
+        isRestored = true
+    }
+
+    private suspend fun save() {
+        if (store == null) return
+        val stored = synchronized(lock) {
+            batches.map { JsonObject(mapOf("key" to JsonPrimitive(it.key), "href" to JsonPrimitive(it.href), "events" to JsonArray(it.events))) }
+        }
+        withContext(Dispatchers.IO) { store.save(JsonArray(stored)) }
+    }
+
+    private fun batch(value: JsonElement): Batch? {
+        val key = value["key"].text ?: return null
+        val href = value["href"].text ?: return null
+        return Batch(href, value["events"].array ?: return null, key, isSent = true)
     }
 
     private companion object {

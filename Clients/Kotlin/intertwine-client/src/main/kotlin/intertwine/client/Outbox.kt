@@ -10,8 +10,8 @@ import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 
 /**
- * The storage of the actions that wait for the server, so that they survive the end of the app's process. An app can store the text where it
- * stores its other data. The functions are called on a background thread, one at a time.
+ * The storage of actions or impressions that wait for the server, so that they survive the end of the app's process. An app can store the text
+ * where it stores its other data. The functions are called on a background thread, one at a time.
  *
  * ```kotlin
  * val actions = Actions(client, FileOutboxStore(File(context.filesDir, "actions.json")))
@@ -40,6 +40,23 @@ public class FileOutboxStore(private val file: File) : OutboxStore {
     }
 }
 
+/** Returns the stored list; null if there is none, or if it is damaged. */
+internal fun OutboxStore.load(): JsonArray? =
+    try {
+        read()?.let(::parseJson).array
+    } catch (_: IOException) {
+        null
+    }
+
+/** Stores a list. If it cannot be stored, its entries live as long as the process. */
+internal fun OutboxStore.save(list: JsonArray) {
+    try {
+        write(list.toString())
+    } catch (_: IOException) {
+        // The storage is full, or the file cannot be written.
+    }
+}
+
 /** The requests for an unavailable server, in the order of the gestures. It is not thread-safe. */
 internal class Outbox(private val store: OutboxStore?) {
     class Entry(
@@ -55,15 +72,12 @@ internal class Outbox(private val store: OutboxStore?) {
     /** The queued requests, oldest first. A damaged storage is empty. */
     val entries: MutableList<Entry> = ArrayList(stored())
 
-    /** Stores the requests. Throws an `IOException` if they cannot be stored. */
+    /** Stores the requests. */
     fun save() {
-        store?.write(JsonArray(entries.map(::json)).toString())
+        store?.save(JsonArray(entries.map(::json)))
     }
 
-    private fun stored(): List<Entry> {
-        val text = try { store?.read() } catch (_: IOException) { null }
-        return text?.let(::parseJson).array.orEmpty().mapNotNull(::entry)
-    }
+    private fun stored(): List<Entry> = store?.load().orEmpty().mapNotNull(::entry)
 
     private fun entry(value: JsonElement): Entry? {
         val key = value["key"].text ?: return null

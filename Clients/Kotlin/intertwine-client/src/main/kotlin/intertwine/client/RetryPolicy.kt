@@ -17,16 +17,23 @@ import kotlinx.coroutines.delay
  * @property maxAttempts the maximum number of attempts, including the first.
  * @property initialDelay the maximum delay before the second attempt; it doubles for each further attempt.
  * @property maxDelay the maximum delay. If a server requests a longer one, the request fails with [FeedProblem.Unavailable].
- * @property jitter returns a random factor of the delay from 0 to 1. Why: clients that failed together do not retry together.
- * @property sleep waits. Tests replace it.
  */
-public class RetryPolicy(
-    public val maxAttempts: Int = 4,
-    public val initialDelay: Duration = 500.milliseconds,
-    public val maxDelay: Duration = 30.seconds,
-    public val jitter: () -> Double = { Random.nextDouble() },
-    public val sleep: suspend (Duration) -> Unit = { delay(it) },
+public class RetryPolicy
+internal constructor(
+    public val maxAttempts: Int,
+    public val initialDelay: Duration,
+    public val maxDelay: Duration,
+    /** Returns a random factor of the delay from 0 to 1. Why: clients that failed together do not retry together. */
+    internal val jitter: () -> Double,
+    internal val sleep: suspend (Duration) -> Unit,
 ) {
+    /** Creates a policy. */
+    public constructor(
+        maxAttempts: Int = 4,
+        initialDelay: Duration = 500.milliseconds,
+        maxDelay: Duration = 30.seconds,
+    ) : this(maxAttempts, initialDelay, maxDelay, { Random.nextDouble() }, { delay(it) })
+
     /** Returns the delay after an attempt, counted from 1; null if it was the last one. */
     internal fun delayAfter(attempt: Int, retryAfter: Duration?): Duration? =
         when {

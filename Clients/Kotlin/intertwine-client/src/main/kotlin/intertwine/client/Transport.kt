@@ -22,6 +22,9 @@ public class HttpRequest(
     public val headers: Map<String, String> = emptyMap(),
     public val body: ByteArray? = null,
 ) {
+    /** The method and the URL, without header fields and body, which can contain secrets. */
+    override fun toString(): String = "$method $url"
+
     internal fun with(fields: Map<String, String>): HttpRequest = HttpRequest(method, url, headers + fields, body)
 }
 
@@ -34,6 +37,8 @@ public class HttpRequest(
 public class HttpResponse(public val status: Int, headers: Map<String, String> = emptyMap(), public val body: ByteArray = ByteArray(0)) {
     /** The header fields by name in lower case. */
     public val headers: Map<String, String> = headers.mapKeys { it.key.lowercase(Locale.ROOT) }
+
+    override fun toString(): String = "$status, ${body.size} bytes"
 
     /** Returns the delay that the server requests (RFC 9110, section 10.2.3), as a number of seconds or as a date. */
     internal fun retryAfter(now: Long): Duration? {
@@ -65,7 +70,7 @@ public class HttpStream(
 /**
  * A sender of requests. Redirects are responses and are not followed. If the coroutine is cancelled, the connection of its request is closed.
  *
- * [UrlConnectionTransport] is the default. An app with another HTTP library implements this interface:
+ * The functions are called on any thread, also on the main thread: an implementation blocks its own threads only. [UrlConnectionTransport] is the default. An app with another HTTP library implements this interface:
  *
  * ```kotlin
  * class OfflineTransport : Transport {

@@ -5,6 +5,7 @@ import java.io.InputStream
 import java.net.HttpURLConnection
 import java.net.URL
 import java.util.Locale
+import kotlin.coroutines.EmptyCoroutineContext
 import kotlin.coroutines.resumeWithException
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
@@ -14,7 +15,7 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.suspendCancellableCoroutine
 
 /**
- * The default transport, which uses `HttpURLConnection` and works on Android and on the JVM. Its threads are those of [Dispatchers.IO].
+ * The default transport, which uses `HttpURLConnection` and works on Android and on the JVM.
  *
  * ```kotlin
  * val client = FeedClient("https://feeds.example.com", transport = UrlConnectionTransport(readTimeout = 60.seconds))
@@ -26,13 +27,14 @@ import kotlinx.coroutines.suspendCancellableCoroutine
  *
  * @property connectTimeout the maximum time for connecting.
  * @property readTimeout the maximum time without received bytes. Why the default: a live stream has bytes every 15 seconds.
+ * @param dispatcher the threads that wait for the network. Why the default: streams wait for hours, and must not take the threads of the
+ *   app's other work.
  */
 public class UrlConnectionTransport(
     public val connectTimeout: Duration = 15.seconds,
     public val readTimeout: Duration = 40.seconds,
+    private val dispatcher: CoroutineDispatcher = Dispatchers.IO.limitedParallelism(256),
 ) : Transport {
-    // Elastic: streams wait for hours, and must not take the threads of the app's other work.
-    private val dispatcher: CoroutineDispatcher = Dispatchers.IO.limitedParallelism(MAX_CONNECTIONS)
     private val exchanges = HashSet<Exchange>()
     private var isClosed = false
 
@@ -72,19 +74,19 @@ public class UrlConnectionTransport(
                 while (true) emit(exchange.run { read() } ?: break)
             } finally {
                 end(exchange)
-                dispatcher.dispatch(dispatcher) { exchange.disconnect() }
+                dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
             }
         }
         return HttpStream(status, headers, chunks) {
             end(exchange)
-            dispatcher.dispatch(dispatcher) { exchange.disconnect() }
+            dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
         }
     }
 
     /** Closes all connections. Later requests fail. */
     override fun close() {
         val open = synchronized(exchanges) { isClosed = true; exchanges.toList().also { exchanges.clear() } }
-        for (exchange in open) dispatcher.dispatch(dispatcher) { exchange.disconnect() }
+        for (exchange in open) dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
     }
 
     private fun begin(request: HttpRequest): Exchange {
@@ -112,9 +114,9 @@ public class UrlConnectionTransport(
                 isDisconnected = true
                 end(this)
                 // On another thread, because it blocks while a body is read on the JVM.
-                dispatcher.dispatch(dispatcher) { connection.disconnect() }
+                dispatcher.dispatch(EmptyCoroutineContext) { connection.disconnect() }
             }
-            dispatcher.dispatch(dispatcher) {
+            dispatcher.dispatch(EmptyCoroutineContext) {
                 val result = runCatching { work() }
                 result.onSuccess { value -> continuation.resume(value) { _, _, _ -> disconnect() } }
                 result.onFailure { error -> continuation.resumeWithException(error) }
@@ -178,7 +180,6 @@ public class UrlConnectionTransport(
     }
 
     private companion object {
-        const val MAX_CONNECTIONS = 256
         val BODILESS = setOf(204, 304)
     }
 }
