@@ -268,7 +268,7 @@ fun imageTests(tests: Tests) {
                     val images = ArrayList<CellImage>()
                     loader.images(cell(1), scale = 2f).collect(images::add)
                     expectEqual((images[0] as CellImage.Placeholder).color, 0xFF shl 24)
-                    expectEqual((images[1] as CellImage.Loaded).bytes.decodeToString(), "http://a.example/i1")
+                    expectEqual((images[1] as CellImage.Loaded).bytes.decodeToString(), "http://example.com/i1")
                 }
             }.forEach { it.join() }
             val cached = ArrayList<CellImage>()

@@ -13,7 +13,7 @@ import java.util.Collections
 import kotlin.concurrent.thread
 
 /** A server on a socket with configurable failures: a thread and one request for each connection. */
-class FaultyServer(port: Int = 0, private val respond: Connection.(Request, Int) -> Unit) : Closeable {
+class FaultyServer(wantedPort: Int = 0, private val respond: Connection.(Request, Int) -> Unit) : Closeable {
     class Request(val method: String, val target: String, val headers: Map<String, String>, val body: String)
 
     class Connection(private val socket: Socket, private val output: OutputStream) {
@@ -40,7 +40,7 @@ class FaultyServer(port: Int = 0, private val respond: Connection.(Request, Int)
         fun reset() = socket.setSoLinger(true, 0)
     }
 
-    private val listener = ServerSocket(port, 200, InetAddress.getLoopbackAddress())
+    private val listener = ServerSocket(wantedPort, 200, InetAddress.getLoopbackAddress())
     private val sockets = Collections.synchronizedSet(HashSet<Socket>())
     private val received = Collections.synchronizedList(ArrayList<Request>())
     val port = listener.localPort

@@ -42,3 +42,10 @@ fun Column(
 ) {
     Composition.now().node("Column", mapOf("modifier" to modifier)) { object : ColumnScope {}.content() }
 }
+fun Modifier.size(size: Dp): Modifier = then("size", size)
+
+interface RowScope
+
+@Composable
+fun Row(modifier: Modifier = Modifier, content: @Composable RowScope.() -> Unit) =
+    Composition.now().node("Row", mapOf("modifier" to modifier)) { object : RowScope {}.content() }

@@ -22,3 +22,14 @@ interface LifecycleOwner {
 suspend fun Lifecycle.repeatOnLifecycle(state: Lifecycle.State, block: suspend CoroutineScope.() -> Unit) {
     current.collectLatest { if (it >= state) coroutineScope { block() } }
 }
+
+val LifecycleOwner.lifecycleScope: CoroutineScope get() = CoroutineScope(kotlinx.coroutines.Dispatchers.Main)
+
+suspend fun LifecycleOwner.repeatOnLifecycle(state: Lifecycle.State, block: suspend CoroutineScope.() -> Unit): Unit =
+    lifecycle.repeatOnLifecycle(state, block)
+
+open class ViewModel {
+    protected open fun onCleared() {}
+}
+
+val ViewModel.viewModelScope: CoroutineScope get() = CoroutineScope(kotlinx.coroutines.Dispatchers.Main)

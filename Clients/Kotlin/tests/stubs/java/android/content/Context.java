@@ -11,5 +11,7 @@ public class Context {
 
     public Resources getResources() { return resources; }
 
+    public java.io.File getFilesDir() { return new java.io.File("files"); }
+
     public void startActivity(Intent intent) { started.add(intent); }
 }

@@ -37,10 +37,14 @@ public value class CellSlot(public val name: String) {
  * button.text = cell.actions[CellSlot("like")]?.label
  * ```
  *
- * @property kind the operation.
  * @property members all members, including those that this library does not know.
  */
-public class CellAction internal constructor(public val kind: Kind, public val members: JsonObject) {
+public class CellAction private constructor(private val type: String, public val members: JsonObject, private val base: String?) {
+    private var known: Kind? = null
+
+    /** The operation. It is read when it is needed, so that a page with many cells is there sooner. */
+    public val kind: Kind get() = known ?: (kind() ?: Kind.Other(type)).also { known = it }
+
     /** The operation of an action. */
     public sealed class Kind {
         /** Fill the named parts of the cell. */
@@ -75,6 +79,23 @@ public class CellAction internal constructor(public val kind: Kind, public val m
         return variable.replace(href) { Links.escaped(values[it.groupValues[1]].orEmpty()) }
     }
 
+    private fun kind(): Kind? =
+        when (type) {
+            "bind" ->
+                members["bindings"].members?.let { bindings ->
+                    val known = LinkedHashMap<String, CellBinding>(bindings.size)
+                    for ((part, binding) in bindings) if (binding is JsonObject) known[part] = CellBinding(binding, base)
+                    Kind.Bind(known)
+                }
+            "request" -> {
+                val href = members["href"].text
+                val method = members["method"].text
+                if (href != null && method != null && method in methods) Kind.Request(method, href, members["body"]) else null
+            }
+            "link" -> members["href"].text?.let { Links.resolve(it, base) }?.let(Kind::Link)
+            else -> null
+        }
+
     internal companion object {
         private val variable = Regex("""\{(\w+)\}""")
         private val methods = setOf("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
@@ -83,24 +104,7 @@ public class CellAction internal constructor(public val kind: Kind, public val m
         fun of(value: JsonElement, base: String?): CellAction? {
             val members = value.members ?: return null
             val type = members["type"].text ?: return null
-            return CellAction(kind(type, members, base) ?: Kind.Other(type), members)
+            return CellAction(type, members, base)
         }
-
-        private fun kind(type: String, members: JsonObject, base: String?): Kind? =
-            when (type) {
-                "bind" ->
-                    members["bindings"].members?.let { bindings ->
-                        val known = LinkedHashMap<String, CellBinding>(bindings.size)
-                        for ((part, binding) in bindings) if (binding is JsonObject) known[part] = CellBinding(binding, base)
-                        Kind.Bind(known)
-                    }
-                "request" -> {
-                    val href = members["href"].text
-                    val method = members["method"].text
-                    if (href != null && method != null && method in methods) Kind.Request(method, href, members["body"]) else null
-                }
-                "link" -> members["href"].text?.let { Links.resolve(it, base) }?.let(Kind::Link)
-                else -> null
-            }
     }
 }

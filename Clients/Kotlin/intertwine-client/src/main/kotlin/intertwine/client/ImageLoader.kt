@@ -147,7 +147,7 @@ public class ImageLoader(
         val cancellation =
             synchronized(downloads) {
                 download.waiters -= 1
-                if (download.waiters > 0 || downloads[download.url] !== download) return
+                if (download.waiters > 0 || download.result.isCompleted || downloads[download.url] !== download) return
                 downloads.remove(download.url)
                 download.job?.cancel() ?: return
                 download.cancellation ?: return

@@ -44,7 +44,7 @@ import kotlinx.coroutines.withContext
  * adapter.register("UserTableViewCell", create = { parent -> TextView(parent.context) }) { view, cell ->
  *     view.text = cell.bindings["username"]?.text
  * }
- * lifecycleScope.launch { repeatOnLifecycle(Lifecycle.State.STARTED) { adapter.follow(recyclerView) } }
+ * lifecycleScope.launch { lifecycle.repeatOnLifecycle(Lifecycle.State.STARTED) { adapter.follow(recyclerView) } }
  * ```
  *
  * Heights follow the text size of the device as the server declares it, and are minimum heights. The actions of a cell are actions for

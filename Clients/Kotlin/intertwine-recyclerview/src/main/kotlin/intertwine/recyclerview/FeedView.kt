@@ -21,7 +21,7 @@ import kotlinx.coroutines.launch
  *
  * ```kotlin
  * val feed = FeedView(context)
- * lifecycleScope.launch { repeatOnLifecycle(Lifecycle.State.STARTED) { feed.follow(adapter) } }
+ * lifecycleScope.launch { lifecycle.repeatOnLifecycle(Lifecycle.State.STARTED) { feed.follow(adapter) } }
  * ```
  */
 public class FeedView @JvmOverloads constructor(context: Context, attributes: AttributeSet? = null) : FrameLayout(context, attributes) {
