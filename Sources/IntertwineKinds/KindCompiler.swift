@@ -223,8 +223,7 @@ extension KindCompiler {
         case .attention: fit = .fill(.attention)
         case .fields(let x, let y): fit = .fields(x: try reference(x, [.number], at: []), y: try reference(y, [.number], at: []))
         }
-        let name = try image.name.map { (name) throws(KindError) in try reference(name, [.text], at: []) }
-        return ImageReference(rule: image.rule, fit: fit, part: part, name: name)
+        return ImageReference(rule: image.rule, fit: fit, part: part)
     }
 }
 

@@ -28,7 +28,7 @@ struct Intertwine: AsyncParsableCommand {
             ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackerCallsCommand.self,
             ExportCommand.self, ForecastCommand.self,
             BackupCommand.self, VerifyCommand.self, RestoreCommand.self,
-            WarmImagesCommand.self, RotateKeyCommand.self, CopyStoreCommand.self,
+            RotateKeyCommand.self, CopyStoreCommand.self,
             ImageURLCommand.self, SchemaCommand.self, CheckConfigCommand.self,
         ])
 

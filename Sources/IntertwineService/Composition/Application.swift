@@ -149,7 +149,7 @@ extension ServiceBuilder {
         return feed.routes + challenging(lists.routes) + limited.limiting(ClientRoutes(registry: parts.clients).routes, as: .clients)
             + challenging(limited.limiting(actions.routes, as: .actions)).map { $0.describing(stores.declared.registry) } + clicks.routes
             + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
-            + parts.images.routes(clients)
+            + parts.images.routes
             + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
     }
 
