@@ -55,13 +55,6 @@ extension Conformance {
                     single.map { $0.variant == item.variant && $0.body == item.body } ?? false, "item(kind:id:) returns each visited item.")
             }
             violations.require(try snapshot.count(in: stream) == all.count, "count(in:) is the number of visited items.")
-            for index in Set([0, all.count / 2, all.count - 1]) where all.indices.contains(index) {
-                let position = try snapshot.sortPosition(at: index, in: stream, by: nil)
-                violations.require(position == all[index].sortPosition, "sortPosition(at:in:by:) is the position of the visited item.")
-            }
-            violations.require(
-                try snapshot.sortPosition(at: all.count, in: stream, by: nil) == nil, "sortPosition(at:in:by:) is nil beyond the last item."
-            )
             for type in Set(all.map(\.type)) {
                 let ofType = Rows(query: .type(type), snapshot: snapshot)
                 violations.require(

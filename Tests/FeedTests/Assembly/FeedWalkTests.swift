@@ -151,7 +151,7 @@ struct FeedWalkTests {
     @Test("An explanation gives each advertisement's page and slot, or the reason of its absence", arguments: [1, 2])
     func explainsRotation(perPage: Int) async throws {
         let fixture = try Fixture(
-            users: 6, advertisements: 10, placement: MidpointPlacement(scope: .page(advertisements: perPage)))
+            users: 6, advertisements: 10, placement: MidpointPlacement(advertisements: perPage))
         let assembler = fixture.assembler()
         var cursor: String?
         for number in 1...3 {
