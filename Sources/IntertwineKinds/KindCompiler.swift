@@ -104,8 +104,7 @@ extension KindCompiler {
         guard (1...999).contains(cell.version) else { throw KindError(path, "version is a whole number from 1 to 999") }
         return DeclaredCell(
             identifier: CellIdentifier(cell.identifier, version: cell.version), size: cell.size, conditions: conditions,
-            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion,
-            types: Set(cell.bindings.map(\.form.type)))
+            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion)
     }
 
     private func check(_ size: SizeRule, at path: [String]) throws(KindError) {

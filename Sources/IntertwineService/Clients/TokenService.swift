@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import HTTPTypes
 internal import IntertwineDeclarations
 internal import IntertwineEventLoop
