@@ -18,19 +18,13 @@ let package = Package(
                 "IntertwineObservability", "IntertwineOperators", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
                 "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
             ]),
-        .library(name: "IntertwineHTTPServer", targets: ["IntertwineHTTPServer"]),
-        .library(name: "IntertwineImages", targets: ["IntertwineEventLoop", "IntertwineFetch", "IntertwineImages"]),
-        .library(name: "IntertwineCells", targets: ["IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger"]),
-        .library(name: "IntertwineTesting", targets: ["IntertwineConformance", "IntertwineTesting"]),
+        .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
     traits: [
         .default(enabledTraits: ["Server", "PostgreSQL", "WebClient"]),
         .trait(name: "Server", description: "The service and its dependencies. Apps disable it: `traits: []`."),
         .trait(name: "PostgreSQL", description: "Stores in PostgreSQL databases. Links libpq."),
         .trait(name: "WebClient", description: "The web client and the operators' pages, about 600 kB."),
-        .trait(name: "HTTPServer", description: "The dependencies of the product IntertwineHTTPServer alone."),
-        .trait(name: "Images", description: "The dependencies of the product IntertwineImages alone."),
-        .trait(name: "Cells", description: "The dependencies of the product IntertwineCells alone."),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
@@ -76,23 +70,11 @@ let package = Package(
             dependencies: ["IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/RecipeFeed"),
 
-        // Layer 2: checks of stores, ledgers and data sources, for the tests of their implementations.
-        .target(name: "IntertwineConformance", dependencies: ["IntertwineFeed", "IntertwineItems", "IntertwineLedger"]),
-
         // A feed with sections over an HTTP API.
         .executableTarget(
             name: "news-feed",
             dependencies: ["IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/NewsFeed"),
-
-        // The feed beside routes, middleware and a service of the program.
-        .executableTarget(
-            name: "kitchen-app",
-            dependencies: [
-                "IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            path: "Examples/KitchenApp"),
 
         // Layer 6: the service in the process of a test.
         .target(
@@ -355,7 +337,7 @@ let package = Package(
         .testTarget(
             name: "FeedTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineConformance", "IntertwineFeed", "IntertwineItems", "IntertwineJSON",
+                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineJSON",
                 "IntertwineKinds", "IntertwineLedger", "IntertwinePrimitives", "TestSupport",
             ]),
         .testTarget(
@@ -386,7 +368,7 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineConformance", "IntertwineFeed", "IntertwineItems", "IntertwineLedger",
+                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineLedger",
                 "IntertwinePostgreSQL", "IntertwineStorage", "IntertwineStorageCore", "StorageVictim", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -428,7 +410,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "intertwine", "intertwine-image-worker", "kitchen-app", "news-feed", "recipe-feed", "sample-origin",
+                "TestSupport", "intertwine", "intertwine-image-worker", "news-feed", "recipe-feed", "sample-origin",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
             ]),
     ]
@@ -447,29 +429,11 @@ for target in package.targets where target.type != .system && !inC.contains(targ
     ]
 }
 
-// Only enabled traits have dependencies. An app with the client resolves none, and a program with a product that is taken alone resolves those of
-// its targets.
-let productOfTrait = ["HTTPServer": "IntertwineHTTPServer", "Images": "IntertwineImages", "Cells": "IntertwineCells"]
-let dependencyNames = Dictionary(
-    uniqueKeysWithValues: package.targets.map { target in
-        let names = target.dependencies.compactMap { dependency in
-            switch dependency {
-            case .targetItem(let name, _), .byNameItem(let name, _): name
-            default: nil
-            }
-        }
-        return (target.name, names)
-    })
-/// Returns the names of a target and of all targets that it depends on.
-func closure(of target: String) -> Set<String> {
-    dependencyNames[target, default: []].reduce(into: [target]) { $0.formUnion(closure(of: $1)) }
-}
-let targetsOfTrait = productOfTrait.mapValues(closure)
+// Only enabled traits have dependencies. An app with the client resolves none.
 for target in package.targets {
-    let traits = targetsOfTrait.filter { $0.value.contains(target.name) }.keys
     target.dependencies = target.dependencies.map { dependency in
         guard case .productItem(let name, let package?, _, _) = dependency else { return dependency }
-        return .product(name: name, package: package, condition: .when(traits: Set(traits).union(["Server"])))
+        return .product(name: name, package: package, condition: .when(traits: ["Server"]))
     }
 }
 

@@ -72,7 +72,7 @@ package struct StoreBackup: Sendable {
         return try await blocking {
             guard access(source.items, F_OK) == 0 else { throw ConfigurationError("\(source.items): no store exists") }
             // An incomplete store is no source of a backup.
-            _ = try configuration.storeFiles(ServiceExtensions())
+            _ = try configuration.storeFiles()
             let folder = URL(fileURLWithPath: target).standardizedFileURL.path
             try checkAbsent(folder)
             let draft = try Draft(folder + ".partial")

@@ -172,7 +172,7 @@ struct FeedTests {
                 items: Items.users(4) + Items.advertisements(3),
                 settings: [
                     "cells.user.regular=CircularUserCollectionViewCell", "cells.user.featured=UserSnapshotCollectionViewCell",
-                    "ads.scope=feed",
+                    "ads.per-page=3", "ads.rotation=listed",
                 ])
             let page = try JSON(try service.get("/feed").text)
             #expect(page["cells"]?[0]?["identifier"]?.text == "UserSnapshotCollectionViewCell")

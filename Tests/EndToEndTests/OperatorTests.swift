@@ -244,7 +244,7 @@ struct OperatorTests {
             #expect(row["ad"]?.text == "ad:1" && row["clicks"]?.number == 1 && row["ctr"]?.isNull == true)
             #expect(row.keys.allSatisfy { "\(row[$0]?.value ?? "")" == "\(report["rows"]?[0]?[$0]?.value ?? "?")" }, "\(row) \(report)")
             #expect(try JSON(try service.admin("GET", "/admin/reports?by=verdict").text)["rows"]?[0]?["key"]?.text == "counted")
-            let places = try JSON(try service.admin("GET", "/admin/reports?by=feed&thenBy=creative&distinctViewers=none").text)
+            let places = try JSON(try service.admin("GET", "/admin/reports?by=feed&thenBy=creative").text)
             #expect(places["thenBy"]?.text == "creative" && places["rows"]?.list.count == 1)
             #expect(places["rows"]?[0]?["feed"]?.text == "main" && places["rows"]?[0]?["creative"]?.text == "image")
             #expect(places["rows"]?[0]?["clicks"]?.number == 1)
@@ -259,8 +259,6 @@ struct OperatorTests {
             #expect(
                 written.lines.filter { !$0.isEmpty }.map { $0.replacing("\r", with: "") }
                     == table.text.split(separator: "\r\n").map(String.init))
-            let viewers = try JSON(try service.admin("GET", "/admin/reports?by=ad&distinctViewers=estimated").text)
-            #expect("\(viewers["distinctViewersError"]?.value ?? "")" == "0.008125" && viewers["rows"]?[0]?["distinctViewers"]?.number == 0)
             #expect(try JSON(try service.admin("GET", "/admin/reports?from=2020-01-01&to=2020-01-02").text)["rows"]?.list.isEmpty == true)
             for query in ["by=moon", "from=yesterday", "from=2020-01-02&to=2020-01-01", "from=2026-02-30", "to=2026-11-21x"] {
                 #expect(try service.admin("GET", "/admin/reports?\(query)").status == 400)

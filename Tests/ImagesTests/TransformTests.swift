@@ -226,12 +226,6 @@ struct TransformTests {
         png.replaceSubrange(20..<24, with: [0, 0, 2, 88])
         png.replaceSubrange(29..<33, with: (0..<4).map { UInt8(truncatingIfNeeded: VipsTools.sum(png[12..<29]) >> (24 - 8 * $0)) })
         images.append(("half a PNG", png))
-        try tools.drawn("frames.ppm", 120, 360)
-        try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
-        let gif = try tools.bytes("moving.gif")
-        let whole = try await workers.transform(gif, TransformSpec(width: 50, format: .png), priority: .visible)
-        #expect(whole.original.frames == 4)
-        for frame in 0..<4 { images.append(("a GIF, half of its frame \(frame)", VipsTools.gif(gif, halving: frame))) }
         for (name, bytes) in images {
             let failure = await #expect(throws: ImageError.self, "\(name)") {
                 try await workers.transform(bytes, TransformSpec(width: 50, format: .png), priority: .visible)

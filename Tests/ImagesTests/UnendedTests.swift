@@ -60,10 +60,11 @@ struct UnendedTests {
         await workers.shutDown()
     }
 
+    // libvips shows the part of a GIF that is there, as browsers do.
     @Test("A truncated image is 415 for an hour, and fetched once")
     func halves() async throws {
         var bodies: [String: (ImageFormat, [UInt8])] = [:]
-        for (number, (kind, whole)) in try Self.files().enumerated() {
+        for (number, (kind, whole)) in try Self.files().enumerated() where kind != .gif {
             bodies["/\(number)"] = (kind, Array(whole.prefix(whole.count / 2)))
         }
         let workers = try BuiltWorkers.make()

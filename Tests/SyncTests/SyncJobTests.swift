@@ -88,7 +88,7 @@ struct SyncJobTests {
             let (version, requests) = (house.store.version, api.origin.requests.count)
             #expect(try await house.run().changes == nil)
             #expect(house.store.version == version)
-            #expect(api.origin.requests.count == requests + (hasValidators ? 2 : 3))
+            #expect(api.origin.requests.count == requests + 2)
         }
         await house.stop()
     }

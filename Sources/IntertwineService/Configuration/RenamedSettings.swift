@@ -66,7 +66,6 @@ enum RenamedSettings {
         "limits.output": "limits.output-buffer",
         "limits.request-line": "limits.max-request-line",
         "limits.trailers": "limits.max-trailers",
-        "limits.write-rate": "limits.min-write-rate",
         "limits.write-stall": "limits.write-timeout",
         "server.drain": "server.shutdown-delay",
         "server.grace": "server.shutdown-timeout",

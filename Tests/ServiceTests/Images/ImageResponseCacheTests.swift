@@ -1,6 +1,7 @@
 import Foundation
 import IntertwineImages
 import IntertwineLedger
+import IntertwineStorage
 import Logging
 import TestSupport
 import Testing

@@ -52,7 +52,7 @@ struct UntouchedPagesTests {
             #expect(try isMade("new name"))
             try Self.put(Self.user(41, "elsewhere"), 41, into: service)
             #expect(try !isMade("new name"))
-            // A new type may hide the item, which moves the midpoint of the feed.
+            // A new type may hide the item.
             try Self.put(Self.user(40, "elsewhere", "featured"), 40, into: service)
             #expect(try isMade())
             // A write by another connection is visible, also after a later write through the service.

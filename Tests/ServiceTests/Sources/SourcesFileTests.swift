@@ -41,7 +41,6 @@ struct SourcesFileTests {
                 headers: {Authorization: {env: PEOPLE_AUTHORIZATION}, Accept-Language: en}
                 on-error: skip
                 removable: 0.25
-                verify: false
                 max-pages: 7
                 max-items: 8
                 max-bytes: 9KiB
@@ -63,7 +62,7 @@ struct SourcesFileTests {
                     ("avatarUrl", .pointer(JSONPointer(member: "avatar"))), ("type", .constant("featured")),
                 ]))
         #expect(people.headers == [.authorization: "Bearer abc", .acceptLanguage: "en"])
-        #expect(people.policy == .skip && people.removable == 0.25 && !people.isVerified)
+        #expect(people.policy == .skip && people.removable == 0.25)
         #expect(people.pageLimit == 7 && people.itemLimit == 8 && people.byteLimit == 9_216 && people.deadline == .seconds(10))
         #expect(sources[1].items.isRoot && sources[1].next == .none && sources[1].fields == nil)
     }
@@ -76,11 +75,11 @@ struct SourcesFileTests {
         // The file shows every key; the value of a commented key is its default.
         let shown = try await Self.sources(
             text.replacing("    # every:", with: "    every:").replacing("    # on-error", with: "    on-error")
-                .replacing("    # removable", with: "    removable").replacing("    # verify", with: "    verify")
+                .replacing("    # removable", with: "    removable")
                 .replacing("    # max-", with: "    max-").replacing("    # deadline", with: "    deadline")
         ).first
         #expect(shown?.interval == source.interval && shown?.policy == source.policy && shown?.removable == source.removable)
-        #expect(shown?.isVerified == source.isVerified && shown?.pageLimit == source.pageLimit && shown?.itemLimit == source.itemLimit)
+        #expect(shown?.pageLimit == source.pageLimit && shown?.itemLimit == source.itemLimit)
         #expect(shown?.byteLimit == source.byteLimit && shown?.deadline == source.deadline)
     }
 
@@ -147,7 +146,6 @@ struct SourcesFileTests {
             ("url: https://a.example\n    kind: user\n    removable: 2", "allowed: a share from 0 to 1"),
             ("url: https://a.example\n    kind: user\n    max-pages: 0", "allowed: a whole number from 1 to 100000"),
             ("url: https://a.example\n    kind: user\n    on-error: ignore", "allowed: stop, skip"),
-            ("url: https://a.example\n    kind: user\n    verify: perhaps", "allowed: true, false"),
         ])
     func faults(declaration: String, expected: String) async throws {
         do {

@@ -24,7 +24,6 @@ const scopes = {
   page: ({ perPage }) => `Each page has the next ${perPage} advertisements of the rotation.`,
   placed: () => "Each ad slot has the next advertisement of the rotation.",
   listed: () => "Each advertisement has the position at which it is listed.",
-  feed: () => "Each advertisement is shown once, at the midpoint of the feed.",
 }
 
 /** Returns the reasons for the position of a cell, as sentences. */

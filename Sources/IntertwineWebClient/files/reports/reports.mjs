@@ -3,7 +3,7 @@ import { onToken, send } from "/reports/admin-api.mjs"
 import { bars, legend, lines } from "/reports/chart.mjs"
 
 const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice"]
-const MEASURES = ["impressions", "clicks", "ctr", "distinctViewers", "selections", "dismissals", "saves"]
+const MEASURES = ["impressions", "clicks", "ctr", "selections", "dismissals", "saves"]
 const DAY = 86_400_000
 // What is drawn; the table has everything.
 const [SERIES, BARS] = [7, 40]
@@ -21,7 +21,6 @@ find("to").value = day(Date.now())
 function path(format, more = {}) {
   const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: by.value, format, ...more })
   if (and.value !== "none") query.set("thenBy", and.value)
-  if (find("viewers").checked) query.set("distinctViewers", "estimated")
   return `/admin/reports?${query}`
 }
 
@@ -47,11 +46,11 @@ function plot(report, name) {
     totals.set(key, (totals.get(key) ?? 0) + value(row, name))
   }
   const largest = [...totals].sort(([, one], [, two]) => two - one).slice(0, SERIES).map(([key]) => key)
-  const hasMore = totals.size > largest.length && name !== "ctr" && name !== "distinctViewers"
+  const hasMore = totals.size > largest.length && name !== "ctr"
   const names = time ? times(report.from, report.to, time === "hour") : []
   const cells = new Map()
-  // Rates and viewers do not add up: each row has a bar of its own.
-  const isAlone = !time && other && (name === "ctr" || name === "distinctViewers")
+  // Rates do not add up: each row has a bar of its own.
+  const isAlone = !time && other && name === "ctr"
   if (isAlone) largest.splice(0, largest.length, name)
   for (const row of report.rows) {
     const place = time ? row[main] : isAlone ? `${called(row[main])}, ${called(row[other])}` : called(row[main])
@@ -120,8 +119,7 @@ async function pace(id) {
 
 function table(report) {
   const keys = [report.by, report.thenBy].filter(Boolean)
-  const columns = [...keys, ...(report.rows.some((row) => row.distinctViewers !== undefined) ? ["distinctViewers"] : []),
-    "impressions", "clicks", "ctr", "selections", "deselections", "dismissals", "saves", "undos"]
+  const columns = [...keys, "impressions", "clicks", "ctr", "selections", "deselections", "dismissals", "saves", "undos"]
   const made = document.createElement("table")
   const head = made.createTHead().insertRow()
   for (const name of columns) {
@@ -147,15 +145,13 @@ async function show() {
   const campaign = find("campaign").value.trim()
   find("status").textContent = "Loading …"
   try {
-    if (measure.value === "distinctViewers") find("viewers").checked = true
     const report = campaign ? null : await (await send(path("json"))).json()
     const [chart, series, rows, text] = campaign ? await pace(campaign) : [...plot(report, measure.value), report, ""]
-    const error = rows.distinctViewersError ? ` Viewers are estimates, ± ${(rows.distinctViewersError * 100).toFixed(1)} % two times out of three.` : ""
     find("chart").replaceChildren(chart)
     find("legend").replaceChildren(...legend(series))
     find("table").replaceChildren(table(rows))
     find("figure").hidden = find("table").hidden = rows.rows.length === 0
-    find("status").textContent = rows.rows.length === 0 ? "Nothing counted in this time." : `${rows.rows.length} rows. ${text}${error}`
+    find("status").textContent = rows.rows.length === 0 ? "Nothing counted in this time." : `${rows.rows.length} rows. ${text}`
   } catch (error) {
     find("figure").hidden = find("table").hidden = true
     find("status").textContent = error.message

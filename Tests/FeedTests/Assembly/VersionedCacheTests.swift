@@ -4,12 +4,12 @@ import Testing
 @testable import IntertwineFeed
 @testable import IntertwineItems
 
-@Suite("The midpoint of the feed")
-struct FeedMidpointTests {
+@Suite("A cache of one value by store version")
+struct VersionedCacheTests {
     private func version(_ number: UInt64) -> StoreVersion { StoreVersion(high: 0, low: number) }
     private func place(_ position: Int64) -> FeedPosition { FeedPosition(item: SortPosition(position: position)) }
 
-    @Test("A quick midpoint lookup runs once per store version")
+    @Test("A quick lookup runs once per store version")
     func quick() throws {
         let midpoint = VersionedCache<FeedPosition?>(maximumWait: .seconds(3_600))
         var looks = 0
@@ -25,7 +25,7 @@ struct FeedMidpointTests {
         #expect(looks == 2)
     }
 
-    @Test("Concurrent first requests share one midpoint lookup")
+    @Test("Concurrent first requests share one lookup")
     func first() async throws {
         let midpoint = VersionedCache<FeedPosition?>(maximumWait: .milliseconds(20))
         let looks = Count()
@@ -45,7 +45,7 @@ struct FeedMidpointTests {
         #expect(looks.value.withLock { $0 } == 1)
     }
 
-    @Test("A slow lookup serves the cached midpoint and renews it in one background lookup")
+    @Test("A slow lookup serves the cached value and renews it in one background lookup")
     func slow() async throws {
         let midpoint = VersionedCache<FeedPosition?>(maximumWait: .zero)
         let aside = Mutex(0)
