@@ -1,6 +1,6 @@
 /// The images of the sample feed, in the binary: every cell of it is shown whole, without a network and without an allowance for one.
 public enum SampleImages {
-    /// Where the sample feed has them. No such host ever exists (RFC 6761 section 6.4), so nothing else can be meant.
+    /// The origin of the images in the sample feed. No such host exists (RFC 6761 section 6.4).
     public static let origin = "http://pictures.sample.invalid"
 
     /// The origin with the scheme of most image URLs, such as those of the tutorial.

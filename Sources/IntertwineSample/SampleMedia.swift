@@ -1,4 +1,4 @@
-/// What the sample feed's video and sound ads play, in the binary as its images are.
+/// The media of the sample feed's video and audio ads, in the program as its images are.
 public enum SampleMedia {
     /// A file that is played.
     public struct File: Sendable {
