@@ -5,6 +5,7 @@ import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.async
@@ -282,11 +283,10 @@ fun imageTests(tests: Tests) {
     tests.test("images: visible ones first, at most four at a time, and a cancelled one is not sent") {
         var active = 0
         var most = 0
-        val gate = CompletableDeferred<Unit>()
+        val permits = Channel<Unit>(Channel.UNLIMITED)
         val transport = FixtureTransport { request ->
             synchronized(tests) { active += 1; most = maxOf(most, active) }
-            gate.await()
-            delay(20)
+            permits.receive()
             synchronized(tests) { active -= 1 }
             image(request)
         }
@@ -297,7 +297,9 @@ fun imageTests(tests: Tests) {
             val visible = launch { loader.images(cell(99), scale = 1f).collect {} }
             // Time to queue the image.
             delay(200)
-            gate.complete(Unit)
+            permits.send(Unit)
+            eventually("a fifth request") { transport.requests.size == 5 }
+            repeat(20) { permits.send(Unit) }
             visible.join()
             prefetching.forEach { it.join() }
             val order = transport.requests.map { it.url.substringAfterLast("/i").toInt() }
