@@ -19,7 +19,7 @@ PACKAGES = {
     "intertwine.client": "project(\":intertwine-client\")",
     "intertwine.ui": "project(\":intertwine-ui\")",
     "kotlinx.coroutines": "coroutines",
-    "kotlinx.serialization.json": "serialization.json",
+    "kotlinx.serialization": "serialization.json",
     "androidx.core": "androidx.core",
     "androidx.recyclerview": "recyclerview",
     "androidx.lifecycle.compose": "lifecycle.runtime.compose",
@@ -115,7 +115,7 @@ for name in names:
         if module not in imported and module not in ("coroutines",):
             findings.append(f"{name}/build.gradle.kts: no source imports {module}")
     for module in public & set(declared):
-        if declared[module] != "api":
+        if declared[module] != "api" and not EXPORTED.get(module, set()) & set(declared):
             findings.append(f"{name}/build.gradle.kts: {module} is in a public signature and needs api")
     namespace = re.search(r'namespace = "([\w.]+)"', build)
     if is_android and (not namespace or namespace[1] != package):

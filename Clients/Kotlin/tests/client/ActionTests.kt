@@ -2,8 +2,10 @@ package intertwine.client
 
 import java.io.IOException
 import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.async
@@ -281,9 +283,10 @@ fun imageTests(tests: Tests) {
     tests.test("images: visible ones first, at most four at a time, and a cancelled one is not sent") {
         var active = 0
         var most = 0
+        val permits = Channel<Unit>(Channel.UNLIMITED)
         val transport = FixtureTransport { request ->
             synchronized(tests) { active += 1; most = maxOf(most, active) }
-            delay(50)
+            permits.receive()
             synchronized(tests) { active -= 1 }
             image(request)
         }
@@ -291,7 +294,13 @@ fun imageTests(tests: Tests) {
             val prefetching = List(8) { launch { loader.prefetch(listOf(cell(it)), scale = 1f) } }
             eventually("four requests") { transport.requests.size == 4 }
             prefetching[7].cancelAndJoin()
-            launch { loader.images(cell(99), scale = 1f).collect {} }.join()
+            val visible = launch { loader.images(cell(99), scale = 1f).collect {} }
+            // Time to queue the image.
+            delay(200)
+            permits.send(Unit)
+            eventually("a fifth request") { transport.requests.size == 5 }
+            repeat(20) { permits.send(Unit) }
+            visible.join()
             prefetching.forEach { it.join() }
             val order = transport.requests.map { it.url.substringAfterLast("/i").toInt() }
             expectEqual(order[4], 99, "the visible image is next")
@@ -301,7 +310,7 @@ fun imageTests(tests: Tests) {
     }
 
     tests.test("images: a cancelled request ends here and in the server, and one with another waiter goes on") {
-        val gate = kotlinx.coroutines.CompletableDeferred<Unit>()
+        val gate = CompletableDeferred<Unit>()
         val transport = FixtureTransport { request -> if (request.method == "GET") { gate.await(); image(request) } else HttpResponse(204) }
         ImageLoader(FeedClient("http://a.example", transport = transport)).use { loader ->
             val one = launch { loader.images(cell(1), 1f).collect {} }

@@ -118,7 +118,8 @@ class RealServer(items: String) : Closeable {
     }
 
     private fun serve(port: Int, adminPort: Int): Process {
-        val serving = start(listOf("serve", "--host", "127.0.0.1", "--port", "$port", "--admin-port", "$adminPort", "--set", "ads.rotation=listed") + store)
+        val settings = listOf("ads.rotation=listed", "limits.writes-per-viewer=100000", "limits.writes-per-address=100000").flatMap { listOf("--set", it) }
+        val serving = start(listOf("serve", "--host", "127.0.0.1", "--port", "$port", "--admin-port", "$adminPort") + settings + store)
         val log = serving.inputStream.bufferedReader()
         val ports = HashMap<String, String>()
         while (ports.size < 2) {

@@ -24,8 +24,10 @@ object Harness {
         count += 1
         try {
             runBlocking {
-                withTimeout(20.seconds) { body() }
-                coroutineContext.cancelChildren()
+                withTimeout(20.seconds) {
+                    body()
+                    coroutineContext.cancelChildren()
+                }
             }
         } catch (error: Throwable) {
             failures += 1

@@ -169,6 +169,10 @@ fun DisposableEffect(key1: Any?, effect: DisposableEffectScope.() -> DisposableE
 }
 
 @Composable
+fun DisposableEffect(key1: Any?, key2: Any?, effect: DisposableEffectScope.() -> DisposableEffectResult) =
+    DisposableEffect(listOf(key1, key2), effect)
+
+@Composable
 fun rememberCoroutineScope(): CoroutineScope {
     val composition = Composition.now()
     return composition.remembered(emptyList()) {

@@ -40,9 +40,9 @@ public value class CellSlot(public val name: String) {
  * @property members all members, including those that this library does not know.
  */
 public class CellAction private constructor(private val type: String, public val members: JsonObject, private val base: String?) {
-    private var known: Kind? = null
+    @Volatile private var known: Kind? = null
 
-    /** The operation. It is read when it is needed, so that a page with many cells is there sooner. */
+    /** The operation. */
     public val kind: Kind get() = known ?: (kind() ?: Kind.Other(type)).also { known = it }
 
     /** The operation of an action. */

@@ -15,16 +15,27 @@ import kotlinx.serialization.json.JsonObject
  * @property id the id, such as `user:ann`.
  * @property identifier the identifier of its view; null if the server sends none.
  * @property size the size in points.
- * @property actions the actions by slot.
  * @property members all members, including those that this library does not know.
  */
-public class FeedCell internal constructor(
+public class FeedCell private constructor(
     public val id: String,
     public val identifier: String?,
     public val size: CellSize,
-    public val actions: Map<CellSlot, CellAction>,
     public val members: JsonObject,
+    private val base: String?,
 ) {
+    @Volatile private var known: Map<CellSlot, CellAction>? = null
+
+    /** The actions by slot. They are read when they are needed, so that a page with many cells is there sooner. */
+    public val actions: Map<CellSlot, CellAction>
+        get() {
+            known?.let { return it }
+            val actions = LinkedHashMap<CellSlot, CellAction>()
+            for ((slot, action) in members["actions"].members.orEmpty()) CellAction.of(action, base)?.let { actions[CellSlot(slot)] = it }
+            known = actions
+            return actions
+        }
+
     /** The bindings of the cell's configuration, by name of the part. */
     public val bindings: Map<String, CellBinding>
         get() = (actions[CellSlot.Configuration]?.kind as? CellAction.Kind.Bind)?.bindings.orEmpty()
@@ -54,9 +65,7 @@ public class FeedCell internal constructor(
         public fun of(value: JsonElement, base: String? = null): FeedCell? {
             val members = value.members ?: return null
             val id = members["id"].text ?: return null
-            val actions = LinkedHashMap<CellSlot, CellAction>()
-            for ((slot, action) in members["actions"].members.orEmpty()) CellAction.of(action, base)?.let { actions[CellSlot(slot)] = it }
-            return FeedCell(id, members["identifier"].text, CellSize.of(members["size"]), actions, members)
+            return FeedCell(id, members["identifier"].text, CellSize.of(members["size"]), members, base)
         }
     }
 }

@@ -46,7 +46,7 @@ internal class FeedChanges(
                 ))
         }
 
-        private fun <Part> all(value: JsonElement?, read: (JsonElement) -> Part?): List<Part>? {
+        private inline fun <Part> all(value: JsonElement?, read: (JsonElement) -> Part?): List<Part>? {
             val array = value.array ?: return null
             return array.mapNotNull(read).takeIf { it.size == array.size }
         }

@@ -120,8 +120,7 @@ public class Impressions(
             flushing?.cancel()
             flushing = null
             if (failure != null) {
-                val backoff = (client.retry.initialDelay * (1 shl minOf(failures, 8))).coerceAtMost(MAX_PAUSE)
-                sendLater((failure as? FeedProblem.Unavailable)?.retryAfter?.coerceAtMost(MAX_PAUSE) ?: backoff)
+                sendLater((failure as? FeedProblem.Unavailable)?.retryAfter ?: client.retry.backoff(failures + 1))
             } else if (batches.isNotEmpty()) {
                 sendLater(batchDelay)
             }
@@ -214,6 +213,5 @@ public class Impressions(
         const val MAX_PENDING = 1000
         /** The maximum number of remembered impressions, which are not reported again. */
         const val MAX_REPORTED = 10_000
-        val MAX_PAUSE = 60.seconds
     }
 }

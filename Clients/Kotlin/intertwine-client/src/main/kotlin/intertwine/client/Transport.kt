@@ -70,7 +70,8 @@ public class HttpStream(
 /**
  * A sender of requests. Redirects are responses and are not followed. If the coroutine is cancelled, the connection of its request is closed.
  *
- * The functions are called on any thread, also on the main thread: an implementation blocks its own threads only. [UrlConnectionTransport] is the default. An app with another HTTP library implements this interface:
+ * The functions are called on any thread, also on the main thread: an implementation blocks its own threads only. [UrlConnectionTransport] is the default. An app with another HTTP library implements this interface; the folder `examples` of the library has
+ * a transport with OkHttp:
  *
  * ```kotlin
  * class OfflineTransport : Transport {

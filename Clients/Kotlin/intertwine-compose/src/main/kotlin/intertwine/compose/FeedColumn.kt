@@ -278,8 +278,8 @@ private fun BoxScope.FirstPage(feed: FeedState, model: FeedModel) {
 
 @Composable
 private fun BoxScope.NewCells(feed: FeedState, model: FeedModel, state: LazyListState) {
-    if (feed.newCount == 0) return
     val scope = rememberCoroutineScope()
+    if (feed.newCount == 0) return
     val modifier = Modifier.align(Alignment.TopCenter).padding(8.dp).semantics { liveRegion = LiveRegionMode.Polite }
     Button(onClick = { scope.launch { state.animateScrollToItem(0) } }, modifier) { Text(model.texts.new(feed.newCount)) }
 }

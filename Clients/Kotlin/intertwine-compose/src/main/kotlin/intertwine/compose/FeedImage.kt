@@ -6,6 +6,7 @@ import androidx.compose.foundation.Image
 import androidx.compose.foundation.background
 import androidx.compose.foundation.layout.Box
 import androidx.compose.runtime.Composable
+import androidx.compose.runtime.DisposableEffect
 import androidx.compose.runtime.LaunchedEffect
 import androidx.compose.runtime.getValue
 import androidx.compose.runtime.mutableStateOf
@@ -51,9 +52,13 @@ public fun FeedImage(cell: FeedCell, part: String, modifier: Modifier = Modifier
     val binding = cell.bindings[part]
     val url = binding?.image(scale)
     var bitmap by remember(url) { mutableStateOf(binding?.thumbHash?.let(::placeholder)) }
+    // Before the layout: the row is not seen before its picture, however short the time of its impression is.
+    DisposableEffect(row, url) {
+        if (url != null) row?.key?.let { row.model.setLoading(it, part, isLoading = true) }
+        onDispose {}
+    }
     LaunchedEffect(row, url) {
         if (row == null || url == null) return@LaunchedEffect
-        row.key?.let { row.model.setLoading(it, part, isLoading = true) }
         row.model.images.images(cell, scale, part).collect { image ->
             if (image !is CellImage.Loaded) return@collect
             val decoded = withContext(Dispatchers.Default) { BitmapFactory.decodeByteArray(image.bytes, 0, image.bytes.size) }
