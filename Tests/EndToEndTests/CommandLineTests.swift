@@ -24,7 +24,9 @@ struct CommandLineTests {
     func checkConfig() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images/avatar-0.png").standardized
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent(
+                "../../../Sources/IntertwineSample/files/images/avatar-0.png"
+            ).standardized
             let image = try Data(contentsOf: sample)
             let half = folder + "/half.png"
             try image.prefix(image.count / 2).write(to: URL(fileURLWithPath: half))

@@ -6,7 +6,8 @@ import Testing
 @Suite("Images and HTTP caches from outside", .timeLimit(.minutes(2)))
 struct ImageCacheTests {
     private static let bytes = try? Data(
-        contentsOf: URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images/avatar-0.png").standardized)
+        contentsOf: URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images/avatar-0.png")
+            .standardized)
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
     private static func start(_ settings: [String], _ environment: [String: String] = [:]) throws -> (

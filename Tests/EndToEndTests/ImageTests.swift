@@ -5,7 +5,8 @@ import Testing
 
 @Suite("GET /images from outside")
 struct ImageTests {
-    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images").standardized
+    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images")
+        .standardized
         .path
 
     /// Starts the sample origin on a free port, and a service that may fetch from it.

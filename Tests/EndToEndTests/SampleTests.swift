@@ -115,7 +115,8 @@ struct SampleTests {
     func imported() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/feed.json").standardized.path
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/feed.json")
+                .standardized.path
             let changes = "\(folder)/changes.ndjson"
             try (Items.user("glasses") + Items.user("ada")).write(toFile: changes, atomically: true, encoding: .utf8)
             for file in [sample, changes] {

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Images in the size of their cell", .timeLimit(.minutes(2)))
 struct SizedImageTests {
-    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images").standardized
+    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images")
+        .standardized
         .path
 
     private static func start(_ settings: [String] = [], names: [String] = ["avatar-0", "none"]) throws -> (

@@ -228,7 +228,8 @@ struct StartTests {
             #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
             let skipped = try Command.run(["import", "--foreground"] + common + ["--on-error", "skip", file])
             #expect(skipped.code == 0 && skipped.lines.contains("\(service.database): added 2, replaced 0, skipped 1"), "\(skipped.lines)")
-            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/feed.json").standardized.path
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/feed.json")
+                .standardized.path
             let array = try Command.run(["import", "--foreground"] + common + [sample])
             #expect(array.code == 0 && array.lines.last?.hasPrefix("\(service.database): added 376") == true, "\(array.lines)")
             #expect(try Command.run(["import", "--foreground"] + common + ["\(service.folder)/none"]).code != 0)

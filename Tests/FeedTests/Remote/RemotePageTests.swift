@@ -120,7 +120,8 @@ struct RemotePageTests {
         let broken = [#"{"username":"\(long)"}"#, #"{"id":007}"#, #"{"id":"a" "b"}"#, "{\"id\":\"\u{1}\"}", "NaN"]
         let list = [Self.user("a")] + broken.map { $0.replacing(#"\(long)"#, with: long) } + [Self.user("b")]
         let read = try Self.read(#"{"more":[NaN,007],"items":["# + list.joined(separator: ",") + "]}", items: "/items")
-        #expect(read.ids == ["a", "b"] && read.bad.count == broken.count && read.fault == nil, "\(read.bad) \(String(describing: read.fault))")
+        #expect(
+            read.ids == ["a", "b"] && read.bad.count == broken.count && read.fault == nil, "\(read.bad) \(String(describing: read.fault))")
         #expect(read.bad.first == "is longer than 1048576 bytes")
     }
 }

@@ -17,7 +17,8 @@ struct ImageResponseCacheTests {
 
     @Test("The response cache retains no image that the memory cache evicted")
     func cap() async throws {
-        let image = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Sources/IntertwineSample/files/images/ad-0.png").standardized
+        let image = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Sources/IntertwineSample/files/images/ad-0.png")
+            .standardized
         let bytes = [UInt8](try Data(contentsOf: image))
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: bytes) }
         defer { origin.stop() }
