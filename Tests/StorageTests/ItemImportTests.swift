@@ -121,7 +121,7 @@ struct ItemImportTests {
 
     @Test("With the skip policy, invalid items are skipped and reported")
     func skips() async throws {
-        let (summary, reports) = try run("[\(line(user: "a")),\n{\"kind\":\"dog\"},\n{,\n\(line(user: "b"))]", policy: .skip)
+        let (summary, reports) = try run("[\(line(user: "a")),\n{\"kind\":\"dog\"},\n{,},\n\(line(user: "b"))]", policy: .skip)
         #expect((summary.added, summary.replaced, summary.skipped) == (2, 0, 2))
         #expect(reports.map(\.line) == [2, 3])
         #expect(reports.map(\.error.field) == ["kind", nil])
