@@ -1,7 +1,8 @@
 # make run              build the service and serve the sample feed on port 8080 (PORT, ADMIN_PORT and DATABASE select others)
 # make run-replicas     three replicas on a throw-away PostgreSQL cluster behind HAProxy on port 8080 (installs both)
-# make test             all required tests except test-release
-# make test-release     the release build, and the allocations of its requests
+# make test-module      builds and runs the tests of one module (M=IntertwineFeed)
+# make test             all tests in their small size; what has not changed since it passed is left out
+# make test-all         all tests in full size, with the release build, the documents' examples and AddressSanitizer
 # make test-clients     page through the feed with a generated Swift client, and check a TypeScript one (installs Java)
 # make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600: for that time instead)
 # make bench            compare with other servers, results in .build/results.md
@@ -17,13 +18,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run run-replicas test test-release test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
+.PHONY: help run run-replicas test test-module test-all test-threads test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error --disable-index-store
 # LOCKED=1 builds the versions of Package.resolved, and no others.
 RELEASE := $(BUILD) -c release $(if $(LOCKED),--only-use-versions-from-resolved-file)
 THREADED := EventLoopTests|HTTPServerTests|FetchTests|ImagesTests|StorageTests
-MEMORY := HTTPServerTests|FeedTests|FetchTests
 INPUTS ?= 10000000
 SEED ?= 42
 PORT ?= 8080
@@ -67,23 +67,17 @@ run-replicas: install-build
 test: install-test
 	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run
 
-# Swift's optimizer can fail where a debug build passes, and only optimized code shows the allocations of a request.
-test-release: install-build
-	$(RELEASE) --product intertwine
-	$(RELEASE) --product HTTPProbe
-	"$$(swift build -c release --show-bin-path)/HTTPProbe" allocations
+test-all: install-test
+	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run all
+
+test-module: install-test
+	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run module $(or $(M),$(error M is the name of a module, such as M=IntertwineFeed))
 
 # Multithreaded code under ThreadSanitizer. On Linux it does not recognize the locks of Swift's Synchronization module and reports
 # accesses that they protect: look for findings outside of withLock. The findings need review, so the target is not part of `make test`.
 test-threads: install-test
 	$(BUILD) --build-tests --sanitize=thread --scratch-path .build-thread
 	swift test --skip-build --no-parallel --sanitize=thread --scratch-path .build-thread --filter '$(THREADED)'
-
-# Code that processes untrusted bytes, under AddressSanitizer.
-test-memory: install-test
-	$(BUILD) --build-tests --sanitize=address --scratch-path .build-address
-	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.suppressions:print_suppressions=0 \
-		swift test --skip-build --no-parallel --sanitize=address --scratch-path .build-address --filter '$(MEMORY)'
 
 # Clients generated from the API description. They need a Java runtime and a TypeScript compiler.
 test-clients: install-test
