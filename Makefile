@@ -34,10 +34,10 @@ help:
 	@grep '^# make' Makefile | cut -c3-
 
 install-build:
-	@Config/install libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
+	@Config/install libcurl4-openssl-dev libssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
 
 install-test: install-build
-	@Config/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript node-react node-react-test-renderer node-vue
+	@Config/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript node-react node-react-test-renderer node-vue openjdk-17-jdk-headless
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 	@# A bucket, and what signatures it wants.
@@ -45,6 +45,9 @@ install-test: install-build
 	@# The schemas of Kubernetes, of workflows and compose files, and of bills of materials.
 	@.build/python/bin/python3 -c 'import kubernetes_validate, check_jsonschema, cyclonedx.validation.json, jsonschema' 2>/dev/null || \
 		.build/python/bin/pip install --quiet kubernetes-validate==1.37.0 check-jsonschema==0.39.0 'cyclonedx-python-lib[json-validation]==11.12.0'
+	@# Vectors of signatures, and a Kotlin compiler.
+	@.build/python/bin/python3 -c 'import cryptography_vectors' 2>/dev/null || .build/python/bin/pip install --quiet cryptography_vectors
+	@ls .build/python/lib/python3*/site-packages/run_kotlin_kernel >/dev/null 2>&1 || .build/python/bin/pip install --quiet kotlin-jupyter-kernel
 	@# For the axe-core within it.
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
