@@ -23,7 +23,8 @@ SHELL := /bin/bash
 BUILD := swift build --explicit-target-dependency-import-check error --disable-index-store
 # LOCKED=1 builds the versions of Package.resolved, and no others.
 RELEASE := $(BUILD) -c release $(if $(LOCKED),--only-use-versions-from-resolved-file)
-THREADED := EventLoopTests|HTTPServerTests|FetchTests|ImagesTests|StorageTests
+THREADED := EventLoopTests,HTTPServerTests,FetchTests,ImagesTests,StorageTests
+, := ,
 INPUTS ?= 10000000
 SEED ?= 42
 PORT ?= 8080
@@ -79,8 +80,8 @@ test-module: install-test
 # Multithreaded code under ThreadSanitizer. On Linux it does not recognize the locks of Swift's Synchronization module and reports
 # accesses that they protect: look for findings outside of withLock. The findings need review, so the target is not part of `make test`.
 test-threads: install-test
-	$(BUILD) --build-tests --sanitize=thread --scratch-path .build-thread
-	swift test --skip-build --no-parallel --sanitize=thread --scratch-path .build-thread --filter '$(THREADED)'
+	INTERTWINE_TESTS=$(THREADED) $(BUILD) --product intertwinePackageTests --sanitize=thread --scratch-path .build-thread
+	.build-thread/debug/intertwinePackageTests.xctest --testing-library swift-testing --no-parallel --filter '$(subst $(,),|,$(THREADED))'
 
 # Clients generated from the API description. They need a Java runtime and a TypeScript compiler.
 test-clients: install-test

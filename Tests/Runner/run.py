@@ -205,8 +205,8 @@ class Run:
             print(f"{seconds:7.0f} {computed:7.0f}  {name}")
         print(f"{'':7} {sum(computed for _, computed in self.took.values()):7.0f}  in all")
         values = self.results.values()
-        if self.failed:
-            print("failed:", ", ".join(self.failed))
+        for name in self.failed:
+            print(f"failed: {name}: {', '.join(self.results[name].failed)}")
         passed, failed, skipped = (sum(counts) for counts in zip(*((each.passed, len(each.failed), len(each.skipped)) for each in values))) if values else (0, 0, 0)
         print(f"{passed} passed, {failed} failed, {skipped} skipped, {self.size} size")
         # Without a build, nothing was tested.
