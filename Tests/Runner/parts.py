@@ -38,7 +38,8 @@ class Part:
 
 def suites(name, small, full, *options, targets, inputs=(), bundle=BUNDLE, **more):
     command = [bundle, "--testing-library", "swift-testing", *options]
-    return Part(name, command, small, full, list(inputs), targets, suites=True, **more)
+    # Tests compile the C programs while they run.
+    return Part(name, command, small, full, ["Tests/KillStep", "Tests/MovableClock", "Tests/PowerCut", *inputs], targets, suites=True, **more)
 
 
 def target(name, small, full, *options, parallel=False, **more):
@@ -87,7 +88,7 @@ def parts(build):
         end_to_end("replica-suites", None, 200, REPLICAS),
         end_to_end("replica-suite", 10, None, r"ReplicaTests/alike"),
         program("web-client", ["Tests/WebClientTests/run"], 60, 300, ["Tests/WebClientTests", "Clients/JavaScript", "Sources/IntertwineWebClient"],
-                "WEB_CLIENT_TESTS_BINARY"),
+                "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
         end_to_end("postgresql-suites", None, 60, "(ActionTests|CountingTests|FeedTests|OperationTests|SectionsTests|TakedownTests)/",
                    environment=ON_POSTGRESQL),
         end_to_end("postgresql-suite", 20, None, f"({POSTGRESQL})", environment=ON_POSTGRESQL),

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
 
 from parts import ROOT
 
@@ -76,6 +77,9 @@ class Stamps:
         """The hashes as the run begins: what is edited later has not passed."""
         if part.name in self.seen:
             return self.seen[part.name]
+        for path in part.inputs:
+            if not tracked((path,)):
+                sys.exit(f"Tests/Runner/parts.py: {part.name} reads {path}, which does not exist")
         folders = [manifest()[name][0] for name in closure(part.targets)]
         self.seen[part.name] = {
             "all": digest(part, [*SHARED, *part.inputs, *folders], ""),
