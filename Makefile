@@ -48,7 +48,7 @@ install-test: install-build
 		.build/python/bin/pip install --quiet kubernetes-validate==1.37.0 check-jsonschema==0.39.0 'cyclonedx-python-lib[json-validation]==11.12.0'
 	@# Vectors of signatures, and a Kotlin compiler.
 	@.build/python/bin/python3 -c 'import cryptography_vectors' 2>/dev/null || .build/python/bin/pip install --quiet cryptography_vectors
-	@ls .build/python/lib/python3*/site-packages/run_kotlin_kernel >/dev/null 2>&1 || .build/python/bin/pip install --quiet kotlin-jupyter-kernel
+	@ls .build/python/lib/python3*/site-packages/run_kotlin_kernel >/dev/null 2>&1 || .build/python/bin/pip install --quiet kotlin-jupyter-kernel==0.19.0.944
 	@# For the axe-core within it.
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 

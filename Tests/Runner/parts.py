@@ -75,7 +75,7 @@ def parts(build):
     """`build` is the command of a debug build, of the Makefile."""
     release = [*build, "-c", "release"]
     address = [*build, "--sanitize=address", "--scratch-path", ".build-address"]
-    every = [
+    return [
         Part("format", ["swift", "format", "lint", "--recursive", "--strict", *FORMATTED], 16, 16, [*FORMATTED, ".swift-format"], after=None, same=True),
         Part("prose", ["Tests/ProseTests/run"], 6, 6, ["."], after=None, same=True),
         # Resolves packages before two builds would do so concurrently.
@@ -114,6 +114,8 @@ def parts(build):
                environment={"INTERTWINE_BINARY": str(ROOT / DEBUG / "intertwine")}),
         program("javascript-client", ["Clients/JavaScript/tests/run"], 20, 30, ["Clients/JavaScript", "Documentation/fixtures"], "CLIENT_TESTS_BINARY", again=True),
         program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures"], again=True),
+        Part("kotlin-views", ["Clients/Kotlin/tests/ui"], 40, 40, ["Clients/Kotlin"], after="kotlin-client", same=True),
+        Part("kotlin-gradle", ["Clients/Kotlin/tests/gradle.py"], 1, 1, ["Clients/Kotlin", "Documentation/tutorials"], after=None, same=True),
         program("caches", ["Tests/CacheTests/run"], 8, 8, ["Tests/CacheTests", "Tests/DescriptionTests/service.py"], load=WAITS, same=True, again=True),
         # The seed is constant, so that a failure can be reproduced. `make fuzz` has other seeds, and AddressSanitizer.
         Part("fuzzing", [f"{DEBUG}/ParserFuzz", "5s", "13"], 5, None, targets=["ParserFuzz"]),
@@ -136,7 +138,6 @@ def parts(build):
              ["Tests/TutorialTests", "Documentation/tutorials", "Documentation/how-to"], again=True),
         Part("swift-examples", [f"{CLIENT}/Tests/examples"], None, 10, [CLIENT, "Documentation/tutorials"], after="build-swift-client"),
         program("swift-package", ["Tests/ClientPackageTests/run"], None, 60, ["Tests/ClientPackageTests", f"{CLIENT}/README.md"]),
-        Part("products", ["Tests/ProductTests/run"], None, 60, ["Tests/ProductTests", "Documentation/how-to/products.md"], load=BUILDS),
         program("monitoring", ["/usr/bin/python3", "Tests/MonitoringTests/run"], None, 30,
                 ["Tests/MonitoringTests", "Config/monitoring", "Documentation/reference/metrics.md", "Documentation/how-to/runbook.md"]),
         Part("compose", [PYTHON, "Tests/ContainerTests/compose.py"], None, 5, ["Tests/ContainerTests", "Config", "Dockerfile"]),
@@ -145,4 +146,3 @@ def parts(build):
         Part("site", ["Config/site/make"], None, 60, ["Config/site", "Documentation", "README.md", "Tests/SiteTests"]),
         Part("site-pages", ["Tests/SiteTests/run"], None, 200, ["Config/site", "Documentation", "README.md", "Tests/SiteTests"], after="site"),
     ]
-    return [part for part in every if part.name != "kotlin-client" or (ROOT / "Clients/Kotlin/tests/run").exists()]
