@@ -6,7 +6,7 @@
     Tests/TutorialTests/embed.py build path   compiles and runs that with the path only
     Tests/TutorialTests/embed.py probe FILE   runs and checks that program (Tests/ExtensionProbe), built already
 
-A build takes ten minutes of CPU, so `make test` resolves the manifests, and runs the program that it has built anyway. The dependencies are those of Package.resolved, if the tree has that file.
+A build takes ten minutes of CPU, so `make test-all` resolves the manifests, and runs the program that it has built anyway. The dependencies are those of Package.resolved, if the tree has that file.
 """
 import json
 import re
