@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Campaigns from outside", .timeLimit(.minutes(3)))
+@Suite("Campaigns from outside", .timeLimit(.untilStuck))
 struct CampaignTests {
     private static func campaign(_ id: String, _ creative: Int, _ members: String = "") -> String {
         #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"

@@ -153,7 +153,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "A background import runs at low priority except its writer thread; --foreground uses normal priority",
+        "A background import runs at low priority except its writer thread; --foreground uses normal priority", .onlyInFull,
         arguments: [true, false])
     func priority(givesWay: Bool) async throws {
         try await offPool {
@@ -184,7 +184,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("A background import on a busy processor uses a small share of the remaining time")
+    @Test("A background import on a busy processor uses a small share of the remaining time", .onlyInFull)
     func rests() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -297,7 +297,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("A pipe is no store, and keeps its mode", .timeLimit(.minutes(1)), arguments: ["import", "serve", "report"])
+    @Test("A pipe is no store, and keeps its mode", .timeLimit(.untilStuck), arguments: ["import", "serve", "report"])
     func pipe(command: String) async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The background check of database files", .timeLimit(.minutes(5)))
+@Suite("The background check of database files", .timeLimit(.untilStuck))
 struct DatabaseCheckTests {
     /// A database file by its name in metrics.
     private enum Part: String, CaseIterable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Caching fields of images, and the requests that browsers and other caches send.
-@Suite("Images and HTTP caches from outside", .timeLimit(.minutes(2)))
+@Suite("Images and HTTP caches from outside", .timeLimit(.untilStuck))
 struct ImageCacheTests {
     private static let bytes = try? Data(
         contentsOf: URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images/avatar-0.png")

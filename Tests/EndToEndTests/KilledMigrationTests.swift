@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The tests of the same name in `StorageTests` cover files.
-@Suite("Killed migrations of a PostgreSQL database", .timeLimit(.minutes(10)))
+@Suite("Killed migrations of a PostgreSQL database", .timeLimit(.untilStuck))
 struct KilledMigrationTests {
     private static let migrations = "SELECT part, count(*), max(number) FROM intertwine_migration GROUP BY part ORDER BY part"
 

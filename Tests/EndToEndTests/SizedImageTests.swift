@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Images in the size of their cell", .timeLimit(.minutes(2)))
+@Suite("Images in the size of their cell", .timeLimit(.untilStuck))
 struct SizedImageTests {
     private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images")
         .standardized

@@ -185,7 +185,7 @@ struct HostileClientTests {
             try slow.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             var taken = 0
             var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-            for _ in 0..<100 {
+            for _ in 0..<TestSize.full(100, small: 40) {
                 taken += max(0, recv(slow.descriptor, &buffer, buffer.count, 0))
                 usleep(15_000)
             }
@@ -287,7 +287,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("Other clients get responses within 50 ms during attacks", arguments: Crowd.allCases)
+    @Test("Other clients get responses within 50 ms of a quiet machine during attacks", arguments: Crowd.allCases)
     func others(crowd: Crowd) async throws {
         try await withServer {
             $0.connectionLimit = 400
@@ -304,7 +304,7 @@ struct HostileClientTests {
                 times.append(ContinuousClock.now - began)
             }
             // One slow answer may be the machine's own doing.
-            #expect(times.sorted()[35] < .milliseconds(50), "\(times)")
+            #expect(times.sorted()[35] < MachineSpeed.bound(.milliseconds(50)), "\(times)")
             for client in clients { client.close() }
         }
     }

@@ -180,7 +180,7 @@ struct TokenKeysTests {
         #expect(try await verifier.verify(try named.token(header: #"{"alg":"ES256"}"#), now: now).subject == "ada")
     }
 
-    @Test("The stop cancels the load that runs and each later one, and reports none", .timeLimit(.minutes(1)))
+    @Test("The stop cancels the load that runs and each later one, and reports none", .timeLimit(.minutes(5)))
     func stop() async throws {
         let origin = Origin()
         origin.serve(try await TokenMaker(.es256))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Prefetch of the next page's images", .timeLimit(.minutes(1)))
+@Suite("Prefetch of the next page's images", .timeLimit(.untilStuck))
 struct ImagePrefetcherTests {
     @Test("Images are prefetched in the sizes of the previous requests only")
     func walked() async throws {

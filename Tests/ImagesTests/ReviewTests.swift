@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Background analysis of images", .timeLimit(.minutes(2)))
+@Suite("Background analysis of images", .timeLimit(.untilStuck))
 struct ReviewTests {
     private static func image() throws -> [UInt8] {
         let tools = VipsTools()

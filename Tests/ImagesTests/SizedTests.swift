@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Resized images", .timeLimit(.minutes(1)))
+@Suite("Resized images", .timeLimit(.untilStuck))
 struct SizedTests {
     private static func sizing(_ text: String = "150x150") throws -> ResizeMode { try #require(ResizeMode(text)) }
 

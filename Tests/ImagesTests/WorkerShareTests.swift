@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Fairness of the workers", .serialized, .timeLimit(.minutes(5)))
+@Suite("Fairness of the workers", .serialized, .timeLimit(.untilStuck))
 struct WorkerShareTests {
     /// Seconds of work.
     private static let long = TransformSpec(format: .avif, quality: 90)

@@ -81,7 +81,7 @@ struct ProbeTests {
     @Test("Services that are created and released leak no descriptor")
     func embedded() async throws {
         try await offPool {
-            let process = try SpawnedProcess([Self.probe, "embed", "30"])
+            let process = try SpawnedProcess([Self.probe, "embed", TestSize.full("30", small: "4")])
             while try process.nextLine(timeout: 120_000) != nil {}
             #expect(process.wait() == 0, "\(process.lines)")
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineStorage
 
-@Suite("Killed migrations", .timeLimit(.minutes(10)))
+@Suite("Killed migrations", .timeLimit(.untilStuck))
 struct KilledMigrationTests {
     /// What is migrated, from its first version on.
     enum Subject: String, CaseIterable, Sendable {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("One complete snapshot at any time", .timeLimit(.minutes(2)))
+@Suite("One complete snapshot at any time", .timeLimit(.untilStuck))
 struct ConsistencyTests {
     @Sendable
     private static func cutOff(_ request: Origin.Request, _ connection: OriginConnection) -> Bool {

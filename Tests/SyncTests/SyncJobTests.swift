@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Synchronization with a real origin", .timeLimit(.minutes(2)))
+@Suite("Synchronization with a real origin", .timeLimit(.untilStuck))
 struct SyncJobTests {
     static let nine = (1...9).map { "u\($0)" }
 

@@ -11,7 +11,7 @@ import Testing
 
 /// The code in the articles of `IntertwineService.docc` and the tutorial is in this folder or in that of the program `ExtensionProbe`, and is
 /// compiled and run here.
-@Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
+@Suite("Articles for programs that embed the service", .timeLimit(.untilStuck))
 struct ArticleTests {
     @Test(
         "The code in each article equals the compiled code",

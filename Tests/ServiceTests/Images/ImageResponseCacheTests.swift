@@ -8,7 +8,7 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("Cached image responses", .timeLimit(.minutes(1)))
+@Suite("Cached image responses", .timeLimit(.untilStuck))
 struct ImageResponseCacheTests {
     private struct Kept {
         weak var image: CachedImage?

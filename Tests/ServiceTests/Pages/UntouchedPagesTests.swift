@@ -5,7 +5,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Cached pages after writes", .timeLimit(.minutes(2)))
+@Suite("Cached pages after writes", .timeLimit(.untilStuck))
 struct UntouchedPagesTests {
     private static let misses = "intertwine_feed_page_cache_misses_total"
 
