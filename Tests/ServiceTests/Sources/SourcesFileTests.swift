@@ -109,7 +109,7 @@ struct SourcesFileTests {
             ("\(user)\n    headers: {A b: x}", 5, "'A b'"), ("\(user)\n    headers: {Host: x}", 5, "Host"),
             ("\(user)\n    headers: {X: {env: NOPE}}", 5, "NOPE"), ("\(user)\n    headers: {X: {env: INTERTWINE_X}}", 5, "INTERTWINE_"),
             ("\(user)\n    headers: {X: {file: /nonexistent/key}}", 5, "/nonexistent/key"),
-            ("\(user)\n    headers: {X: \"a\\r\\nb\"}", 5, "X"), ("\(user)\n    removable: 2", 5, "'2'"),
+            ("\(user)\n    headers: {X: \"a\\r\\nb\"}", 5, "X"), ("\(user)\n    removable: 2", 5, "0 to 1"),
             ("\(user)\n    max-pages: 0", 5, "'0'"), ("\(user)\n    on-error: ignore", 5, "'ignore'"),
         ] {
             do {
