@@ -144,7 +144,17 @@ package struct ItemReader: Sendable {
             guard object.range.upperBound <= end else { return bad(ItemError(JSONError(.endOfText, at: position))) }
             return check(object)
         } catch {
-            return bad(ItemError(JSONError(error.offset > end ? .endOfText : error.reason, at: position)))
+            return bad(ItemError(JSONError(reason(ofLineTo: end), at: position)))
+        }
+    }
+
+    /// Returns what is invalid in a line. The bytes after it, which may be missing yet, have no influence.
+    private func reason(ofLineTo end: Int) -> JSONError.Reason {
+        do throws(JSONError) {
+            _ = try JSONObject(Array(buffer[position..<end]), at: 0)
+            return .endOfText
+        } catch {
+            return error.reason
         }
     }
 

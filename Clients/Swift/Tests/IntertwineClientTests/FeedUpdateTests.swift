@@ -65,12 +65,12 @@ struct Collection {
 @Suite struct InitialsTests {
     @Test(arguments: [("Ada Lovelace", "AL"), (" ada king  of lovelace ", "AL"), ("Zoë", "Z"), ("李 小龙", "李小"), ("", "")])
     func initialsTakeThePlaceOfAMissingImage(name: String, initials: String) throws {
-        let bindings = JSONValue.object(["username": .object(["type": .string("text"), "text": .string(name)])])
+        let bindings = JSONValue.object(["username": .object(["type": .text("text"), "text": .text(name)])])
         let cell = try #require(
             FeedCell(
                 .object([
-                    "id": .string("user:a"),
-                    "actions": .object(["configuration": .object(["type": .string("bind"), "bindings": bindings])]),
+                    "id": .text("user:a"),
+                    "actions": .object(["configuration": .object(["type": .text("bind"), "bindings": bindings])]),
                 ])))
         #expect(cell.initials(of: "username") == initials && cell.initials(of: "title").isEmpty)
     }
