@@ -1,8 +1,8 @@
 # Config/release/pin adds the digests of both base images. A release is built only with them.
-# Build: the toolchain, the headers of the six system libraries, and Python for the licences.
+# Build: the toolchain, the headers of the seven system libraries, and Python for the licences.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config python3 \
+    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # A release locks its dependencies: it has a Package.resolved, and this argument is --only-use-versions-from-resolved-file.
@@ -28,7 +28,7 @@ FROM debian:bookworm-slim AS runtime
 # The upgrade has the security updates that are newer than the base image.
 RUN apt-get update \
     && apt-get upgrade --yes \
-    && apt-get install --yes --no-install-recommends ca-certificates libcurl4 libdeflate0 libpq5 libsqlite3-0 libvips42 zlib1g \
+    && apt-get install --yes --no-install-recommends ca-certificates libcurl4 libdeflate0 libpq5 libsqlite3-0 libssl3 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 intertwine \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin intertwine \

@@ -29,7 +29,6 @@ let package = Package(
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -37,7 +36,6 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // Layer 6: the command line.
@@ -89,14 +87,14 @@ let package = Package(
         .target(
             name: "IntertwineService",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch",
+                "IntertwineAds", "IntertwineCells", "IntertwineCrypto", "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed",
+                "IntertwineFetch",
                 "IntertwineHTTPServer", "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
                 "IntertwineLedger", "IntertwineObservability", "IntertwineOperators", "IntertwinePrimitives", "IntertwineRouting",
                 "IntertwineSample", "IntertwineSettings", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
                 "IntertwineTrackers",
                 .target(name: "IntertwinePostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "IntertwineWebClient", condition: .when(traits: ["WebClient"])),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -108,10 +106,10 @@ let package = Package(
         .target(
             name: "IntertwineOperators",
             dependencies: [
-                "CIntertwineLinux", "IntertwineAds", "IntertwineDeclarations", "IntertwineFetch", "IntertwineHTTPServer",
+                "CIntertwineLinux", "IntertwineAds", "IntertwineCrypto", "IntertwineDeclarations", "IntertwineFetch",
+                "IntertwineHTTPServer",
                 "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineLedger",
                 "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineStorage", "IntertwineSync",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -149,9 +147,8 @@ let package = Package(
         .target(
             name: "IntertwineImages",
             dependencies: [
-                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire", "IntertwinePrimitives",
-                "IntertwineSigning",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CIntertwineLinux", "IntertwineCrypto", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire",
+                "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -159,15 +156,13 @@ let package = Package(
             name: "IntertwinePostgreSQL",
             dependencies: [
                 "CPostgreSQL", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives", "IntertwineStorageCore",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "IntertwineSync",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwinePrimitives",
+                "IntertwineCrypto", "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwinePrimitives",
                 "IntertwineStorage",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -193,8 +188,7 @@ let package = Package(
         .target(
             name: "IntertwineRouting",
             dependencies: [
-                "IntertwineHTTPServer", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCrypto", "IntertwineHTTPServer", "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -208,23 +202,20 @@ let package = Package(
         .target(
             name: "IntertwineStorageCore",
             dependencies: [
-                "CIntertwineLinux", "CIntertwineZlib", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CIntertwineLinux", "CIntertwineZlib", "IntertwineAds", "IntertwineCrypto", "IntertwineItems", "IntertwineLedger",
+                "IntertwinePrimitives",
             ]),
         // Identity of the sender of a request: trusted proxies and verified tokens.
         .target(
             name: "IntertwineIdentity",
             dependencies: [
-                "IntertwineFetch", "IntertwineJSON", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                "IntertwineCrypto", "IntertwineFetch", "IntertwineJSON", "IntertwinePrimitives",
             ]),
         .target(
             name: "IntertwineStorage",
             dependencies: [
                 "CIntertwineLinux", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
                 "IntertwineStorageCore",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -234,8 +225,8 @@ let package = Package(
         // Declarations of these three are public, because the compiler inlines and specializes only public functions in other modules.
         .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineLinux"]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
-        // Separate from the primitives, because the HTTP server needs no cryptography.
-        .target(name: "IntertwineSigning", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+        // Digests, codes and signatures by libcrypto. Separate from the primitives, because the HTTP server needs none.
+        .target(name: "IntertwineCrypto", dependencies: ["CIntertwineCrypto"]),
         .target(name: "IntertwineImageWire"),
 
         // The product logic, from the lowest module up, without sockets, files and databases.
@@ -246,14 +237,13 @@ let package = Package(
         .target(
             name: "IntertwineLedger",
             dependencies: [
-                "IntertwineItems", "IntertwinePrimitives", "IntertwineSigning", .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCrypto", "IntertwineItems", "IntertwinePrimitives",
             ]),
         // The pattern: cell view models, commands by key, factories. Start to read here.
         .target(
             name: "IntertwineCells",
             dependencies: [
-                "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
             ]),
         // Kinds that are declared in YAML instead of Swift.
         .target(
@@ -266,15 +256,14 @@ let package = Package(
         .target(
             name: "IntertwineAds",
             dependencies: [
-                "IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCells", "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
             ]),
         // Data sources, assembly and rendering of pages, their changes, and the performance of actions.
         .target(
             name: "IntertwineFeed",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineAds", "IntertwineCells", "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger",
+                "IntertwinePrimitives",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // The items and pictures of the sample feed, in the folder `files`, which are in the program.
@@ -286,6 +275,7 @@ let package = Package(
         .target(name: "CEmbeddedFiles", exclude: ["file.inc"]),
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CIntertwineCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CImageSandbox"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // The flags of libvips have -pthread, about which the package manager warns. The flags of the headers that it includes suffice.
@@ -298,7 +288,8 @@ let package = Package(
         .target(name: "IntertwineUI", dependencies: ["IntertwineClient"], path: "Clients/Swift/Sources/IntertwineUI"),
 
         // Tests
-        .target(name: "TestSupport", dependencies: ["CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["CIntertwineCrypto", "CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
         // A server or the service in a separate process with a counting allocator.
         .executableTarget(
@@ -322,17 +313,16 @@ let package = Package(
         // Prints the time of looking up a bearer token.
         .executableTarget(
             name: "TokenProbe",
-            dependencies: ["IntertwineIdentity", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["IntertwineCrypto", "IntertwineIdentity", "IntertwinePrimitives"],
             path: "Tests/TokenProbe"),
         .testTarget(
             name: "PrimitivesTests",
-            dependencies: ["IntertwinePrimitives", "IntertwineSigning", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+            dependencies: ["IntertwineCrypto", "IntertwinePrimitives", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
         .testTarget(
             name: "IdentityTests",
             dependencies: [
-                "IntertwineFetch", "IntertwineIdentity", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "JWTKit", package: "jwt-kit"),
+                "IntertwineCrypto", "IntertwineFetch", "IntertwineIdentity", "IntertwinePrimitives", "TestSupport",
             ]),
         .testTarget(
             name: "FeedTests",
@@ -377,7 +367,6 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "IntertwineItems", "IntertwineLedger", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -410,8 +399,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "intertwine", "intertwine-image-worker", "news-feed", "recipe-feed", "sample-origin",
-                .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+                "IntertwineCrypto", "TestSupport", "intertwine", "intertwine-image-worker", "news-feed", "recipe-feed", "sample-origin",
             ]),
     ]
 )

@@ -1,11 +1,12 @@
 internal import CoreFoundation
-internal import Crypto
 internal import Dispatch
 internal import Foundation
 internal import Glibc
+internal import IntertwineCrypto
 internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineItems
+internal import IntertwinePrimitives
 internal import IntertwineSettings
 internal import IntertwineStorage
 
@@ -246,14 +247,15 @@ package struct StoreBackup: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        var (digest, buffer) = (SHA256(), [UInt8](repeating: 0, count: 1 << 20))
+        var digest = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             guard count >= 0 else { return nil }
             guard count > 0 else { break }
             digest.update(data: buffer[..<count])
         }
-        return digest.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hexadecimal.text(digest.finalize())
     }
 
     /// Writes a new file that only its owner can read, and syncs it to disk.

@@ -1,5 +1,5 @@
-internal import Crypto
 internal import Dispatch
+internal import IntertwineCrypto
 internal import IntertwineItems
 internal import IntertwineStorage
 internal import Synchronization
@@ -56,7 +56,7 @@ final class SyncStaging: @unchecked Sendable {
     func endPage() async throws -> (digest: [UInt8], cursor: String?, progress: SourceProgress) {
         try await perform { stage in
             let cursor = try stage.readPage()
-            return (Array(stage.hash.finalize()), cursor, stage.progress)
+            return (Array(stage.hash.digest()), cursor, stage.progress)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineCrypto
 
 /// The reuse identifier under which clients register a cell, and the version of its bindings.
 public struct CellIdentifier: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import Crypto
 internal import IntertwineAds
+internal import IntertwineCrypto
 internal import IntertwineItems
 internal import IntertwineLedger
 internal import IntertwinePrimitives

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineCrypto
 internal import IntertwineItems
 internal import IntertwineJSON
 
@@ -73,10 +73,9 @@ extension FeedPage {
         let end = json.count
         for index in entries.indices { entries[index].writeDigest(to: &json) }
         withUnsafeBytes(of: UInt64(entries.count).littleEndian) { json.append(contentsOf: $0) }
-        var hash = SHA256()
-        json.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[rest...])) }
+        let digest = json.withUnsafeBytes { SHA256.hash(data: UnsafeRawBufferPointer(rebasing: $0[rest...])) }
         json.removeLast(json.count - end)
-        return hash.finalize().withUnsafeBytes { digest in InlineArray { digest[$0] } }
+        return digest.withUnsafeBytes { digest in InlineArray { digest[$0] } }
     }
 
     /// The value of the `Link` header field (RFC 8288), or nil if there is only one page.

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import IntertwineDeclarations
 internal import IntertwineFetch
@@ -106,7 +105,7 @@ extension ImageSettings {
 
     /// Returns the signer's secrets, derived from the accepted keys.
     static func secrets(_ keys: SigningKeys) -> [[UInt8]] {
-        keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "image")).withUnsafeBytes { Array($0) } }
+        keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "image")) }
     }
 
     /// The time limit of image requests: longer than name resolution, queue, fetch and the pause before a second attempt together.

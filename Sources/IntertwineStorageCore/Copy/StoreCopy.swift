@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineCrypto
 internal import IntertwineItems
 
 /// A copy of items and ledger from files to a PostgreSQL database, or back. An interrupted copy resumes. Its calls block.
