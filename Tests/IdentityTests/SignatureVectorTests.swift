@@ -102,7 +102,8 @@ struct SignatureVectorTests {
 
     @Test("The example of RFC 8037 is valid")
     func rfc8037() throws {
-        let key = try #require(PublicKey(ed25519: try #require(Base64URL.decode("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo".utf8))))
+        let bytes = try #require(Base64URL.decode("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo".utf8))
+        let key = try #require(PublicKey(ed25519: bytes))
         let signature = try #require(
             Base64URL.decode("hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg".utf8))
         let message = Array("eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc".utf8)
