@@ -1,8 +1,8 @@
 # Config/release/pin adds the digests of both base images. A release is built only with them.
-# Build: the toolchain, the headers of the six system libraries, and Python for the licences.
+# Build: the toolchain, the headers of the seven system libraries, and Python for the licences.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config python3 \
+    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # A release locks its dependencies: it has a Package.resolved, and this argument is --only-use-versions-from-resolved-file.
@@ -15,7 +15,6 @@ RUN mkdir -p Sources/Dependencies && touch Sources/Dependencies/Empty.swift \
 COPY Sources Sources
 # The web client contains a link to these files.
 COPY Clients/JavaScript/source Clients/JavaScript/source
-COPY Config/sample Config/sample
 COPY Config/release Config/release
 RUN swift build $RESOLUTION --configuration release --product intertwine --static-swift-stdlib \
     && swift build $RESOLUTION --configuration release --product intertwine-image-worker --static-swift-stdlib \
@@ -29,7 +28,7 @@ FROM debian:bookworm-slim AS runtime
 # The upgrade has the security updates that are newer than the base image.
 RUN apt-get update \
     && apt-get upgrade --yes \
-    && apt-get install --yes --no-install-recommends ca-certificates libcurl4 libdeflate0 libpq5 libsqlite3-0 libvips42 zlib1g \
+    && apt-get install --yes --no-install-recommends ca-certificates libcurl4 libdeflate0 libpq5 libsqlite3-0 libssl3 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 intertwine \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin intertwine \
@@ -41,7 +40,7 @@ LABEL org.opencontainers.image.title="Intertwine" \
     org.opencontainers.image.version="$VERSION"
 COPY --from=build /out/ /
 COPY Config/intertwine.yaml /etc/intertwine/intertwine.yaml
-COPY Config/sample/feed.json /usr/local/share/intertwine/sample-feed.json
+COPY Sources/IntertwineSample/files/feed.json /usr/local/share/intertwine/sample-feed.json
 # server.shutdown-timeout ends before `docker stop` kills, after 10 s. SQLite's temporary files are in /data, because the root is read-only.
 ENV INTERTWINE_CONFIG=/etc/intertwine/intertwine.yaml \
     INTERTWINE_SERVER_HOST=0.0.0.0 \

@@ -1,7 +1,8 @@
 # make run              build the service and serve the sample feed on port 8080 (PORT, ADMIN_PORT and DATABASE select others)
 # make run-replicas     three replicas on a throw-away PostgreSQL cluster behind HAProxy on port 8080 (installs both)
-# make test             all required tests except test-release
-# make test-release     the release build, and the allocations of its requests
+# make test-module      builds and runs the tests of one module (M=IntertwineFeed)
+# make test             all tests in their small size; what has not changed since it passed is left out
+# make test-all         all tests in full size, with the release build, the documents' examples and AddressSanitizer
 # make test-clients     page through the feed with a generated Swift client, and check a TypeScript one (installs Java)
 # make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600: for that time instead)
 # make bench            compare with other servers, results in .build/results.md
@@ -17,13 +18,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run run-replicas test test-release test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
+.PHONY: help run run-replicas test test-module test-all test-threads test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
-BUILD := swift build --explicit-target-dependency-import-check error
+BUILD := swift build --explicit-target-dependency-import-check error --disable-index-store
 # LOCKED=1 builds the versions of Package.resolved, and no others.
 RELEASE := $(BUILD) -c release $(if $(LOCKED),--only-use-versions-from-resolved-file)
-THREADED := EventLoopTests|HTTPServerTests|FetchTests|ImagesTests|StorageTests
-MEMORY := HTTPServerTests|FeedTests|FetchTests
+THREADED := EventLoopTests,HTTPServerTests,FetchTests,ImagesTests,StorageTests
+, := ,
 INPUTS ?= 10000000
 SEED ?= 42
 PORT ?= 8080
@@ -34,10 +35,10 @@ help:
 	@grep '^# make' Makefile | cut -c3-
 
 install-build:
-	@Config/install libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
+	@Config/install libcurl4-openssl-dev libssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
 
 install-test: install-build
-	@Config/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript node-react node-react-test-renderer node-vue
+	@Config/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript node-react node-react-test-renderer node-vue openjdk-17-jdk-headless
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 	@# A bucket, and what signatures it wants.
@@ -45,6 +46,9 @@ install-test: install-build
 	@# The schemas of Kubernetes, of workflows and compose files, and of bills of materials.
 	@.build/python/bin/python3 -c 'import kubernetes_validate, check_jsonschema, cyclonedx.validation.json, jsonschema' 2>/dev/null || \
 		.build/python/bin/pip install --quiet kubernetes-validate==1.37.0 check-jsonschema==0.39.0 'cyclonedx-python-lib[json-validation]==11.12.0'
+	@# Vectors of signatures, and a Kotlin compiler.
+	@.build/python/bin/python3 -c 'import cryptography_vectors' 2>/dev/null || .build/python/bin/pip install --quiet cryptography_vectors
+	@ls .build/python/lib/python3*/site-packages/run_kotlin_kernel >/dev/null 2>&1 || .build/python/bin/pip install --quiet kotlin-jupyter-kernel==0.19.0.944
 	@# For the axe-core within it.
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
@@ -67,23 +71,17 @@ run-replicas: install-build
 test: install-test
 	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run
 
-# Swift's optimizer can fail where a debug build passes, and only optimized code shows the allocations of a request.
-test-release: install-build
-	$(RELEASE) --product intertwine
-	$(RELEASE) --product HTTPProbe
-	"$$(swift build -c release --show-bin-path)/HTTPProbe" allocations
+test-all: install-test
+	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run all
+
+test-module: install-test
+	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run module $(or $(M),$(error M is the name of a module, such as M=IntertwineFeed))
 
 # Multithreaded code under ThreadSanitizer. On Linux it does not recognize the locks of Swift's Synchronization module and reports
 # accesses that they protect: look for findings outside of withLock. The findings need review, so the target is not part of `make test`.
 test-threads: install-test
-	$(BUILD) --build-tests --sanitize=thread --scratch-path .build-thread
-	swift test --skip-build --no-parallel --sanitize=thread --scratch-path .build-thread --filter '$(THREADED)'
-
-# Code that processes untrusted bytes, under AddressSanitizer.
-test-memory: install-test
-	$(BUILD) --build-tests --sanitize=address --scratch-path .build-address
-	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.suppressions:print_suppressions=0 \
-		swift test --skip-build --no-parallel --sanitize=address --scratch-path .build-address --filter '$(MEMORY)'
+	INTERTWINE_TESTS=$(THREADED) $(BUILD) --product intertwinePackageTests --sanitize=thread --scratch-path .build-thread
+	.build-thread/debug/intertwinePackageTests.xctest --testing-library swift-testing --no-parallel --filter '$(subst $(,),|,$(THREADED))'
 
 # Clients generated from the API description. They need a Java runtime and a TypeScript compiler.
 test-clients: install-test

@@ -2,41 +2,6 @@
 import Foundation
 import PackageDescription
 
-// The files of the web client at `GET /`.
-let webClient = [
-    "background-fetch-worker.mjs", "background-fetch.mjs", "icon.svg", "index.html", "inspector.mjs", "main.mjs",
-    "overlays.css", "page.css", "playground-sample.mjs", "playground.css", "playground.html", "playground.mjs", "reference.css",
-    "reference.html", "reference.mjs", "request-log.mjs", "scroll-position.mjs", "tabs.mjs", "view-options.mjs", "view-panel.mjs",
-]
-
-// The operators' pages: reports, explanations of a cell's position, and items.
-let operatorPages = [
-    "explain/explain.html", "explain/explain.mjs", "items/item-form.mjs", "items/items.html", "items/items.mjs",
-    "reports/admin-api.mjs", "reports/chart.mjs", "reports/reports.css", "reports/reports.html", "reports/reports.mjs",
-]
-
-// The files of the JavaScript client, which the web client uses. Its folder is linked into that of the web client.
-let javaScriptClient = [
-    "abort-scope.mjs", "actions.mjs", "backoff.mjs", "batch-update.mjs", "bindings.mjs", "cell-registry.mjs", "connection.mjs",
-    "decode-image.mjs", "detail-event.mjs", "event-stream.mjs", "feed-client.mjs", "feed-list.mjs", "feed-pages.mjs",
-    "feed-updates.mjs", "image-cache.mjs", "image-loader.mjs", "impressions.mjs", "index.mjs", "outbox.mjs", "page.mjs",
-    "placeholder.mjs", "responses.mjs", "uuid.mjs", "viewport-observer.mjs",
-]
-
-// The element `intertwine-feed` of the JavaScript client.
-let javaScriptElement = [
-    "binding-elements.mjs", "cell-kinds.mjs", "cell-menu.mjs", "cell-view.mjs", "collection-layout.mjs", "collection-view.mjs",
-    "connection-banner.mjs", "elements.mjs", "feed-loader.mjs", "first-page.mjs", "generic-cell.mjs", "image-zoom.mjs",
-    "interactions.mjs", "intertwine-feed.mjs", "keyboard.mjs", "media-player.mjs", "new-cells.mjs", "placeholder-image.mjs",
-    "slot-form.mjs", "standard-cells.mjs", "styles.mjs", "template-cell.mjs", "toast.mjs", "undo-stack.mjs",
-    "viewer-identity.mjs", "visible-cells.mjs",
-]
-
-// The items, media and images of the sample feed.
-let sampleFiles = ["events.ndjson", "feed.json", "kinds.yaml", "media/bakery.mp4", "media/library.mp3"]
-let samplePictures =
-    (0..<6).map { "ad-\($0).png" } + (0..<12).map { "avatar-\($0).png" } + (0..<6).map { "background-\($0).png" } + ["bakery.png"]
-
 let package = Package(
     name: "intertwine",
     platforms: [.macOS(.v13), .iOS(.v16)],
@@ -53,27 +18,17 @@ let package = Package(
                 "IntertwineObservability", "IntertwineOperators", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
                 "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
             ]),
-        .library(name: "IntertwineHTTPServer", targets: ["IntertwineHTTPServer"]),
-        .library(name: "IntertwineImages", targets: ["IntertwineEventLoop", "IntertwineFetch", "IntertwineImages"]),
-        .library(name: "IntertwineCells", targets: ["IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger"]),
-        .library(name: "IntertwineTesting", targets: ["IntertwineConformance", "IntertwineTesting"]),
+        .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
     traits: [
         .default(enabledTraits: ["Server", "PostgreSQL", "WebClient"]),
         .trait(name: "Server", description: "The service and its dependencies. Apps disable it: `traits: []`."),
         .trait(name: "PostgreSQL", description: "Stores in PostgreSQL databases. Links libpq."),
         .trait(name: "WebClient", description: "The web client and the operators' pages, about 600 kB."),
-        .trait(name: "HTTPServer", description: "The dependencies of the product IntertwineHTTPServer alone."),
-        .trait(name: "Images", description: "The dependencies of the product IntertwineImages alone."),
-        .trait(name: "Cells", description: "The dependencies of the product IntertwineCells alone."),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(
-            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -81,7 +36,6 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // Layer 6: the command line.
@@ -114,23 +68,11 @@ let package = Package(
             dependencies: ["IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/RecipeFeed"),
 
-        // Layer 2: checks of stores, ledgers and data sources, for the tests of their implementations.
-        .target(name: "IntertwineConformance", dependencies: ["IntertwineFeed", "IntertwineItems", "IntertwineLedger"]),
-
         // A feed with sections over an HTTP API.
         .executableTarget(
             name: "news-feed",
             dependencies: ["IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/NewsFeed"),
-
-        // The feed beside routes, middleware and a service of the program.
-        .executableTarget(
-            name: "kitchen-app",
-            dependencies: [
-                "IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            path: "Examples/KitchenApp"),
 
         // Layer 6: the service in the process of a test.
         .target(
@@ -145,16 +87,14 @@ let package = Package(
         .target(
             name: "IntertwineService",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch",
+                "IntertwineAds", "IntertwineCells", "IntertwineCrypto", "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed",
+                "IntertwineFetch",
                 "IntertwineHTTPServer", "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
                 "IntertwineLedger", "IntertwineObservability", "IntertwineOperators", "IntertwinePrimitives", "IntertwineRouting",
                 "IntertwineSample", "IntertwineSettings", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
                 "IntertwineTrackers",
                 .target(name: "IntertwinePostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "IntertwineWebClient", condition: .when(traits: ["WebClient"])),
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -166,10 +106,10 @@ let package = Package(
         .target(
             name: "IntertwineOperators",
             dependencies: [
-                "CIntertwineLinux", "IntertwineAds", "IntertwineDeclarations", "IntertwineFetch", "IntertwineHTTPServer",
+                "CIntertwineLinux", "IntertwineAds", "IntertwineCrypto", "IntertwineDeclarations", "IntertwineFetch",
+                "IntertwineHTTPServer",
                 "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineLedger",
                 "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineStorage", "IntertwineSync",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -197,21 +137,18 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // The files, embedded into the binary. It is a separate module, because its compilation takes seconds.
+        // The pages in the folder `files`, which are in the program.
         .target(
             name: "IntertwineWebClient",
-            dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
-            // Only for TypeScript.
-            exclude: ["client/index.d.mts", "client/element/intertwine-feed.d.mts"],
-            resources: (webClient + javaScriptClient.map { "client/" + $0 } + javaScriptElement.map { "client/element/" + $0 }
-                + operatorPages)
-                .map { .embedInCode($0) }),
+            dependencies: [
+                "CEmbeddedFiles", "IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            exclude: ["files"]),
         .target(
             name: "IntertwineImages",
             dependencies: [
-                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire", "IntertwinePrimitives",
-                "IntertwineSigning",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CIntertwineLinux", "IntertwineCrypto", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire",
+                "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -219,15 +156,13 @@ let package = Package(
             name: "IntertwinePostgreSQL",
             dependencies: [
                 "CPostgreSQL", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives", "IntertwineStorageCore",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "IntertwineSync",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwinePrimitives",
+                "IntertwineCrypto", "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwinePrimitives",
                 "IntertwineStorage",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -253,8 +188,7 @@ let package = Package(
         .target(
             name: "IntertwineRouting",
             dependencies: [
-                "IntertwineHTTPServer", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCrypto", "IntertwineHTTPServer", "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -268,25 +202,20 @@ let package = Package(
         .target(
             name: "IntertwineStorageCore",
             dependencies: [
-                "CIntertwineLinux", "CIntertwineZlib", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
+                "CIntertwineLinux", "CIntertwineZlib", "IntertwineAds", "IntertwineCrypto", "IntertwineItems", "IntertwineLedger",
+                "IntertwinePrimitives",
             ]),
         // Identity of the sender of a request: trusted proxies and verified tokens.
         .target(
             name: "IntertwineIdentity",
             dependencies: [
-                "IntertwineFetch", "IntertwineJSON", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                "IntertwineCrypto", "IntertwineFetch", "IntertwineJSON", "IntertwinePrimitives",
             ]),
         .target(
             name: "IntertwineStorage",
             dependencies: [
                 "CIntertwineLinux", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
                 "IntertwineStorageCore",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -296,8 +225,8 @@ let package = Package(
         // Declarations of these three are public, because the compiler inlines and specializes only public functions in other modules.
         .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineLinux"]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
-        // Separate from the primitives, because the HTTP server needs no cryptography.
-        .target(name: "IntertwineSigning", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+        // Digests, codes and signatures by libcrypto. Separate from the primitives, because the HTTP server needs none.
+        .target(name: "IntertwineCrypto", dependencies: ["CIntertwineCrypto"]),
         .target(name: "IntertwineImageWire"),
 
         // The product logic, from the lowest module up, without sockets, files and databases.
@@ -308,14 +237,13 @@ let package = Package(
         .target(
             name: "IntertwineLedger",
             dependencies: [
-                "IntertwineItems", "IntertwinePrimitives", "IntertwineSigning", .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCrypto", "IntertwineItems", "IntertwinePrimitives",
             ]),
         // The pattern: cell view models, commands by key, factories. Start to read here.
         .target(
             name: "IntertwineCells",
             dependencies: [
-                "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
             ]),
         // Kinds that are declared in YAML instead of Swift.
         .target(
@@ -328,27 +256,26 @@ let package = Package(
         .target(
             name: "IntertwineAds",
             dependencies: [
-                "IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineCells", "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
             ]),
         // Data sources, assembly and rendering of pages, their changes, and the performance of actions.
         .target(
             name: "IntertwineFeed",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineAds", "IntertwineCells", "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger",
+                "IntertwinePrimitives",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // Embeds files into the binary.
+        // The items and pictures of the sample feed, in the folder `files`, which are in the program.
         .target(
-            name: "IntertwineSample", path: "Config/sample", exclude: ["make-feed", "make-media", "make-images"],
-            sources: ["SampleFeed.swift", "SampleImages.swift", "SampleMedia.swift"],
-            resources: (sampleFiles + samplePictures.map { "images/" + $0 }).map { .embedInCode($0) }),
+            name: "IntertwineSample", dependencies: ["CEmbeddedFiles"], exclude: ["files", "make-feed", "make-images", "make-media"]),
 
         // C
         .target(name: "CIntertwineLinux"),
+        .target(name: "CEmbeddedFiles", exclude: ["file.inc"]),
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CIntertwineCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CImageSandbox"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // The flags of libvips have -pthread, about which the package manager warns. The flags of the headers that it includes suffice.
@@ -361,9 +288,10 @@ let package = Package(
         .target(name: "IntertwineUI", dependencies: ["IntertwineClient"], path: "Clients/Swift/Sources/IntertwineUI"),
 
         // Tests
-        .target(name: "TestSupport", dependencies: ["CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
-        // A server in a separate process with a counting allocator.
+        .target(
+            name: "TestSupport", dependencies: ["CIntertwineCrypto", "CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
+        // A server or the service in a separate process with a counting allocator.
         .executableTarget(
             name: "HTTPProbe",
             dependencies: [
@@ -385,28 +313,27 @@ let package = Package(
         // Prints the time of looking up a bearer token.
         .executableTarget(
             name: "TokenProbe",
-            dependencies: ["IntertwineIdentity", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["IntertwineCrypto", "IntertwineIdentity", "IntertwinePrimitives"],
             path: "Tests/TokenProbe"),
         .testTarget(
             name: "PrimitivesTests",
-            dependencies: ["IntertwinePrimitives", "IntertwineSigning", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+            dependencies: ["IntertwineCrypto", "IntertwinePrimitives", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
         .testTarget(
             name: "IdentityTests",
             dependencies: [
-                "IntertwineFetch", "IntertwineIdentity", "IntertwinePrimitives", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "JWTKit", package: "jwt-kit"),
+                "IntertwineCrypto", "IntertwineFetch", "IntertwineIdentity", "IntertwinePrimitives", "TestSupport",
             ]),
         .testTarget(
             name: "FeedTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineConformance", "IntertwineFeed", "IntertwineItems", "IntertwineJSON",
+                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineJSON",
                 "IntertwineKinds", "IntertwineLedger", "IntertwinePrimitives", "TestSupport",
             ]),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineHTTPServer", "HTTPProbe", "TestSupport",
+                "IntertwineEventLoop", "IntertwineHTTPServer", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -431,7 +358,7 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineConformance", "IntertwineFeed", "IntertwineItems", "IntertwineLedger",
+                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineLedger",
                 "IntertwinePostgreSQL", "IntertwineStorage", "IntertwineStorageCore", "StorageVictim", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -440,7 +367,6 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "IntertwineItems", "IntertwineLedger", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -459,7 +385,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "ExtensionProbe", "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch",
+                "ExtensionProbe", "HTTPProbe", "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed",
+                "IntertwineFetch",
                 "IntertwineHTTPServer",
                 "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability",
                 "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
@@ -472,14 +399,13 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "intertwine", "intertwine-image-worker", "kitchen-app", "news-feed", "recipe-feed", "sample-origin",
-                .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+                "IntertwineCrypto", "TestSupport", "intertwine", "intertwine-image-worker", "news-feed", "recipe-feed", "sample-origin",
             ]),
     ]
 )
 
 // One loop for the settings of all Swift targets.
-let inC = ["CAllocationCount", "CIntertwineLinux", "CImageSandbox"]
+let inC = ["CAllocationCount", "CEmbeddedFiles", "CIntertwineLinux", "CImageSandbox"]
 for target in package.targets where target.type != .system && !inC.contains(target.name) {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
@@ -491,36 +417,19 @@ for target in package.targets where target.type != .system && !inC.contains(targ
     ]
 }
 
-// Only enabled traits have dependencies. An app with the client resolves none, and a program with a product that is taken alone resolves those of
-// its targets.
-let productOfTrait = ["HTTPServer": "IntertwineHTTPServer", "Images": "IntertwineImages", "Cells": "IntertwineCells"]
-let dependencyNames = Dictionary(
-    uniqueKeysWithValues: package.targets.map { target in
-        let names = target.dependencies.compactMap { dependency in
-            switch dependency {
-            case .targetItem(let name, _), .byNameItem(let name, _): name
-            default: nil
-            }
-        }
-        return (target.name, names)
-    })
-/// Returns the names of a target and of all targets that it depends on.
-func closure(of target: String) -> Set<String> {
-    dependencyNames[target, default: []].reduce(into: [target]) { $0.formUnion(closure(of: $1)) }
-}
-let targetsOfTrait = productOfTrait.mapValues(closure)
+// Only enabled traits have dependencies. An app with the client resolves none.
 for target in package.targets {
-    let traits = targetsOfTrait.filter { $0.value.contains(target.name) }.keys
     target.dependencies = target.dependencies.map { dependency in
         guard case .productItem(let name, let package?, _, _) = dependency else { return dependency }
-        return .product(name: name, package: package, condition: .when(traits: Set(traits).union(["Server"])))
+        return .product(name: name, package: package, condition: .when(traits: ["Server"]))
     }
 }
 
-// Full RELRO: the tables of the dynamic linker are read-only once a program has started. Only for programs, because the package manager refuses
-// unsafe flags in libraries of other packages.
-for target in package.targets where ["intertwine", "intertwine-image-worker"].contains(target.name) {
-    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-Xlinker", "-znow"])]
+// lld links faster, and Full RELRO makes the tables of the dynamic linker read-only once a program has started. Only for programs, because the package
+// manager refuses unsafe flags in libraries of other packages.
+for target in package.targets where target.type == .executable || target.isTest {
+    let hardening = ["intertwine", "intertwine-image-worker"].contains(target.name) ? ["-Xlinker", "-znow"] : []
+    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-use-ld=lld"] + hardening)]
 }
 
 // The container image is built without tests, examples and the client for apps.
@@ -531,6 +440,11 @@ package.targets.removeAll { target in
 package.products.removeAll { product in
     guard let library = product as? Product.Library else { return false }
     return !library.targets.allSatisfy { name in package.targets.contains { $0.name == name } }
+}
+
+// `make test-module` builds the tests that it runs, and no others.
+if let names = Context.environment["INTERTWINE_TESTS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.isTest && !names.contains($0.name) }
 }
 
 // It builds the dependencies in a layer of their own, before there are sources, with an empty target that names them all.

@@ -56,33 +56,6 @@ func missing<Value>() -> Value { fatalError() }
     }
 #endif
 
-#if IntertwineConformance
-    import IntertwineItems
-    @_exported import IntertwineStorage
-    @_exported import Testing
-
-    var items: [FeedItem] { fatalError() }
-
-    struct MyStore: FeedStore {
-        var version: StoreVersion { fatalError() }
-
-        init(_ items: [FeedItem]) {}
-
-        func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool { fatalError() }
-
-        func read<Value: Sendable>(
-            for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
-        ) async throws -> Value { fatalError() }
-
-        func read<Value: Sendable>(
-            for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
-            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
-        ) -> @Sendable () -> Void { fatalError() }
-
-        func checkReady() async throws {}
-    }
-#endif
-
 #if IntertwineEventLoop
     import IntertwineEventLoop
 

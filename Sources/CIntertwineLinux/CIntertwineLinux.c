@@ -4,11 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/inet_diag.h>
-#include <linux/netlink.h>
 #include <linux/openat2.h>
-#include <linux/rtnetlink.h>
-#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -92,93 +88,6 @@ int clinux_pipe(int ends[2]) {
 int clinux_unsent(int descriptor) {
     int bytes = 0;
     return ioctl(descriptor, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
-}
-
-static void place_end(const struct sockaddr_storage *end, __be16 *port, __be32 address[4]) {
-    if (end->ss_family == AF_INET) {
-        const struct sockaddr_in *four = (const struct sockaddr_in *)end;
-        *port = four->sin_port;
-        memcpy(address, &four->sin_addr, sizeof four->sin_addr);
-    } else {
-        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)end;
-        *port = six->sin6_port;
-        memcpy(address, &six->sin6_addr, sizeof six->sin6_addr);
-    }
-}
-
-// The kernel's state of a local socket (sock_diag(7)).
-struct found_socket {
-    struct inet_diag_msg message;
-    // The sides that the program has closed: 1 receiving, 2 sending; both after a close of the descriptor.
-    int closed_sides;
-};
-
-// Finds the local socket with these two addresses. Returns false if there is none or the kernel does not report it.
-static bool find_socket(const struct sockaddr_storage *own, const struct sockaddr_storage *other, struct found_socket *found) {
-    if (own->ss_family != AF_INET && own->ss_family != AF_INET6) return false;
-    struct {
-        struct nlmsghdr header;
-        struct inet_diag_req_v2 request;
-    } question = {
-        .header = {.nlmsg_len = sizeof question, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
-        .request = {
-            .sdiag_family = (__u8)own->ss_family,
-            .sdiag_protocol = IPPROTO_TCP,
-            .id = {.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
-        },
-    };
-    place_end(own, &question.request.id.idiag_sport, question.request.id.idiag_src);
-    place_end(other, &question.request.id.idiag_dport, question.request.id.idiag_dst);
-    int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-    if (netlink < 0) return false;
-    // The kernel answers before send returns.
-    struct {
-        struct nlmsghdr header;
-        struct inet_diag_msg message;
-        char rest[2048];
-    } answer;
-    ssize_t count = -1;
-    if (send(netlink, &question, sizeof question, 0) == (ssize_t)sizeof question) count = recv(netlink, &answer, sizeof answer, 0);
-    close(netlink);
-    if (count < (ssize_t)(sizeof answer.header + sizeof answer.message) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return false;
-    found->message = answer.message;
-    found->closed_sides = 3;
-    // A socket in TIME_WAIT has no attributes.
-    unsigned int length = answer.header.nlmsg_len < count ? answer.header.nlmsg_len : (unsigned int)count;
-    int rest = (int)length - (int)NLMSG_LENGTH(sizeof answer.message);
-    struct rtattr *attribute = (struct rtattr *)((char *)&answer + NLMSG_LENGTH(sizeof answer.message));
-    for (; RTA_OK(attribute, rest); attribute = RTA_NEXT(attribute, rest)) {
-        if (attribute->rta_type == INET_DIAG_SHUTDOWN && RTA_PAYLOAD(attribute) >= 1) found->closed_sides = *(unsigned char *)RTA_DATA(attribute);
-    }
-    return true;
-}
-
-// Finds the peer of a connection, if the peer is a local socket.
-static bool find_peer(int descriptor, struct found_socket *found) {
-    struct sockaddr_storage own, peer;
-    socklen_t own_length = sizeof own, peer_length = sizeof peer;
-    if (getsockname(descriptor, (struct sockaddr *)&own, &own_length) < 0) return false;
-    if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) < 0) return false;
-    // A listening socket can have the same address.
-    return find_socket(&peer, &own, found) && found->message.idiag_state != TCP_LISTEN;
-}
-
-int clinux_peer_unread(int descriptor) {
-    struct found_socket found;
-    if (!find_peer(descriptor, &found)) return 0;
-    return found.message.idiag_rqueue > INT_MAX ? INT_MAX : (int)found.message.idiag_rqueue;
-}
-
-int clinux_peer_closed_sides(int descriptor) {
-    struct found_socket found;
-    return find_peer(descriptor, &found) ? found.closed_sides : -1;
-}
-
-bool clinux_sees_peers(int listener) {
-    struct sockaddr_storage own;
-    socklen_t length = sizeof own;
-    struct found_socket found;
-    return getsockname(listener, (struct sockaddr *)&own, &length) == 0 && find_socket(&own, &own, &found);
 }
 
 void clinux_trim(void) {

@@ -122,9 +122,6 @@ extension CellContext {
     /// ```
     public func knows(_ cell: CellIdentifier) -> Bool { lacking.map { !$0.contains(cell) } ?? true }
 
-    /// True if the client supports these types of bindings.
-    package func knows(bindings types: Set<String>) -> Bool { lacking.map { types.allSatisfy($0.types.knows(binding:)) } ?? true }
-
     package func clickToken(of cell: String) -> String {
         tokens.click(cell: cell, slot: slot, page: page, showing: impression, now: now)
     }

@@ -96,11 +96,6 @@ public struct CellFactories: Sendable {
         change { $0.content.insert(form) }
     }
 
-    /// Returns the known item types of content that a layout does not show.
-    package func unshownForms(in layout: CellLayout) -> Set<ItemType> {
-        tables.content.filter { self[$0, layout] == nil }
-    }
-
     /// The factory of an item type in a layout; nil if none is registered.
     ///
     /// ```swift
@@ -209,13 +204,11 @@ public struct CellFactories: Sendable {
     /// ```
     ///
     /// - Throws: ``CellFactoryError/noFactory(_:)``, ``CellFactoryError/ambiguousID(_:)``, ``CellFactoryError/unknownToClient(_:)``,
-    ///   ``CellFactoryError/unknownTypes(_:in:)``, or the error of the factory for an item that it cannot read.
+    ///   or the error of the factory for an item that it cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let (registration, cell) = try registration(for: item, in: context.layout)
         var viewModel = try registration.factory.makeViewModel(for: item, cell: cell, in: context)
         guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
-        let missing = context.missingTypes(of: viewModel)
-        guard missing.isEmpty else { throw CellFactoryError.unknownTypes(missing, in: viewModel.identifier) }
         if let disclosure = context.disclosure, let command = viewModel.commands[.configuration] as? BindCommand {
             viewModel.commands[.configuration] = BindCommand(command.bindings + [disclosure.binding])
         }
@@ -236,7 +229,7 @@ public struct CellFactories: Sendable {
         let (registration, cell) = try registration(for: item, in: context.layout)
         return try registration.factory.companions.compactMap { name in
             try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context).flatMap {
-                context.knows($0) && context.missingTypes(of: $0).isEmpty ? $0 : nil
+                context.knows($0) ? $0 : nil
             }
         }
     }
@@ -262,9 +255,6 @@ extension CellContext {
     fileprivate func knows(_ viewModel: CellViewModel) -> Bool {
         lacking == nil || knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
     }
-
-    /// Returns the types of bindings and actions in a cell that the client does not support.
-    fileprivate func missingTypes(of viewModel: CellViewModel) -> [String] { lacking?.types.missing(in: viewModel) ?? [] }
 }
 
 /// An error in a registration, or the reason why a cell cannot be made.
@@ -273,8 +263,6 @@ public enum CellFactoryError: Error, Sendable, Hashable {
     case noFactory(ItemType)
     /// The client supports none of the cells that can show the item. The value is the identifier of the first of them.
     case unknownToClient(String)
-    /// The cell contains bindings or actions of types that the client does not support.
-    case unknownTypes([String], in: String)
     /// A factory is already registered for the item type and the layout.
     case registeredTwice(ItemType)
     /// Another kind uses the prefix, or the kind already has a different prefix.
@@ -295,8 +283,6 @@ extension CellFactoryError: CustomStringConvertible {
         switch self {
         case .noFactory(let form): "no factory makes a cell of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .unknownToClient(let identifier): "the client supports neither \(identifier) nor its replacement"
-        case .unknownTypes(let types, let identifier):
-            "the client does not support \(types.joined(separator: ", ")), which \(identifier) has"
         case .registeredTwice(let form):
             "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"

@@ -29,7 +29,7 @@ package struct DeclaredAds: Sendable, Hashable {
     /// On each page.
     package var perPage: Int?
     package var rule: PlacementRule?
-    /// True if midpoint and numbers apply to the whole feed.
+    /// True if the numbers of `at` apply to the whole feed.
     package var isOfFeed: Bool?
 
     package init(perPage: Int? = nil, rule: PlacementRule? = nil, isOfFeed: Bool? = nil) {

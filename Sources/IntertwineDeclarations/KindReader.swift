@@ -200,7 +200,7 @@ extension KindReader {
     /// field.
     private func bindings(_ node: YAMLNode) throws(ConfigurationError) -> [BindingDeclaration] {
         let forms = BindingDeclaration.BindingFormat.allCases.map(\.rawValue)
-        let shown = ["size", "fit", "focus", "initials", "alt"]
+        let shown = ["size", "fit", "focus", "alt"]
         var faults = ErrorCollector()
         let bindings = try node.members("the parts of the cell").compactMap { part, node in
             faults.collect { () throws(ConfigurationError) in
@@ -215,8 +215,7 @@ extension KindReader {
                 }
                 return BindingDeclaration(
                     part, form, try source.localizedText("a field, or a template", in: languages),
-                    image: try image(
-                        size: members["size"], fit: members["fit"], focus: members["focus"], initials: members["initials"]),
+                    image: try image(size: members["size"], fit: members["fit"], focus: members["focus"]),
                     alternative: try members["alt"].map { (alt) throws(ConfigurationError) in
                         alt.isEmptyText ? LocalizedText("") : try alt.localizedText("a field, a template, or \"\"", in: languages)
                     })
@@ -232,29 +231,26 @@ extension KindReader {
     private static let imageSizes = "cell, 150x100 in points, 100%x50% of the cell's width and height, or 60% of its height for a square"
 
     /// - Parameter size: nil for the original.
-    private func image(
-        size: YAMLNode?, fit: YAMLNode?, focus: YAMLNode?, initials: YAMLNode?
-    ) throws(ConfigurationError) -> ImageDeclaration? {
+    private func image(size: YAMLNode?, fit: YAMLNode?, focus: YAMLNode?) throws(ConfigurationError) -> ImageDeclaration? {
         guard let size else {
-            if let stray = fit ?? focus ?? initials {
+            if let stray = fit ?? focus {
                 throw stray.error("without a size the original is served; set one: \(Self.imageSizes)")
             }
             return nil
         }
         let rule = try self.rule(size)
-        let name = try initials?.text("a text field")
         let way = try fit.map { (node) throws(ConfigurationError) in (try node.text("fill or fit"), node) } ?? ("fill", size)
         guard ["fill", "fit"].contains(way.0) else { throw way.1.notAllowed(way.0, "fill, fit") }
         if way.0 == "fit" {
             if let focus { throw focus.error("an image with fit is not cropped, so it has no focus") }
-            return ImageDeclaration(rule, .fit, name: name)
+            return ImageDeclaration(rule, .fit)
         }
-        guard let focus else { return ImageDeclaration(rule, name: name) }
+        guard let focus else { return ImageDeclaration(rule) }
         let words = try focus.texts("centre, attention, or two number fields")
         switch words {
-        case ["centre"]: return ImageDeclaration(rule, name: name)
-        case ["attention"]: return ImageDeclaration(rule, .attention, name: name)
-        case let fields where fields.count == 2: return ImageDeclaration(rule, .fields(x: fields[0], y: fields[1]), name: name)
+        case ["centre"]: return ImageDeclaration(rule)
+        case ["attention"]: return ImageDeclaration(rule, .attention)
+        case let fields where fields.count == 2: return ImageDeclaration(rule, .fields(x: fields[0], y: fields[1]))
         default: throw focus.notAllowed(words.joined(separator: ", "), "centre, attention, or two number fields such as [face-x, face-y]")
         }
     }

@@ -47,7 +47,7 @@ private struct SourceReader {
     let environment: [String: String]
 
     private static let keys = [
-        "url", "kind", "every", "items", "next", "fields", "headers", "on-error", "removable", "verify", "max-pages", "max-items",
+        "url", "kind", "every", "items", "next", "fields", "headers", "on-error", "removable", "max-pages", "max-items",
         "max-bytes", "deadline",
     ]
 
@@ -73,7 +73,6 @@ private struct SourceReader {
         read("headers") { node throws(ConfigurationError) in source.headers = try headers(node) }
         read("on-error") { node throws(ConfigurationError) in source.policy = try node.choice(BadItemPolicy.self) }
         read("removable") { node throws(ConfigurationError) in source.removable = try share(node) }
-        read("verify") { node throws(ConfigurationError) in source.isVerified = try node.flag() }
         read("max-pages") { node throws(ConfigurationError) in source.pageLimit = try count(node, upTo: 100_000) }
         read("max-items") { node throws(ConfigurationError) in source.itemLimit = try count(node, upTo: 100_000_000) }
         read("max-bytes") { node throws(ConfigurationError) in source.byteLimit = try bytes(node) }

@@ -26,9 +26,10 @@ struct CompactToken {
     /// The maximum number of bytes of a token. Tokens with hundreds of group names have about 10,000.
     static let maximumLength = 16_384
 
-    /// The accepted types in lower case: identity tokens and access tokens (RFC 7519 section 5.1, RFC 9068). Others, such as a
-    /// logout token, may have the issuer's signature but do not identify a sender (RFC 8725 section 3.11).
-    private static let types: Set<String> = ["jwt", "application/jwt", "at+jwt", "application/at+jwt"]
+    /// The accepted types in lower case: identity tokens and access tokens (RFC 7519 section 5.1, RFC 9068), and tokens in this form
+    /// (`JOSE`, RFC 7515 section 4.1.9). Others, such as a logout token, may have the issuer's signature but do not identify a sender (RFC 8725
+    /// section 3.11).
+    private static let types: Set<String> = ["jwt", "application/jwt", "at+jwt", "application/at+jwt", "jose", "application/jose"]
 
     let algorithm: SignatureAlgorithm
     /// The identifier of the key; nil if the token does not name one.

@@ -1,7 +1,6 @@
-internal import Crypto
-internal import FoundationEssentials
+internal import IntertwineCrypto
+internal import IntertwineJSON
 internal import IntertwinePrimitives
-internal import JWTKit
 
 /// The reason for which a document has no usable keys.
 package struct KeyDocumentError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -42,13 +41,13 @@ package struct KeyDocument: Sendable {
     /// more likely, the accepted algorithms do not match the provider.
     ///
     /// - Parameter algorithms: The accepted algorithms.
-    package init(_ bytes: [UInt8], origin: Origin, algorithms: Set<SignatureAlgorithm>) async throws(KeyDocumentError) {
+    package init(_ bytes: [UInt8], origin: Origin, algorithms: Set<SignatureAlgorithm>) throws(KeyDocumentError) {
         let text = String(decoding: bytes, as: UTF8.self)
         let found =
             switch text.first(where: { !$0.isWhitespace }) {
-            case "{": try await Self.jsonKeys(bytes, origin: origin)
-            case "-" where origin == .file: try await Self.pemKeys(text)
-            case _ where origin == .file && algorithms == [.hs256]: [.success(try await Self.secretKey(bytes))] as Found
+            case "{": try Self.jsonKeys(bytes, origin: origin)
+            case "-" where origin == .file: try Self.pemKeys(text)
+            case _ where origin == .file && algorithms == [.hs256]: [.success(try Self.secretKey(bytes))] as Found
             default: throw KeyDocumentError(origin == .file ? Self.otherForm : "is not JSON")
             }
         var (keys, ignored): ([VerificationKey], [String]) = ([], [])
@@ -69,7 +68,7 @@ package struct KeyDocument: Sendable {
     /// Reads a shared secret for HS256.
     ///
     /// A key in PEM, DER or JSON is refused. Why: if a published key were the secret, everybody could sign tokens with it.
-    private static func secretKey(_ bytes: [UInt8]) async throws(KeyDocumentError) -> VerificationKey {
+    private static func secretKey(_ bytes: [UInt8]) throws(KeyDocumentError) -> VerificationKey {
         var secret = bytes[...]
         if secret.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x0D }) {
             while let last = secret.last, last == 0x0A || last == 0x0D { secret.removeLast() }
@@ -78,7 +77,7 @@ package struct KeyDocument: Sendable {
         guard !text.contains("-----BEGIN "), !"{[".contains(text.first { !$0.isWhitespace } ?? " "), !Self.isDER(Array(secret)) else {
             throw KeyDocumentError("is a key in PEM, DER or JSON, not a secret")
         }
-        return try await VerificationKey(secret: Array(secret), id: nil)
+        return try VerificationKey(checked: Array(secret), id: nil)
     }
 
     /// Returns true if bytes are one ASN.1 sequence in DER, as binary keys are.
@@ -95,28 +94,27 @@ package struct KeyDocument: Sendable {
 
     private typealias Found = [Result<VerificationKey, KeyDocumentError>]
 
-    private static func jsonKeys(_ bytes: [UInt8], origin: Origin) async throws(KeyDocumentError) -> Found {
-        let members: [JSONKey?]
-        do {
-            members = try JSONDecoder().decode(JSONKeys.self, from: Data(bytes)).keys
-        } catch {
+    private static func jsonKeys(_ bytes: [UInt8], origin: Origin) throws(KeyDocumentError) -> Found {
+        guard (try? JSONObject(bytes)) != nil, let document = (try? JSONValue(json: bytes)).flatMap(JSONMembers.init) else {
             throw KeyDocumentError("is not a JSON Web Key or a set of them")
         }
+        let members: [JSONMembers?]
+        switch document["keys"] {
+        case nil: members = [document]
+        case .list(let values): members = values.map(JSONMembers.init)
+        default: throw KeyDocumentError("is not a JSON Web Key or a set of them")
+        }
         guard members.count <= KeySet.maximumKeys * 2 else { throw KeyDocumentError("has more than \(KeySet.maximumKeys) keys") }
-        var found: Found = []
-        for member in members {
-            do throws(KeyDocumentError) {
+        return members.map { member in
+            Result { () throws(KeyDocumentError) in
                 guard let member else { throw KeyDocumentError("a member is no object") }
-                found.append(.success(try await member.key(origin: origin)))
-            } catch {
-                found.append(.failure(error))
+                return try VerificationKey(member, origin: origin)
             }
         }
-        return found
     }
 
     /// Splits PEM into its blocks and reads each of them.
-    private static func pemKeys(_ text: String) async throws(KeyDocumentError) -> Found {
+    private static func pemKeys(_ text: String) throws(KeyDocumentError) -> Found {
         var found: Found = []
         var rest = text[...]
         while let start = rest.firstRange(of: "-----BEGIN ") {
@@ -126,11 +124,7 @@ package struct KeyDocument: Sendable {
                 throw KeyDocumentError("has an incomplete PEM block")
             }
             let block = String(rest[start.lowerBound..<close.upperBound])
-            do throws(KeyDocumentError) {
-                found.append(.success(try await VerificationKey(pem: block)))
-            } catch {
-                found.append(.failure(error))
-            }
+            found.append(Result { () throws(KeyDocumentError) in try VerificationKey(pem: block) })
             rest = rest[close.upperBound...]
         }
         guard !found.isEmpty else { throw KeyDocumentError("has no keys") }
@@ -138,131 +132,85 @@ package struct KeyDocument: Sendable {
     }
 }
 
+/// The members of a JSON object. A member that has another type than expected is absent.
+private struct JSONMembers {
+    private let members: [JSONValue.Member]
+
+    /// Returns nil for a value that is no object.
+    init?(_ value: JSONValue) {
+        guard case .object(let members) = value else { return nil }
+        self.members = members
+    }
+
+    subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
+
+    func text(_ name: String) -> String? { if case .text(let text)? = self[name] { text } else { nil } }
+
+    /// Returns the bytes of a member in base64url without padding (RFC 7518 section 2).
+    func bytes(_ name: String) -> [UInt8]? { text(name).flatMap { Base64URL.decode($0.utf8) } }
+
+    /// Returns the texts of a list; nil if there is none, or it contains another value.
+    func texts(_ name: String) -> [String]? {
+        guard case .list(let values)? = self[name] else { return nil }
+        let texts = values.compactMap { if case .text(let text) = $0 { text } else { nil } }
+        return texts.count == values.count ? texts : nil
+    }
+}
+
 extension VerificationKey {
     /// Creates a key for HS256.
-    convenience init(secret: [UInt8], id: String?) async throws(KeyDocumentError) {
+    ///
+    /// - Throws: ``KeyDocumentError`` if the secret is too short.
+    fileprivate convenience init(checked secret: [UInt8], id: String?) throws(KeyDocumentError) {
         guard secret.count >= KeyDocument.shortestSecret else {
             throw KeyDocumentError("is shorter than \(KeyDocument.shortestSecret) bytes, which HS256 requires")
         }
-        let text = SHA256.hash(data: secret).description
-        try await self.init(.hs256, id: id, text: text) { await $0.add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256) }
+        self.init(secret: secret, id: id)
     }
 
     /// Creates a key from a public key or a certificate.
-    fileprivate convenience init(pem: String) async throws(KeyDocumentError) {
+    fileprivate convenience init(pem: String) throws(KeyDocumentError) {
         guard !pem.contains("PRIVATE KEY-----") else { throw KeyDocumentError("has a private key; verification needs the public key only") }
-        let isCertificate = pem.hasPrefix("-----BEGIN CERTIFICATE-----")
-        if let key = try? isCertificate ? ES256PublicKey(certificate: pem) : ES256PublicKey(pem: pem) {
-            try await self.init(.es256, id: nil, text: key.pemRepresentation) { await $0.add(ecdsa: key) }
-        } else if !isCertificate, let key = try? EdDSA.PublicKey(pem: pem) {
-            try await self.init(.edDSA, id: nil, text: key.pemRepresentation) { await $0.add(eddsa: key) }
-        } else if let key = try? isCertificate ? Insecure.RSA.PublicKey(certificatePEM: pem) : Insecure.RSA.PublicKey(pem: pem) {
-            try await self.init(.rs256, id: nil, text: key.pemRepresentation) { await $0.add(rsa: key, digestAlgorithm: .sha256) }
-        } else {
-            throw KeyDocumentError("a PEM block is no public key of RSA (2048 bits or more), P-256 or Ed25519, and no certificate of one")
+        guard let key = PublicKey(pem: pem) else {
+            throw KeyDocumentError("a PEM block is no public key of RSA (2048 to 8192 bits), P-256 or Ed25519, and no certificate of one")
         }
+        self.init(key, id: nil)
     }
 
-    /// Creates the verifier of a key with the library.
-    ///
-    /// The library's collection is an actor and its verification is asynchronous. Its algorithms verify synchronously, so a
-    /// collection is used only to create one.
-    fileprivate convenience init(
-        _ algorithm: SignatureAlgorithm, id: String?, text: String, _ add: (JWTKeyCollection) async throws -> Void
-    ) async throws(KeyDocumentError) {
-        do {
-            let collection = JWTKeyCollection()
-            try await add(collection)
-            let verifier = try await collection.getKey()
-            guard verifier.name == algorithm.rawValue else { throw KeyDocumentError("a key is not for \(algorithm.rawValue)") }
-            self.init(Material(id: id, algorithm: algorithm, text: text), verifier: verifier)
-        } catch {
-            throw (error as? KeyDocumentError) ?? KeyDocumentError("a key of type \(algorithm.rawValue) is invalid")
-        }
-    }
-}
-
-/// A set of JSON Web Keys, or one key.
-private struct JSONKeys: Decodable {
-    private enum CodingKeys: String, CodingKey { case keys }
-
-    /// A member of a set; nil if it is no object.
-    private struct Member: Decodable {
-        var key: JSONKey?
-
-        init(from decoder: any Decoder) { key = try? JSONKey(from: decoder) }
-    }
-
-    /// The keys; nil for a member that is no object.
-    var keys: [JSONKey?]
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        keys = container.contains(.keys) ? try container.decode([Member].self, forKey: .keys).map(\.key) : [try JSONKey(from: decoder)]
-    }
-}
-
-/// A JSON Web Key. A member of a set that the library cannot read does not make the set unreadable.
-private struct JSONKey: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case type = "kty"
-        case id = "kid"
-        case algorithm = "alg"
-        case use, curve = "crv", secret = "k", privatePart = "d", operations = "key_ops"
-    }
-
-    private var type: String?
-    private var id: String?
-    private var algorithm: String?
-    private var use: String?
-    private var operations: [String]?
-    private var curve: String?
-    private var secret: String?
-    private var isPrivate: Bool
-    private var key: JWK?
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        func text(_ name: CodingKeys) -> String? { try? container.decode(String.self, forKey: name) }
-        (type, id, algorithm, use) = (text(.type), text(.id), text(.algorithm), text(.use))
-        (curve, secret) = (text(.curve), text(.secret))
-        operations = try? container.decode([String].self, forKey: .operations)
-        isPrivate = container.contains(.privatePart)
-        key = try? JWK(from: decoder)
-    }
-
-    func key(origin: KeyDocument.Origin) async throws(KeyDocumentError) -> VerificationKey {
+    /// Creates a key from a JSON Web Key (RFC 7517).
+    fileprivate convenience init(_ jwk: JSONMembers, origin: KeyDocument.Origin) throws(KeyDocumentError) {
+        let id = jwk.text("kid")
         let name = id.map { "key '\($0)'" } ?? "a key without kid"
-        guard !isPrivate else { throw KeyDocumentError("\(name) is private; verification needs the public key only") }
-        guard use == nil || use == "sig", operations?.contains("verify") ?? true else {
+        guard jwk["d"] == nil else { throw KeyDocumentError("\(name) is private; verification needs the public key only") }
+        guard jwk.text("use") ?? "sig" == "sig", jwk.texts("key_ops")?.contains("verify") ?? true else {
             throw KeyDocumentError("\(name) is not for signatures")
         }
-        guard let type = supported, algorithm == nil || algorithm == type.rawValue else {
+        let type: SignatureAlgorithm? =
+            switch (jwk.text("kty"), jwk.text("crv")) {
+            case ("RSA", _): .rs256
+            case ("EC", "P-256"): .es256
+            case ("OKP", "Ed25519"): .edDSA
+            case ("oct", _): .hs256
+            default: nil
+            }
+        guard let type, jwk.text("alg") ?? type.rawValue == type.rawValue else {
             throw KeyDocumentError("\(name) is not for RS256, ES256, EdDSA or HS256")
         }
-        if type == .hs256 {
+        func part(_ member: String) throws(KeyDocumentError) -> [UInt8] {
+            guard let bytes = jwk.bytes(member) else { throw KeyDocumentError("\(name) has no valid value (\(member))") }
+            return bytes
+        }
+        let key: PublicKey?
+        switch type {
+        case .rs256: key = PublicKey(modulus: try part("n"), exponent: try part("e"))
+        case .es256: key = PublicKey(x: try part("x"), y: try part("y"))
+        case .edDSA: key = PublicKey(ed25519: try part("x"))
+        case .hs256:
             guard origin == .file else { throw KeyDocumentError("\(name) is a secret, and was published") }
-            guard let bytes = secret.flatMap({ Base64URL.decode($0.utf8) }) else {
-                throw KeyDocumentError("\(name) has no valid value (k)")
-            }
-            return try await VerificationKey(secret: bytes, id: id)
+            try self.init(checked: try part("k"), id: id)
+            return
         }
-        guard var key else { throw KeyDocumentError("\(name) is invalid") }
-        key.algorithm = JWK.Algorithm(rawValue: type.rawValue)
-        // The collection requires an identifier.
-        key.keyIdentifier = JWKIdentifier(string: "")
-        let text = [key.modulus, key.exponent, key.x, key.y].map { $0 ?? "" }.joined(separator: " ")
-        return try await VerificationKey(type, id: id, text: text) { [key] collection in try await collection.add(jwk: key) }
-    }
-
-    /// The algorithm that the type of the key allows.
-    private var supported: SignatureAlgorithm? {
-        switch (type, curve) {
-        case ("RSA", _): .rs256
-        case ("EC", "P-256"): .es256
-        case ("OKP", "Ed25519"): .edDSA
-        case ("oct", _): .hs256
-        default: nil
-        }
+        guard let key else { throw KeyDocumentError("\(name) is no valid public key for \(type.rawValue)") }
+        self.init(key, id: id)
     }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineCrypto
 internal import Synchronization
 
 /// The SHA-256 digest of a token. The cache stores digests, so that memory holds no credentials.
@@ -6,9 +6,7 @@ struct TokenDigest: Hashable, Sendable {
     private let bytes: SHA256Digest
 
     init(_ token: Span<UInt8>) {
-        var hash = SHA256()
-        token.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        bytes = hash.finalize()
+        bytes = token.withUnsafeBytes { SHA256.hash(data: $0) }
     }
 
     /// The digest is uniformly distributed, so its first word suffices for the hash.

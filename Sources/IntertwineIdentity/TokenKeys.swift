@@ -137,7 +137,7 @@ package final class TokenKeys: Sendable {
     private func load(_ fetch: Fetch) async -> Event {
         let document: KeyDocument
         do {
-            document = try await KeyDocument(try await fetch(), origin: origin, algorithms: algorithms)
+            document = try KeyDocument(try await fetch(), origin: origin, algorithms: algorithms)
         } catch {
             return .failed("\(error)", keepsKeys: current?.keys.isEmpty == false)
         }

@@ -1,5 +1,4 @@
-internal import FoundationEssentials
-internal import JWTKit
+internal import IntertwineCrypto
 internal import Synchronization
 
 /// A key that verifies signatures of one algorithm. Binding key and algorithm rules out that a public RSA key verifies as an HMAC
@@ -12,16 +11,34 @@ package final class VerificationKey: Sendable {
     struct Material: Hashable {
         var id: String?
         var algorithm: SignatureAlgorithm
-        /// The key in one of its text forms; of a secret, a digest.
-        var text: String
+        /// The SHA-256 of the key.
+        var digest: SHA256Digest
+    }
+
+    private enum Verifier {
+        case secret(HMACSHA256)
+        case publicKey(PublicKey)
     }
 
     let material: Material
-    private let verifier: any JWTAlgorithm
+    private let verifier: Verifier
     private let revoked = Atomic(false)
 
-    init(_ material: Material, verifier: any JWTAlgorithm) {
-        (self.material, self.verifier) = (material, verifier)
+    /// Creates a key for HS256.
+    init(secret: [UInt8], id: String?) {
+        material = Material(id: id, algorithm: .hs256, digest: SHA256.hash(data: secret))
+        verifier = .secret(HMACSHA256(key: secret))
+    }
+
+    init(_ key: PublicKey, id: String?) {
+        let algorithm: SignatureAlgorithm =
+            switch key.algorithm {
+            case .rs256: .rs256
+            case .es256: .es256
+            case .edDSA: .edDSA
+            }
+        material = Material(id: id, algorithm: algorithm, digest: SHA256.hash(data: key.der))
+        verifier = .publicKey(key)
     }
 
     /// The identifier (`kid`); nil for a key that verifies tokens with any identifier or none.
@@ -35,7 +52,10 @@ package final class VerificationKey: Sendable {
 
     /// Returns true if a signature was made by the owner of the key.
     func isValid(_ signature: [UInt8], of signed: ArraySlice<UInt8>) -> Bool {
-        (try? verifier.verify(signature, signs: signed)) ?? false
+        switch verifier {
+        case .secret(let secret): SHA256Digest(signature) == signed.withUnsafeBytes { secret.code(of: $0) }
+        case .publicKey(let key): key.isValid(signature, of: signed)
+        }
     }
 }
 

@@ -52,7 +52,7 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         var chosen: DeclaredCell?
         for cell in declared[companion] ?? [] where chosen == nil {
             guard try cell.conditions.allSatisfy({ try $0.isSatisfied(by: values) }) else { continue }
-            if context.knows(cell.identifier), context.knows(bindings: cell.types) { chosen = cell } else { unknown = unknown ?? cell }
+            if context.knows(cell.identifier) { chosen = cell } else { unknown = unknown ?? cell }
         }
         guard let cell = chosen ?? unknown else { return nil }
         let size = cell.size.size(width: context.width)
@@ -77,8 +77,6 @@ struct DeclaredCell: Sendable {
     let bindings: [DeclaredBinding]
     /// The name of the companion, or nil for a primary cell.
     let companion: String?
-    /// The types of the bindings.
-    let types: Set<String>
 
     /// Returns the bindings that fill the cell.
     ///

@@ -51,7 +51,7 @@ struct FieldValues {
             if let x = point.0, let y = point.1 { fit = .fill(.point(x: x, y: y)) } else { fit = .fill(.attention) }
         }
         var shape = shown.rule.shape(in: cell, fit)
-        (shape.part, shape.name) = (shown.part, try shown.name.flatMap { (name) throws(ItemError) in try text(name) })
+        shape.part = shown.part
         return context.links.image(source, shape, scale: context.scale, now: context.now)
     }
 }
@@ -100,7 +100,6 @@ struct ImageReference: Sendable {
     let rule: ImageSizing
     let fit: Fit
     let part: String
-    let name: FieldReference?
 }
 
 /// The source of the value of a part.

@@ -104,8 +104,7 @@ extension KindCompiler {
         guard (1...999).contains(cell.version) else { throw KindError(path, "version is a whole number from 1 to 999") }
         return DeclaredCell(
             identifier: CellIdentifier(cell.identifier, version: cell.version), size: cell.size, conditions: conditions,
-            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion,
-            types: Set(cell.bindings.map(\.form.type)))
+            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion)
     }
 
     private func check(_ size: SizeRule, at path: [String]) throws(KindError) {
@@ -223,8 +222,7 @@ extension KindCompiler {
         case .attention: fit = .fill(.attention)
         case .fields(let x, let y): fit = .fields(x: try reference(x, [.number], at: []), y: try reference(y, [.number], at: []))
         }
-        let name = try image.name.map { (name) throws(KindError) in try reference(name, [.text], at: []) }
-        return ImageReference(rule: image.rule, fit: fit, part: part, name: name)
+        return ImageReference(rule: image.rule, fit: fit, part: part)
     }
 }
 

@@ -134,13 +134,10 @@ package struct ImageDeclaration: Sendable, Hashable {
 
     package var rule: ImageSizing
     package var fit: Fit
-    /// The field that names the content of the image, or nil.
-    package var name: String?
 
-    package init(_ rule: ImageSizing, _ fit: Fit = .centre, name: String? = nil) {
+    package init(_ rule: ImageSizing, _ fit: Fit = .centre) {
         self.rule = rule
         self.fit = fit
-        self.name = name
     }
 }
 

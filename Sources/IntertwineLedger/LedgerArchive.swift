@@ -20,9 +20,7 @@ package protocol LedgerArchive: Sendable {
     func report(_ question: LedgerReport.Query) async throws -> LedgerReport
 
     /// Adds the events since the last call to the totals that reports read. If it is never called, the next report waits for it.
-    ///
-    /// - Parameter withViewers: true to update the unique-viewer sketches too, which cost more to write.
-    func gatherTotals(withViewers: Bool) async throws
+    func gatherTotals() async throws
 
     /// Returns at most `limit` events after a sequence number (0: from the start), in commit order.
     func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]

@@ -36,17 +36,12 @@ package struct LedgerReport: Sendable, Hashable {
         package var and: Grouping?
         /// The prefixes of the cell ids of ads, without the colon.
         package var prefixes: [String]
-        /// A Boolean value indicating whether the report estimates unique viewers.
-        package var countsViewers: Bool
 
-        package init(
-            days: ClosedRange<Int>, by: Grouping, and: Grouping? = nil, prefixes: [String] = ["ad"], countsViewers: Bool = false
-        ) {
+        package init(days: ClosedRange<Int>, by: Grouping, and: Grouping? = nil, prefixes: [String] = ["ad"]) {
             self.days = days
             self.by = by
             self.and = and
             self.prefixes = prefixes
-            self.countsViewers = countsViewers
         }
 
         package var groupings: [Grouping] { [by] + [and].compactMap { $0 } }
@@ -59,12 +54,8 @@ package struct LedgerReport: Sendable, Hashable {
             if and == .choice || by == .choice && and.map({ $0 != .day }) ?? false {
                 return "A report by choice has day as its second grouping, or none."
             }
-            if countsViewers, by == .choice { return "Viewers are not estimated by choice." }
             if and == by { return "A report needs two different groupings, or one." }
             if and != nil, groupings.contains(where: \.isOfVerdicts) { return "A report by verdict or reason has no second grouping." }
-            if countsViewers, by.isOfVerdicts || and.map({ $0 != .day && by != .day || groupings.contains(.hour) }) ?? false {
-                return "Viewers are estimated by one grouping but verdict and reason, or by one and day."
-            }
             return nil
         }
     }
@@ -102,16 +93,13 @@ package struct LedgerReport: Sendable, Hashable {
         package var second: Key?
         /// The number of counted events of each kind. In reports by verdict, the number of events with the verdict.
         package var counts: [LedgerEvent.Kind: Int]
-        /// The estimated number of unique viewers with counted impressions (``UniqueViewersSketch``), or nil if the query does not include it.
-        package var viewers: Int?
         /// The current delivery progress of an existing campaign, or nil if the query does not include it.
         package var campaign: CampaignStatistics?
 
-        package init(key: Key, second: Key? = nil, counts: [LedgerEvent.Kind: Int], viewers: Int? = nil) {
+        package init(key: Key, second: Key? = nil, counts: [LedgerEvent.Kind: Int]) {
             self.key = key
             self.second = second
             self.counts = counts
-            self.viewers = viewers
         }
 
         package var keys: [Key] { [key] + [second].compactMap { $0 } }
@@ -165,13 +153,11 @@ extension LedgerReport {
         // The table has the columns of playback events that occur in the report.
         let played = LedgerEvent.Kind.playback.filter { kind in rows.contains { $0.counts[kind] != nil } }
         let counted = LedgerEvent.Kind.allCases + played + ownKinds(question)
-        let viewers = question.countsViewers
-        let names = question.groupings.map(\.rawValue) + (viewers ? ["distinctViewers", "distinctViewersError"] : [])
+        let names = question.groupings.map(\.rawValue)
         let figures = question.includesPace ? CampaignStatistics.columns : []
         return [names + counted.map { "\($0.rawValue)s" } + ["ctr"] + figures]
             + rows.map { row in
-                row.keys.map(\.text) + (viewers ? [String(row.viewers ?? 0), Self.rounded(UniqueViewersSketch.error)] : [])
-                    + counted.map { String(row.counts[$0] ?? 0) } + [row.clickThroughRate.map(Self.rounded) ?? ""]
+                row.keys.map(\.text) + counted.map { String(row.counts[$0] ?? 0) } + [row.clickThroughRate.map(Self.rounded) ?? ""]
                     + (question.includesPace ? row.campaign?.texts ?? figures.map { _ in "" } : [])
             }
     }

@@ -53,7 +53,6 @@ package final class PageMetrics: Sendable {
         for omission in omissions {
             switch omission.reason {
             case .broken: broken.increment()
-            case .unknownTypes(_, let identifier): unknown[identifier, default: 0] += 1
             case .unknownToClient(let identifiers): unknown[identifiers.first ?? "", default: 0] += 1
             case .noFactory: break
             }

@@ -1,6 +1,6 @@
-internal import Crypto
 internal import Glibc
 internal import HTTPTypes
+internal import IntertwineCrypto
 internal import IntertwineHTTPServer
 internal import IntertwineIdentity
 internal import IntertwinePrimitives

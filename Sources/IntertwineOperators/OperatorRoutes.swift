@@ -13,35 +13,34 @@ package import IntertwineSync
 /// The routes of the admin API.
 package struct OperatorRoutes: Sendable {
     /// The store of items; nil if the program has a store of another kind. In that case, no route that writes items is served.
-    private let store: (any ItemStore)?
+    private let store: any ItemStore
     private let location: any ItemLocation
     private let kinds: ItemKinds
     private let described: [any ItemKind]
     private let settings: AdminSettings
-    /// The archive of the ledger; nil if the program has a ledger without totals.
-    private let archive: (any LedgerArchive)?
+    private let archive: any LedgerArchive
     private let prefixes: [String]
     private let figures: @Sendable () async throws -> [String: CampaignStatistics]
     private let images: ImageNetworkManager
-    private let polling: SourcePoller?
+    private let polling: SourcePoller
     private let owners: @Sendable (_ viewer: String) -> [String]
     private let erased: @Sendable (_ viewer: String) -> Void
 
     /// - Parameters:
-    ///   - store: The store of the item routes; nil if no route that writes items is served.
+    ///   - store: The store of the item routes.
     ///   - location: The location of the store.
     ///   - described: The kinds whose schemas the description contains.
-    ///   - archive: The archive of the report routes; nil for no reports.
+    ///   - archive: The archive of the report routes.
     ///   - prefixes: The prefixes of the cell ids of advertisements, before the colon.
     ///   - reportQuery: Returns the delivery statistics of campaigns by their ids.
-    ///   - polling: The synchronization of remote sources; nil if it is not available.
+    ///   - polling: The synchronization of remote sources.
     ///   - owners: Returns the owners under which the idempotency keys of a viewer are stored.
     ///   - onErasure: Called with each erased viewer.
     package init(
-        store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
-        archive: (any LedgerArchive)?, prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
+        store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
+        archive: any LedgerArchive, prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
         images: ImageNetworkManager,
-        polling: SourcePoller?,
+        polling: SourcePoller,
         owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void
     ) {
         (self.store, self.location, self.kinds, self.described, self.settings) = (store, location, kinds, described, settings)
@@ -50,21 +49,15 @@ package struct OperatorRoutes: Sendable {
     }
 
     package var routes: [Route] {
-        var routes: [Route] = []
-        if let store {
-            routes += ItemRoutes(store: store, kinds: kinds, described: described).routes
-            routes += KindRoutes(kinds: kinds).routes
-            routes += TakedownRoutes(store: store, kinds: kinds).routes
-            routes += OperationRoutes(store: store, kinds: kinds).routes
-            routes += ImportRoutes(location: location, kinds: kinds, settings: settings).routes
-        }
-        routes += PurgeRoutes(manager: images).routes
-        if let archive {
-            routes += ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
-            routes += ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
-        }
-        if let polling { routes += SourceRoutes(polling: polling).routes }
-        return routes
+        ItemRoutes(store: store, kinds: kinds, described: described).routes
+            + KindRoutes(kinds: kinds).routes
+            + TakedownRoutes(store: store, kinds: kinds).routes
+            + OperationRoutes(store: store, kinds: kinds).routes
+            + ImportRoutes(location: location, kinds: kinds, settings: settings).routes
+            + PurgeRoutes(manager: images).routes
+            + ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
+            + ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
+            + SourceRoutes(polling: polling).routes
     }
 }
 

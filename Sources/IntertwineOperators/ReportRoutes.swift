@@ -23,8 +23,6 @@ struct ReportRoutes: Sendable {
         var to: String
         var by: String
         var thenBy: String?
-        /// The standard error of the distinct viewers; nil if they are not estimated.
-        var distinctViewersError: Double?
         var rows: [ReportRow]
         /// Campaigns that cannot be shown in the current state; nil if there are none, or if the report is not grouped by campaign alone.
         var blocked: [Blocked]?
@@ -45,17 +43,8 @@ struct ReportRoutes: Sendable {
 
     private enum Format: String, CaseIterable, Sendable { case json, csv }
 
-    private enum DistinctViewers: String, CaseIterable, Sendable { case none, estimated }
-
     private static let thenBy = Parameter.word("thenBy", default: Second.none, "The second grouping of the rows.", example: .hour)
     private static let format = Parameter.word("format", default: Format.json, "The format of the report.", example: .csv)
-    private static let distinctViewers = Parameter.word(
-        "distinctViewers", default: DistinctViewers.none,
-        """
-        `estimated`: rows have the estimated number of distinct named viewers with counted impressions. The standard error is 0.8 %. The report has \
-        one grouping other than `verdict`, `reason` and `choice`, or one and `day`.
-        """,
-        example: DistinctViewers.none)
 
     private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {
         Parameter.text(name, .date, text, example: "\"\(example)\"") { (query) throws(Problem) in
@@ -82,7 +71,7 @@ struct ReportRoutes: Sendable {
             with declared choices; the second grouping can be `day`. Grouped by `campaign` alone, rows also have the current delivery of the campaign, \
             independent of the days.
             """,
-            parameters: [from, to, by, thenBy, distinctViewers, format],
+            parameters: [from, to, by, thenBy, format],
             responses: [
                 .json(
                     .ok, "The report.", .report, [.noStore], orTexts: ["text/csv"],
@@ -104,10 +93,9 @@ struct ReportRoutes: Sendable {
         guard first <= last else { throw Problem.invalidParameters(["from", "to"], .conflict, "from must not be later than to.") }
         let question = LedgerReport.Query(
             days: first...last, by: try request[Self.by], and: LedgerReport.Grouping(rawValue: try request[Self.thenBy].rawValue),
-            prefixes: prefixes, countsViewers: try request[Self.distinctViewers] == .estimated)
+            prefixes: prefixes)
         if let fault = question.error {
-            let other = question.countsViewers ? Self.distinctViewers.description : Self.thenBy.description
-            throw Problem.invalidParameters([Self.by.description.name, other.name], .conflict, fault)
+            throw Problem.invalidParameters([Self.by.description.name, Self.thenBy.description.name], .conflict, fault)
         }
         var report: LedgerReport
         var figures: [String: CampaignStatistics] = [:]
@@ -131,7 +119,6 @@ struct ReportRoutes: Sendable {
         return try .noStore(
             json: Answer(
                 from: Self.text(first), to: Self.text(last), by: question.by.rawValue, thenBy: question.and?.rawValue,
-                distinctViewersError: question.countsViewers ? UniqueViewersSketch.error : nil,
                 rows: rows, blocked: blocked.isEmpty ? nil : blocked))
     }
 
@@ -163,7 +150,6 @@ struct ReportRow: Encodable {
         var row = encoder.container(keyedBy: Name.self)
         try row.encode(keys[0], forKey: Name(stringValue: "key"))
         for (grouping, key) in zip(groupings, keys) { try row.encode(key, forKey: Name(stringValue: grouping.rawValue)) }
-        try row.encodeIfPresent(self.row.viewers, forKey: Name(stringValue: "distinctViewers"))
         try row.encode(
             Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) }), forKey: Name(stringValue: "counts"))
         try row.encodeIfPresent(clickThroughRate, forKey: Name(stringValue: "clickThroughRate"))
@@ -189,7 +175,6 @@ extension Schema {
         .required("to", .date),
         .required("by", .words(LedgerReport.Grouping.self)),
         .optional("thenBy", .words(LedgerReport.Grouping.self), "The second grouping; absent if there is none."),
-        .optional("distinctViewersError", .number(minimum: 0), "The relative standard error of `distinctViewers`."),
         .required("rows", .list(of: .reportRow)),
         .optional(
             "blocked",
@@ -209,7 +194,6 @@ extension Schema {
         .optional("section", .string, "The name; empty without a section."),
         .optional("position", .string, "The index among the cells of the page; empty if the event has no token of a page."),
         .optional("choice", .string, "A field of a slot's input and its value, such as `reason=spam`."),
-        .optional("distinctViewers", .count, "The estimated number of distinct viewers with counted impressions."),
         .optional("day", .date),
         .optional("ad", .string, "The id of the cell."),
         .optional("verdict", .string),

@@ -1,5 +1,5 @@
-internal import Crypto
 package import HTTPTypes
+internal import IntertwineCrypto
 package import IntertwineHTTPServer
 internal import IntertwinePrimitives
 

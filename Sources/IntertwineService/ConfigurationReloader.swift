@@ -77,7 +77,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
 ///
 /// ```swift
 /// let source = ConfigurationSource(file: "feed.yaml") {
-///     try ServiceConfiguration(try await SettingSources(file: "feed.yaml"))
+///     try ServiceConfiguration(try SettingSources(file: "feed.yaml"))
 /// }
 /// let configuration = try await source.read()
 /// try await FeedService.serve(configuration: configuration, logger: logger, reloading: source)

@@ -62,7 +62,7 @@
 @_exported public import struct IntertwineObservability.Telemetry
 @_exported public import struct IntertwineOperators.AdminSettings
 @_exported public import struct IntertwineSettings.StoreSettings
-@_exported public import class IntertwineStorage.SQLiteLedger
+// With it, the initializer of `ItemImport` for a file is visible.
 @_exported public import class IntertwineStorage.SQLiteStore
 @_exported public import class IntertwineStorageCore.ItemImport
 @_exported public import struct Logging.Logger

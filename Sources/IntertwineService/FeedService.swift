@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import IntertwineDeclarations
 package import IntertwineHTTPServer
@@ -46,7 +47,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
 
     /// Builds the service and serves, like ``build(configuration:extensions:telemetry:logger:)`` followed by ``run(reloading:started:)``.
     ///
-    /// The addresses are bound first. Therefore `/healthz` responds while a store is opened, and a start that cannot bind opens no store.
+    /// The addresses are bound first. Therefore a start that cannot bind opens no store, and requests wait while a store is opened.
     ///
     /// ```swift
     /// var configuration = ServiceConfiguration()
@@ -61,14 +62,14 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
         logger: Logger, reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
-        let sockets = try StartingListeners(configuration, logger: logger)
+        let sockets = try BoundSockets(configuration)
         let service: FeedService
         do {
-            service = try await StartingListeners.perform {
+            service = try await DispatchQueue.perform {
                 try build(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
             }
         } catch {
-            await sockets.close()
+            sockets.close()
             throw error
         }
         try await service.run(on: sockets, reloading: reloading, started: started)
@@ -83,7 +84,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     public func run(
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
-        try await run(on: try StartingListeners(live.configuration, logger: logger), reloading: reloading, started: started)
+        try await run(on: try BoundSockets(live.configuration), reloading: reloading, started: started)
     }
 
     /// Serves like ``run(reloading:started:)``, as a service of a `ServiceGroup`. It also ends when the group shuts down.
@@ -94,14 +95,14 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     }
 
     private func run(
-        on sockets: StartingListeners, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
+        on sockets: BoundSockets, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
     ) async throws {
         do {
             try FileDescriptors.require(FileDescriptors.ofServing)
             try await live.checkCurrent()
             for service in parts.tokenServices { try await service.load() }
         } catch {
-            await sockets.close()
+            sockets.close()
             throw error
         }
         // Signals are handled before the first response, because a client that got a response may send one.
@@ -110,16 +111,17 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         let (servers, settings) = (self.listeners.servers, live.configuration.server)
         let (drain, grace) = (settings.shutdownDelay, settings.shutdownTimeout)
         let watchdog = Watchdog(
-            servers.map(\.server), state: parts.state, stopTime: drain + grace,
-            notifier: SystemdNotifier(environment: ProcessInfo.processInfo.environment), logger: logger)
+            servers.map(\.server), stopTime: drain + grace,
+            notifier: SystemdNotifier(environment: ProcessInfo.processInfo.environment))
         let listeners = try await Listeners(
             servers: servers, on: sockets, state: parts.state, drain: drain, grace: grace, prepare: prepare
         ) { addresses in
             watchdog.ready()
             started(addresses)
+        } stopping: {
+            watchdog.stopping()
         }
-        try watchdog.start()
-        defer { watchdog.stop() }
+        defer { watchdog.stopped() }
         var services = [watchdog] + background + [listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }
         // Without an explicit name, a service is described by all its contents.
@@ -130,7 +132,6 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
                 if signal == .sighup {
                     hangUp.yield()
                 } else {
-                    watchdog.stopping()
                     await group.triggerGracefulShutdown()
                 }
             }

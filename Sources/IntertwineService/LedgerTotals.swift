@@ -6,19 +6,15 @@ struct LedgerTotals: PeriodicService {
     private let archive: any LedgerArchive
     private let logger: Logger
     let interval = Duration.seconds(10)
-    /// The number of rounds between writes of viewer sketches. Why: they are rewritten as a whole.
-    private let viewersEvery = 6
-    private var round = 0
 
     init(archive: any LedgerArchive, logger: Logger) {
         self.archive = archive
         self.logger = logger
     }
 
-    mutating func perform() async {
-        round += 1
+    func perform() async {
         do {
-            try await archive.gatherTotals(withViewers: round.isMultiple(of: viewersEvery))
+            try await archive.gatherTotals()
         } catch is CancellationError {
             // The events are added after the next start.
         } catch {

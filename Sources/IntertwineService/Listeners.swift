@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import IntertwineHTTPServer
 internal import ServiceLifecycle
 internal import Synchronization
@@ -9,6 +10,7 @@ struct Listeners: ServiceLifecycle.Service {
     private let drain: Duration
     private let grace: Duration
     private let started: @Sendable ([String: String]) -> Void
+    private let stopping: @Sendable () -> Void
     /// The address of each listener by name.
     private let addresses: [String: String]
 
@@ -20,25 +22,27 @@ struct Listeners: ServiceLifecycle.Service {
     ///   - grace: The time for which a stop then waits for responses in progress.
     ///   - prepare: Called before one of the servers responds; it blocks.
     ///   - started: Called with the address of each listener by name, after signals are handled.
+    ///   - stopping: Called when a stop begins.
     /// - Throws: The errors of `prepare`, or `HTTPServerError`; the sockets are closed in that case.
     init(
-        servers: [(name: String, server: HTTPServer)], on sockets: StartingListeners, state: ServiceState, drain: Duration, grace: Duration,
-        prepare: @escaping @Sendable () throws -> Void, started: @escaping @Sendable ([String: String]) -> Void
+        servers: [(name: String, server: HTTPServer)], on sockets: BoundSockets, state: ServiceState, drain: Duration, grace: Duration,
+        prepare: @escaping @Sendable () throws -> Void, started: @escaping @Sendable ([String: String]) -> Void,
+        stopping: @escaping @Sendable () -> Void
     ) async throws {
         self.servers = servers
         self.state = state
         self.drain = drain
         self.grace = grace
         self.started = started
+        self.stopping = stopping
         do {
-            try await StartingListeners.perform(prepare)
-            await sockets.end()
+            try await DispatchQueue.perform(prepare)
             var addresses: [String: String] = [:]
             for (name, server) in servers.reversed() { addresses[name] = try await server.start(on: sockets[name]).description }
             self.addresses = addresses
         } catch {
             for (_, server) in servers { await server.shutdown(grace: .zero) }
-            await sockets.close()
+            sockets.close()
             throw error
         }
     }
@@ -46,6 +50,7 @@ struct Listeners: ServiceLifecycle.Service {
     func run() async throws {
         started(addresses)
         try? await gracefulShutdown()
+        stopping()
         state.drain()
         if drain > .zero, let (_, first) = servers.first {
             await first.closeAfterResponses()
@@ -54,6 +59,36 @@ struct Listeners: ServiceLifecycle.Service {
         // The servers stop one after another. The admin listener is the last, so that it reports the state until the others have stopped.
         let end = ContinuousClock.now + grace
         for (_, server) in servers { await server.shutdown(grace: max(.zero, end - .now)) }
+    }
+}
+
+/// The sockets of the listeners, bound before the stores are opened: a start that cannot bind opens no store, and the requests that arrive while
+/// the stores are opened wait in the kernel.
+struct BoundSockets: Sendable {
+    private var sockets: [String: ListeningSocket] = [:]
+
+    /// Binds the addresses.
+    ///
+    /// - Throws: `ConfigurationError` if the process may open too few files. `HTTPServerError` if an address cannot be bound.
+    init(_ configuration: ServiceConfiguration) throws {
+        try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
+        sockets["service"] = try ListeningSocket(configuration.publicServer)
+        if configuration.admin.isEnabled { sockets["admin"] = try ListeningSocket(configuration.adminServer) }
+    }
+
+    subscript(name: String) -> ListeningSocket? { sockets[name] }
+
+    func close() {
+        for socket in sockets.values { socket.close() }
+    }
+}
+
+extension DispatchQueue {
+    /// Runs blocking work on a thread that may block, so that it delays no task.
+    static func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            global().async { continuation.resume(with: Result { try work() }) }
+        }
     }
 }
 

@@ -23,15 +23,6 @@ public struct ServiceExtensions: Sendable {
     public var dataSources: [String: any DataSource] = [:]
     /// The ad placement, which replaces `ads.scope` and `ads.per-page`.
     public var placement: (any AdPlacement)?
-    /// The store of the items, which replaces the file `store.database`.
-    ///
-    /// The program is responsible for writes to it. The admin routes of items, takedowns, operations, imports and sources are not served, and
-    /// neither sections nor sources can be declared.
-    public var store: (any FeedStore)?
-    /// The ledger, which replaces the file beside the items' database.
-    ///
-    /// Unless it is an `SQLiteLedger`, the reports of the admin API are not served, and the service does not remove its old events.
-    public var ledger: (any Ledger)?
     /// Further routes of the public listener. A route that no request can reach, such as one of the product, ends the start.
     public var routes: [ServiceRoute] = []
     /// Further lists of viewers, which commands change and `GET /lists/{name}` shows.

@@ -11,11 +11,10 @@ internal import IntertwineTrackers
 struct ServiceSamples: Sendable {
     let live: ReloadableApplication
     let cellCounters: RenderedCellCache.Counters
-    /// The store; nil if the program has its own. This also applies to the ledger and the sources.
-    let store: (any ItemStore)?
-    let ledger: (any PersistentLedger)?
-    let polling: SourcePoller?
-    let trackers: TrackerMetrics?
+    let store: any ItemStore
+    let ledger: any PersistentLedger
+    let polling: SourcePoller
+    let trackers: TrackerMetrics
     let imageManager: ImageNetworkManager
     let accessLog: AccessLog
     let sink: LogSink
@@ -29,7 +28,7 @@ struct ServiceSamples: Sendable {
     func read() async -> [MetricSample] {
         ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + connections + keys + decisions
             + tracked + logs + verified
-            + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await imageManager.metrics())
+            + SourceSamples.read(polling, now: clock()) + Self.images(await imageManager.metrics())
     }
 
     private static let build = MetricSample(
@@ -64,9 +63,7 @@ struct ServiceSamples: Sendable {
     }
 
     private var reads: [MetricSample] {
-        let files = [("items", store?.readStatistics), ("ledger", ledger?.readStatistics)].compactMap { name, reads in
-            reads.map { (name, $0) }
-        }
+        let files = [("items", store.readStatistics), ("ledger", ledger.readStatistics)]
         func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (ReadStatistics) -> Int) -> [MetricSample] {
             files.map { MetricSample(name, kind, help, labels: [("file", $0)], Double(value($1))) }
         }
@@ -94,7 +91,7 @@ struct ServiceSamples: Sendable {
     }
 
     private var commits: [MetricSample] {
-        guard let ledger = ledger?.statistics else { return [] }
+        let ledger = ledger.statistics
         return [
             .counter("intertwine_ledger_commits_total", "Transactions committed to the ledger.", ledger.commits),
             .counter(
@@ -155,7 +152,7 @@ struct ServiceSamples: Sendable {
     }
 
     private var tracked: [MetricSample] {
-        guard let state = trackers?.state else { return [] }
+        let state = trackers.state
         let outcomes = [("succeeded", state.succeeded), ("failed", state.failed), ("abandoned", state.abandoned)]
         return outcomes.map { outcome, count in
             MetricSample(

@@ -1,9 +1,11 @@
 internal import Dispatch
 internal import Foundation
 internal import Glibc
+internal import IntertwineCrypto
 internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineItems
+internal import IntertwinePrimitives
 internal import IntertwineSettings
 internal import IntertwineStorage
 
@@ -63,7 +65,7 @@ package struct StoreBackup: Sendable {
         return try await blocking {
             guard access(source.items, F_OK) == 0 else { throw ConfigurationError("\(source.items): no store exists") }
             // An incomplete store is no source of a backup.
-            _ = try configuration.storeFiles(ServiceExtensions())
+            _ = try configuration.storeFiles()
             let folder = URL(fileURLWithPath: target).standardizedFileURL.path
             try checkAbsent(folder)
             let draft = folder + ".partial"

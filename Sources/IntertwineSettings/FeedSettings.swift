@@ -10,11 +10,11 @@ public import IntertwineCells
 /// feed.maxAge = .seconds(30)
 /// ```
 public struct FeedSettings: Sendable {
-    /// The range to which the positions and numbers of ads apply (`ads.scope`).
+    /// The range in which the numbers of `at` are counted (`ads.scope`).
     public enum AdScope: String, Sendable, CaseIterable {
-        /// Each page has its own ads: midpoint and numbers apply to one page.
+        /// The numbers apply to each page.
         case page
-        /// Midpoint and numbers apply to the whole feed. At its midpoint, every ad is shown once.
+        /// The numbers apply to the whole feed.
         case feed
     }
 
@@ -43,9 +43,9 @@ public struct FeedSettings: Sendable {
     public var maxAge: Duration = .zero
     /// The number of ads on a page (`ads.per-page`), from 0 to 20. The default is 1.
     ///
-    /// It applies to ``AdScope/page`` only. With a placement other than `midpoint`, only the value 0 has an effect: no ads.
+    /// With a placement other than `midpoint`, only the value 0 has an effect: no ads.
     public var adsPerPage = 1
-    /// The range to which the positions and numbers of ads apply (`ads.scope`). The default is ``AdScope/page``.
+    /// The range in which the numbers of the placement `at` are counted (`ads.scope`). The default is ``AdScope/page``.
     public var adScope = AdScope.page
     /// The rule for the positions of ad slots (`ads.placement`). The default is one position in the middle.
     public var adPlacement = PlacementRule.midpoint

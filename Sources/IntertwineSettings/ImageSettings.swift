@@ -83,7 +83,7 @@ public struct ImageSettings: Sendable {
     public var prefetchPercent = 0
     /// The maximum number of images with stored metadata (`images.metadata-entries`), from 2 to 10 000 000. The default is 100 000.
     public var metadataEntries = 100_000
-    /// The fallback images by the names of cell parts (`images.fallbacks`), such as `avatar=initials`. It is empty by default.
+    /// The fallback images by the names of cell parts (`images.fallbacks`), such as `content=/etc/intertwine/content.png`. It is empty by default.
     public var fallbacks: [String] = []
     /// The freshness settings of single hosts (`images.freshness`), such as `*.example.com default-ttl=1h`. It is empty by default.
     public var freshness: [String] = []

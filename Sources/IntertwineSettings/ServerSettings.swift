@@ -80,15 +80,8 @@ public struct LimitSettings: Sendable {
     public var minBodyRate: ByteCount = 240
     /// The time after which a connection without a request is closed (`limits.keep-alive-timeout`). The default is 60 s.
     public var keepAliveTimeout: Duration = .seconds(60)
-    /// The time over which the reading rate of a client is averaged (`limits.write-timeout`). The default is 30 s.
-    ///
-    /// A client that reads a response too slowly is disconnected after twice this time. It is disconnected after three times if it was
-    /// faster before.
+    /// The time in which a client must receive some bytes of a waiting response (`limits.write-timeout`). The default is 30 s.
     public var writeTimeout: Duration = .seconds(30)
-    /// The minimum rate at which a client reads a response, in bytes per second, averaged over ``writeTimeout`` (`limits.min-write-rate`).
-    ///
-    /// The default is 240.
-    public var minWriteRate: ByteCount = 240
     /// The timeout for the production of a response (`limits.request-timeout`). After it, the response is 503. The default is 10 s.
     public var requestTimeout: Duration = .seconds(10)
     /// The maximum number of requests on one connection (`limits.requests-per-connection`). The default is 1 000.

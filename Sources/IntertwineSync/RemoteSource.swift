@@ -37,8 +37,6 @@ public struct RemoteSource: Sendable {
     public var policy = BadItemPolicy.stop
     /// The share of the source's items that one synchronisation may remove, from 0 to 1.
     public var removable = 0.5
-    /// True if the pages of a list are requested again before they count as one snapshot.
-    public var isVerified = true
     /// The maximum number of pages of one snapshot.
     public var pageLimit = 1_000
     /// The maximum number of items of one snapshot.

@@ -28,8 +28,6 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
     case tooMuch(String)
     /// The next page is one that was read before.
     case circle(page: Int)
-    /// The pages changed each time they were read.
-    case changing(attempts: Int)
     /// The complete snapshot is not applied.
     case refused(SnapshotRejection)
     /// The store failed.
@@ -45,7 +43,6 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
         case .item(let item): "\(item)"
         case .tooMuch(let reason): reason
         case .circle(let page): "page \(page) names a next page that was read before"
-        case .changing(let attempts): "the pages changed while they were read, \(attempts) times in a row"
         case .refused(let refusal): "\(refusal)"
         case .store(let error): "\(error)"
         }
@@ -73,7 +70,6 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
         case .document, .circle: .document
         case .item: .item
         case .tooMuch: .limit
-        case .changing: .changing
         case .refused(.busy): .busy
         case .refused: .refused
         case .store: .store
@@ -84,7 +80,7 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
     public enum Cause: String, Sendable, CaseIterable {
         /// The cause with the name of the error; `limit` means ``SourceError/tooMuch(_:)``. ``SourceError/circle(page:)`` counts as
         /// `document`.
-        case fetch, status, document, item, limit, changing, refused, store
+        case fetch, status, document, item, limit, refused, store
         /// No error: another process synchronises the source now.
         case busy
     }

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Glibc
 internal import HTTPTypes
 public import IntertwineFetch
@@ -6,8 +5,8 @@ public import IntertwineItems
 internal import IntertwinePrimitives
 public import IntertwineStorage
 
-/// One synchronisation: reads all pages of a source into a snapshot, verifies that they are consistent, and applies it in one transaction.
-/// A failure before that leaves the store unchanged.
+/// One synchronisation: reads all pages of a source into a snapshot, and applies it in one transaction. A failure before that leaves the store
+/// unchanged.
 ///
 /// ```swift
 /// let job = SyncJob(source, transfers: client, database: "items.sqlite") { print("skipped: \($0)") }
@@ -15,9 +14,6 @@ public import IntertwineStorage
 /// let outcome = try await job.run(&validators)
 /// ```
 public struct SyncJob: Sendable {
-    /// The number of attempts for a list that changes while it is read.
-    private static let attempts = 3
-
     private let source: RemoteSource
     private let transfers: CurlClient
     private let location: any ItemLocation
@@ -75,47 +71,36 @@ public struct SyncJob: Sendable {
     }
 
     private func synchronise(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
-        var mayAsk = !memory.pages.isEmpty && memory.pages.allSatisfy(\.hasValidator)
-        for _ in 0..<Self.attempts {
-            let stage = SyncStaging(source, into: location, report: report)
-            do {
-                guard let read = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil) else {
-                    // The first page is unchanged; the others must be unchanged too.
-                    if try await areUnchanged(memory.pages.dropFirst(), from: 2), try await isInStep(stage, &memory) {
-                        await stage.discard()
-                        return unchanged(memory)
-                    }
+        let stage = SyncStaging(source, into: location, report: report)
+        do {
+            let mayAsk = !memory.pages.isEmpty && memory.pages.allSatisfy(\.hasValidator)
+            var reading = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil)
+            if reading == nil {
+                // The first page is unchanged; the others must be unchanged too.
+                if try await areUnchanged(memory.pages.dropFirst(), from: 2), try await isInStep(stage, &memory) {
                     await stage.discard()
-                    mayAsk = false
-                    continue
+                    return unchanged(memory)
                 }
-                if source.isVerified, read.pages.count > 1 {
-                    // The last page was read just now; the pages before it must be unchanged since they were read.
-                    guard try await areUnchanged(read.pages.dropLast(), from: 1) else {
-                        await stage.discard()
-                        mayAsk = false
-                        continue
-                    }
-                }
-                let isKnown = !memory.pages.isEmpty && memory.pages.map(\.digest) == read.pages.map(\.digest)
-                var outcome = SourceOutcome(
-                    pages: read.pages.count, items: read.progress.items, skipped: read.progress.skipped, bytes: read.progress.bytes)
-                if isKnown, try await isInStep(stage, &memory) {
-                    await stage.discard()
-                } else {
-                    outcome.changes = try await stage.apply(onProgress)
-                }
-                memory.pages = read.pages
-                memory.items = read.progress.items
-                memory.skipped = read.progress.skipped
-                return outcome
-            } catch {
-                await stage.discard()
-                try Task.checkCancellation()
-                throw error
+                reading = try await readAll(stage, ifChangedSince: nil)
             }
+            guard let read = reading else { throw SourceError.status(304, page: 1, retryAfter: nil) }
+            let isKnown = !memory.pages.isEmpty && memory.pages.map(\.digest) == read.pages.map(\.digest)
+            var outcome = SourceOutcome(
+                pages: read.pages.count, items: read.progress.items, skipped: read.progress.skipped, bytes: read.progress.bytes)
+            if isKnown, try await isInStep(stage, &memory) {
+                await stage.discard()
+            } else {
+                outcome.changes = try await stage.apply(onProgress)
+            }
+            memory.pages = read.pages
+            memory.items = read.progress.items
+            memory.skipped = read.progress.skipped
+            return outcome
+        } catch {
+            await stage.discard()
+            try Task.checkCancellation()
+            throw error
         }
-        throw SourceError.changing(attempts: Self.attempts)
     }
 
     /// Returns true if no other write has changed the items that the source brought last. An unchanged list then needs no comparison.
@@ -175,19 +160,12 @@ extension SyncJob {
         return reading
     }
 
-    /// Returns true if pages are unchanged since they were read, by their validators or, without validators, by their bodies.
+    /// Returns true if pages are unchanged since they were read, by their validators.
     private func areUnchanged(_ pages: some Sequence<HTTPValidatorCache.Page>, from first: Int) async throws -> Bool {
         for (number, page) in zip(first..., pages) {
-            var progress = SourceProgress()
-            progress.phase = .verifying
-            progress.pages = number
-            onProgress(progress)
             let fetch = try await open(page.url, unless: page, bytes: source.byteLimit)
             defer { fetch.cancel() }
-            guard try await head(of: fetch, page: number, mayBeUnchanged: page.hasValidator) != nil else { continue }
-            var hash = SHA256()
-            while let bytes = try await next(of: fetch, page: number) { hash.update(data: bytes) }
-            guard Array(hash.finalize()) == page.digest else { return false }
+            guard try await head(of: fetch, page: number, mayBeUnchanged: true) == nil else { return false }
         }
         return true
     }

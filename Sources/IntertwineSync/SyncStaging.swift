@@ -1,5 +1,5 @@
-internal import Crypto
 internal import Dispatch
+internal import IntertwineCrypto
 internal import IntertwineItems
 internal import IntertwineStorage
 internal import Synchronization
@@ -18,7 +18,7 @@ final class SyncStaging: @unchecked Sendable {
     private let isCancelled = Atomic(false)
 
     private var snapshot: (any SourceCollection)?
-    private var reader: RemotePageReader?
+    private var page: [UInt8] = []
     private var hash = SHA256()
     /// Items with their numbers on the page.
     private var batch: [(item: ValidatedItem, number: Int)] = []
@@ -34,8 +34,7 @@ final class SyncStaging: @unchecked Sendable {
     func beginPage() async throws {
         try await perform { stage in
             _ = try stage.opened()
-            stage.reader = RemotePageReader(
-                kind: stage.source.kind, fields: stage.source.fields, items: stage.source.items, cursor: stage.source.next.pointer)
+            stage.page = []
             stage.hash = SHA256()
             stage.progress.pages += 1
         }
@@ -45,8 +44,10 @@ final class SyncStaging: @unchecked Sendable {
         try await perform { stage in
             stage.hash.update(data: bytes)
             stage.progress.bytes += bytes.count
-            stage.reader?.append(bytes)
-            try stage.drain()
+            guard stage.page.count + bytes.count <= RemotePage.limit else {
+                throw SourceError.tooMuch("page \(stage.progress.pages) has more than \(RemotePage.limit) bytes")
+            }
+            stage.page += bytes
             return stage.progress
         }
     }
@@ -54,10 +55,8 @@ final class SyncStaging: @unchecked Sendable {
     /// Ends the page; returns its digest and its cursor for the next page.
     func endPage() async throws -> (digest: [UInt8], cursor: String?, progress: SourceProgress) {
         try await perform { stage in
-            stage.reader?.end()
-            try stage.drain()
-            try stage.flush()
-            return (Array(stage.hash.finalize()), stage.reader?.cursor, stage.progress)
+            let cursor = try stage.readPage()
+            return (Array(stage.hash.digest()), cursor, stage.progress)
         }
     }
 
@@ -97,25 +96,25 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    private func drain() throws {
-        guard var reader else { return }
-        // The reader is moved out while it is in use: a second owner would copy its buffer.
-        self.reader = nil
-        defer { self.reader = reader }
-        while true {
-            let outcome: RemotePageReader.Outcome
-            do throws(RemotePageError) {
-                outcome = try reader.next()
-            } catch {
-                throw SourceError.document(error, page: progress.pages)
+    /// Adds the items of the page; returns its cursor for the next page.
+    private func readPage() throws -> String? {
+        defer { page = [] }
+        do {
+            let page = try RemotePage(page, items: source.items, cursor: source.next.pointer)
+            var number = 0
+            try page.forEachItem(of: source.kind, source.fields) { element in
+                number += 1
+                switch element {
+                case .success(let item):
+                    batch.append((item, number))
+                    if batch.count >= Self.batchSize { try flush() }
+                case .failure(let fault): try refuse(fault, number: number)
+                }
             }
-            switch outcome {
-            case .item(let item):
-                batch.append((item, reader.count))
-                if batch.count >= Self.batchSize { try flush() }
-            case .bad(let fault): try refuse(fault, number: reader.count)
-            case .needsBytes, .finished: return
-            }
+            try flush()
+            return page.cursor
+        } catch let error as RemotePageError {
+            throw SourceError.document(error, page: progress.pages)
         }
     }
 
@@ -159,8 +158,6 @@ public struct SourceProgress: Sendable, Hashable {
     public enum Phase: Sendable, Hashable {
         /// Pages are fetched and read.
         case reading
-        /// Pages are requested again for verification.
-        case verifying
         /// The snapshot is applied to the store; the value counts the processed items.
         case applying(Int)
     }

@@ -162,6 +162,4 @@ public enum TestServiceError: Error, Hashable, Sendable {
     case noResponse
     /// The call requires the transport ``TestService/Transport/socket``.
     case noSocket
-    /// The items of a test cannot be imported into the store of its extensions: write them to that store before the start.
-    case itemsBesideStore
 }

@@ -50,16 +50,15 @@ public final class TestService: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - items: Lines of the import format; ``lines(of:)`` makes them from values. They must be empty if the extensions have a store.
+    ///   - items: Lines of the import format; ``lines(of:)`` makes them from values.
     ///   - settings: Settings by key, as in `intertwine.yaml`.
     ///   - extensions: The program's extensions; `clock` replaces their clock.
-    /// - Throws: ``TestServiceError/itemsBesideStore``, or the errors of `ItemImport`, `ServiceConfiguration` and `FeedService`.
+    /// - Throws: The errors of `ItemImport`, `ServiceConfiguration` and `FeedService`.
     public init(
         _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
         extensions: ServiceExtensions = ServiceExtensions(),
         clock: TestClock = TestClock()
     ) async throws {
-        guard items.isEmpty || extensions.store == nil else { throw TestServiceError.itemsBesideStore }
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         let log = TestLog()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -129,14 +128,12 @@ public final class TestService: Sendable {
         in folder: String
     ) async throws -> FeedService {
         let flags = ["store.database": "\(folder)/items.sqlite", "server.port": "0", "admin.port": "0", "log.requests": "false"]
-        let sources = try await SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])
+        let sources = try SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])
         let configuration = try ServiceConfiguration(sources)
-        if extensions.store == nil {
-            let session = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))
-            try session.append(Array(items.utf8))
-            try session.endOfFile()
-            _ = try session.commit()
-        }
+        let session = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))
+        try session.append(Array(items.utf8))
+        try session.endOfFile()
+        _ = try session.commit()
         var extensions = extensions
         extensions.clock = { clock.now }
         return try FeedService.build(configuration: configuration, extensions: extensions, logger: log.logger)

@@ -8,48 +8,28 @@ package import IntertwineRouting
 /// The files contain no data of the service and need no token. The pages ask the operator for the token and send it to the admin API.
 package struct OperatorPageRoutes: Sendable {
     /// The paths that need no token.
-    package static let paths = Set(files.map(\.resource.path))
+    package static let paths = Set(files.map(path))
 
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors
         """
-
-    private struct File {
-        let resource: WebClientResource
-        /// The origins that may embed the page. The web client has another origin; a page that it embeds can read and change nothing there.
-        var ancestors = "'none'"
-    }
-
-    private static let files = [
-        File(resource: page("/reports", PackageResources.reports_html)),
-        File(
-            resource: WebClientResource(
-                path: "/reports/reports.css", contentType: "text/css; charset=utf-8", bytes: PackageResources.reports_css)),
-        File(resource: module("/reports/reports.mjs", PackageResources.reports_mjs)),
-        File(resource: module("/reports/chart.mjs", PackageResources.chart_mjs)),
-        File(resource: module("/reports/admin-api.mjs", PackageResources.admin_api_mjs)),
-        File(resource: page("/items", PackageResources.items_html)),
-        File(resource: module("/items/items.mjs", PackageResources.items_mjs)),
-        File(resource: module("/items/item-form.mjs", PackageResources.item_form_mjs)),
-        File(resource: page("/explain", PackageResources.explain_html), ancestors: "http: https:"),
-        File(resource: module("/explain/explain.mjs", PackageResources.explain_mjs)),
-    ]
+    private static let files = WebClientFile.all.filter(\.isOfOperators)
 
     package init() {}
 
     package var routes: [Route] {
         Self.files.map { file in
-            let content = WebClientRoutes.content(
-                file.resource, policy: "\(Self.policy) \(file.ancestors)", route: file.resource.path)
-            return Route(file.resource.path, encoded: { _ in content.response })
+            let path = Self.path(file)
+            // The web client has another origin and embeds the explanation; it can read and change nothing there.
+            let ancestors = path == "/explain" ? "http: https:" : "'none'"
+            let content = WebClientRoutes.content(file, file.bytes, policy: "\(Self.policy) \(ancestors)", route: path)
+            return Route(path, encoded: { _ in content.response })
         }
     }
 
-    private static func page(_ path: String, _ bytes: [UInt8]) -> WebClientResource {
-        WebClientResource(path: path, contentType: "text/html; charset=utf-8", bytes: bytes)
-    }
-
-    private static func module(_ path: String, _ bytes: [UInt8]) -> WebClientResource {
-        WebClientResource(path: path, contentType: "text/javascript; charset=utf-8", bytes: bytes)
+    /// The page `reports/reports.html` is `/reports`.
+    private static func path(_ file: WebClientFile) -> String {
+        let folder = file.name.prefix { $0 != "/" }
+        return file.name == "\(folder)/\(folder).html" ? "/\(folder)" : "/\(file.name)"
     }
 }

@@ -26,8 +26,6 @@ struct Transformation {
             throw DecoderMessage.refusal(imageBytes)
         }
         let original = try size(of: header)
-        let isGIF = imageBytes.starts(with: "GIF8".utf8)
-        if isGIF, !GIFFrames.areComplete(imageBytes, isCancelled: Worker.isCalledOff) { throw .undecodable }
         let isAnimated = job.keepsAnimation && header.frames > 1 && (job.format == .gif || job.format == .webp)
         let plan = Plan(job, original)
         if isAnimated {

@@ -12,7 +12,7 @@ struct ImportCommand: AsyncParsableCommand {
             All files are imported in one transaction. An item with the id of a stored item replaces it, and keeps its position in the feed.
             An invalid item is reported with its line; in an array also with its index, id and byte offset.
 
-              intertwine import --database data/intertwine.sqlite Config/sample/feed.json
+              intertwine import --database data/intertwine.sqlite Sources/IntertwineSample/files/feed.json
               intertwine import --dry-run items.ndjson.gz
               intertwine import --foreground items.ndjson.gz
               jq '.users' export.json | intertwine import --on-error skip -

@@ -28,7 +28,7 @@ struct Intertwine: AsyncParsableCommand {
             ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackerCallsCommand.self,
             ExportCommand.self, ForecastCommand.self,
             BackupCommand.self, VerifyCommand.self, RestoreCommand.self,
-            WarmImagesCommand.self, RotateKeyCommand.self, CopyStoreCommand.self,
+            RotateKeyCommand.self, CopyStoreCommand.self,
             ImageURLCommand.self, SchemaCommand.self, CheckConfigCommand.self,
         ])
 
@@ -41,8 +41,6 @@ struct Intertwine: AsyncParsableCommand {
         }
         do {
             var command = try parseAsRoot()
-            // The check is done before the first task, because the task pool waits forever if it gets no thread.
-            try ThreadLimit.require(ThreadLimit.ofCommands)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

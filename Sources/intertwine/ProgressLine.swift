@@ -69,7 +69,7 @@ final class SyncProgress: Sendable {
         let text = state.withLock { state -> String? in
             var summary = ImportSummary()
             switch progress.phase {
-            case .reading, .verifying:
+            case .reading:
                 (summary.bytes, summary.added, summary.skipped) = (progress.bytes, progress.items, progress.skipped)
                 return state.reading.text(for: summary)
             case .applying(let done):

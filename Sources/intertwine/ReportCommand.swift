@@ -25,9 +25,6 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "Second grouping.")
     var thenBy: LedgerReport.Grouping?
 
-    @Flag(help: "Estimate the number of distinct viewers.")
-    var distinctViewers = false
-
     @Option(help: "Output format.")
     var format = ReportFormat.table
 
@@ -39,7 +36,7 @@ struct ReportCommand: AsyncParsableCommand {
         let ledger = try configuration.existingLedger()
         let prefixes = try configuration.advertisementPrefixes()
         let question = LedgerReport.Query(
-            days: Int(first.number)...Int(last.number), by: by, and: thenBy, prefixes: prefixes, countsViewers: distinctViewers)
+            days: Int(first.number)...Int(last.number), by: by, and: thenBy, prefixes: prefixes)
         if let fault = question.error { throw ValidationError(fault) }
         var report: LedgerReport
         do {

@@ -47,6 +47,6 @@ struct SettingOptions: ParsableArguments {
             }
             values[String(setting[..<end])] = String(setting[setting.utf8.index(after: end)...])
         }
-        return try await SettingSources(flags: values, file: config)
+        return try SettingSources(flags: values, file: config)
     }
 }

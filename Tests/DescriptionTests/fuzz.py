@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from service import Service
 
 HERE = Path(__file__).parent.resolve()
-SAMPLE = json.loads((HERE.parents[1] / "Config/sample/feed.json").read_text())
+SAMPLE = json.loads((HERE.parents[1] / "Sources/IntertwineSample/files/feed.json").read_text())
 
 
 def cursor(service):

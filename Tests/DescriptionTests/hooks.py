@@ -33,11 +33,7 @@ def filter_case(context, case):
     if case.operation.path == "/admin/reports":
         by = query.get("by", "day")
         second = query.get("thenBy", "none")
-        if second == "choice" or by == "choice" and (second not in ("none", "day") or "distinctViewers" in query):
-            return False
-    if case.operation.path == "/admin/reports" and "distinctViewers" in query:
-        pair = {query.get("by", "day"), query.get("thenBy", "none")} - {"none"}
-        if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
+        if second == "choice" or by == "choice" and second not in ("none", "day"):
             return False
     values = (unquote(str(value)) for value in (case.path_parameters or {}).values())
     return not any(ord(character) < 0x20 or character in "\x7f\ufffd" for value in values for character in value)
@@ -63,13 +59,8 @@ def map_case(context, case):
         by = case.query.get("by", "day")
         second = case.query.get("thenBy", "none")
         pair = {by, second} - {"none"}
-        if "choice" in pair:
-            case.query.pop("distinctViewers", None)
         if len(pair) == 1 or pair & {"verdict", "reason"} or second == "choice" or by == "choice" and second != "day":
             case.query.pop("thenBy", None)
-            pair = {by}
-        if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
-            case.query.pop("distinctViewers", None)
     if case.operation.path == "/admin/images":
         case.query = next(({name: case.query[name]} for name in ("url", "prefix", "host") if name in (case.query or {})), {"all": "true"})
     return case

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Backup, verification and restore of a file store", .timeLimit(.minutes(10)))
+@Suite("Backup, verification and restore of a file store", .timeLimit(.untilStuck))
 struct BackupTests {
     private let folder: String
 
@@ -116,7 +116,7 @@ struct BackupTests {
         }
     }
 
-    @Test("A full disk ends a backup or restore with one line, and changes nothing")
+    @Test("A full disk ends a backup or restore with one line, and changes nothing", .mounts)
     func fullDisk() async throws {
         try await offPool {
             defer { remove() }
@@ -124,7 +124,7 @@ struct BackupTests {
             #expect(try Self.backUp(data, to: "\(folder)/backup").code == 0)
             let disk = "\(folder)/disk"
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
-            guard let mount = try Mount.small(disk, kibibytes: 256) else { return }
+            let mount = try Mount.small(disk, kibibytes: 256)
             defer { mount.remove() }
             let backup = try Self.backUp(data, to: "\(disk)/backup")
             #expect(backup.code == 1 && backup.lines.last?.hasSuffix("the disk is full") == true, "\(backup.lines)")
@@ -212,7 +212,7 @@ struct BackupTests {
             try stoppedStore()
             let (files, target) = (FileManager.default, "\(folder)/target")
             #expect(try Self.backUp(data, to: "\(folder)/full").code == 0)
-            for delay: UInt32 in [0, 1, 2, 4, 8, 12, 16, 24, 32, 48] {
+            for delay: UInt32 in TestSize.full([0, 1, 2, 4, 8, 12, 16, 24, 32, 48], small: [0, 4, 16]) {
                 for isRestore in [false, true] {
                     try? files.removeItem(atPath: target)
                     let arguments =
@@ -296,7 +296,7 @@ struct BackupTests {
                 }
                 if access("\(target)/b", F_OK) == 0 { #expect(try Self.verify("\(target)/b").code == 0, "step \(step)") }
                 try? FileManager.default.removeItem(atPath: "\(target)/b")
-                step += step < 8 ? 1 : 7
+                step += step < 8 ? TestSize.full(1, small: 2) : 7
             }
             #expect(kills > 5)
             #expect(try Self.backUp(data, to: "\(target)/b").code == 0)
@@ -335,7 +335,7 @@ struct BackupTests {
                     #expect(try Self.restore(backup, to: data, ["--overwrite"]).code == 0, "step \(step)")
                     #expect(try Self.verify("\(data)/intertwine.sqlite").code == 0, "step \(step)")
                 }
-                step += 1
+                step += TestSize.stepsBetweenKills
             }
             #expect(outcomes == ["old", "new", "refused"])
         }

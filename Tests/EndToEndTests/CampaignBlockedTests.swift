@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Blocked campaigns", .timeLimit(.minutes(3)))
+@Suite("Blocked campaigns", .timeLimit(.untilStuck))
 struct CampaignBlockedTests {
     private static let kinds = """
         kinds:

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Events on campaign ads without a page token, from outside", .timeLimit(.minutes(3)))
+@Suite("Events on campaign ads without a page token, from outside", .timeLimit(.untilStuck))
 struct CampaignEventTests {
     private static let kinds = """
         kinds:

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Campaign ads are shown and counted only by a decision for the viewer.
-@Suite("Reach of campaign ads, from outside", .timeLimit(.minutes(3)))
+@Suite("Reach of campaign ads, from outside", .timeLimit(.untilStuck))
 struct CampaignReachTests {
     /// The impression event and the click link of an ad's cell.
     private struct Tokens {

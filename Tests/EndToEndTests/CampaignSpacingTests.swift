@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Ad spacing from outside", .timeLimit(.minutes(3)))
+@Suite("Ad spacing from outside", .timeLimit(.untilStuck))
 struct CampaignSpacingTests {
     private static func campaign(_ id: String, _ creatives: String, _ members: String = "") -> String {
         #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(creatives)]\#(members)}"# + "\n"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Each way to stop a campaign withholds its ads until their release.
-@Suite("Stopped campaigns, from outside", .timeLimit(.minutes(4)))
+@Suite("Stopped campaigns, from outside", .timeLimit(.untilStuck))
 struct CampaignStopTests {
     /// A service with a campaign file that the test writes.
     private struct Fixture {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Rate limit of decisions that write, from outside", .timeLimit(.minutes(3)))
+@Suite("Rate limit of decisions that write, from outside", .timeLimit(.untilStuck))
 struct CampaignWriteLimitTests {
     private static let campaign =
         #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"caps":[{"count":100,"window":"1d"}]}"# + "\n"

@@ -67,50 +67,6 @@ struct CapabilityTests {
         }
     }
 
-    @Test("A client with limited types gets the next supported cell; other items are reported omitted")
-    func types() async throws {
-        try await offPool {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-kinds-\(UUID())").path
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            let file = "\(folder)/kinds.yaml"
-            try """
-            kinds:
-              event:
-                fields: {title: {type: text, required: true}, starts: {type: date, required: true}}
-                cells:
-                  collection:
-                    - {identifier: EventCell, size: 300x200, bind: {title: {text: title}, starts: {date: starts}}}
-                    - {identifier: PlainCell, size: 300x50, bind: {title: {text: title}}}
-                actions: {selection: [analytics]}
-              talk:
-                fields: {title: {type: text, required: true}, starts: {type: date, required: true}}
-                cells:
-                  collection: {identifier: TalkCell, size: 300x200, bind: {title: {text: title}, starts: {date: starts}}}
-            """.write(toFile: file, atomically: true, encoding: .utf8)
-            let service = try RunningService(settings: ["kinds.file=\(file)", RunningService.tokenSetting])
-            let items =
-                #"{"kind":"event","id":"1","title":"Swing","starts":"2026-05-01"}"# + "\n"
-                + #"{"kind":"talk","id":"1","title":"Words","starts":"2026-05-01"}"# + "\n"
-            _ = try service.importItems(items, arguments: ["--set", "kinds.file=\(file)"])
-            func page(_ cells: String) throws -> RawResponse { try service.get("/feed", fields: ["Accept-Cells: \(cells)"]) }
-            #expect(try identifiers(page("*")) == ["EventCell", "TalkCell"])
-            #expect(try identifiers(page("*, (text date);bindings")) == ["EventCell", "TalkCell"])
-            for _ in 0..<2 {
-                let plain = try page("*, (text);bindings")
-                #expect(try identifiers(plain) == ["PlainCell"])
-                #expect(
-                    plain.text.contains(
-                        #""omitted":[{"kind":"talk","count":1,"reason":"unknown-type","identifiers":["TalkCell"],"types":["date"]}]"#))
-                let passive = try page("*, (link);actions")
-                #expect(try identifiers(passive) == ["TalkCell"])
-                #expect(passive.text.contains(#""identifiers":["EventCell"],"types":["request"]"#))
-            }
-            #expect(try service.get("/feed?client=\(Self.register("*, (text);bindings", at: service))").text.contains(#""PlainCell""#))
-            let explained = try service.admin("GET", "/admin/explain", with: ["Accept-Cells: *, (text);bindings"])
-            #expect(explained.text.contains("the client does not support date, which TalkCell has"))
-        }
-    }
-
     private static func register(_ cells: String, at service: RunningService) throws -> String {
         let answer = try service.ask("PUT", "/clients/tests", body: #"{"cells": "\#(cells)"}"#)
         return try JSON(answer.text)["digest"]?.text ?? ""

@@ -104,29 +104,4 @@ struct ExampleTests {
             }
         }
     }
-
-    @Test("The kitchen example serves groups of routes, takes orders with input, and stops with its services")
-    func kitchen() async throws {
-        try await offPool {
-            try run("kitchen-app") {
-                ["--data", $0, "--port", "0", "--token", "secret"]
-            } _: { process, ask in
-                let token = ["Authorization: Bearer secret"]
-                #expect(try ask("GET", "/menu", [], "").text == #"["Soup","Stew"]"#)
-                #expect(try ask("GET", "/kitchen/orders/next", [], "").status == 401)
-                #expect(try ask("GET", "/kitchen/orders/next", token, "").status == 404)
-                let json = ["Content-Type: application/json"]
-                let invalid = try ask("POST", "/cells/dish:soup/order", json, #"{"portions":13}"#)
-                #expect(invalid.status == 422 && invalid.text.contains("/portions"))
-                for _ in 1...3 { #expect(try ask("POST", "/cells/dish:soup/order", json, #"{"portions":2}"#).status == 200) }
-                #expect(try ask("POST", "/cells/dish:soup/order", json, #"{"portions":2}"#).status == 409)
-                _ = try process.line(containing: "order 1: 2 × dish:soup")
-                #expect(try JSON(try ask("GET", "/kitchen/orders/next", token, "").text)["number"]?.number == 1)
-                #expect(try ask("DELETE", "/kitchen/orders/1", token, "").status == 204)
-                #expect(try ask("DELETE", "/kitchen/orders/one", token, "").status == 400)
-                process.signal(SIGTERM)
-                #expect(process.wait() == 0)
-            }
-        }
-    }
 }

@@ -78,25 +78,24 @@ struct FeedTests {
         }
     }
 
-    @Test(
-        "An invalid limit or cursor returns 400 and its problem type",
-        arguments: [
+    @Test("An invalid limit or cursor returns 400 and its problem type")
+    func wrongParameters() async throws {
+        let queries = [
             ("limit=0", "invalid-parameter"), ("limit=101", "invalid-parameter"), ("limit=", "invalid-parameter"),
             ("limit=+5", "invalid-parameter"), ("limit=5&limit=6", "invalid-parameter"),
             ("limit=99999999999999999999", "invalid-parameter"),
             ("cursor=", "invalid-cursor"), ("cursor=abc", "invalid-cursor"), ("cursor=%ff", "invalid-cursor"),
             ("cursor=%00", "invalid-cursor"), ("cursor=a&cursor=b", "invalid-cursor"),
-        ])
-    func wrongParameters(query: String, problem: String) async throws {
+        ]
         try await offPool {
             let service = try RunningService(items: Items.users(3))
-            let response = try service.get("/feed?\(query)")
-            #expect(response.status == 400)
-            #expect(response["content-type"] == "application/problem+json")
-            let details = try JSON(response.text)
-            #expect(details["type"]?.text == "/problems/\(problem)")
-            #expect(details["status"]?.number == 400)
-            #expect(details["title"]?.text?.isEmpty == false)
+            for (query, problem) in queries {
+                let response = try service.get("/feed?\(query)")
+                #expect(response.status == 400 && response["content-type"] == "application/problem+json", "\(query)")
+                let details = try JSON(response.text)
+                #expect(details["type"]?.text == "/problems/\(problem)" && details["status"]?.number == 400, "\(query)")
+                #expect(details["title"]?.text?.isEmpty == false, "\(query)")
+            }
         }
     }
 
@@ -154,7 +153,7 @@ struct FeedTests {
                     guard RunningService.usesPostgreSQL, ContinuousClock.now < end else { return false }
                 }
             }
-            for round in 0..<20 {
+            for round in 0..<TestSize.full(20, small: 4) {
                 #expect(try told { $0["cells"]?.list.count == 2 + round })
                 _ = try service.importItems(Items.user("new\(round)"))
             }
@@ -172,7 +171,7 @@ struct FeedTests {
                 items: Items.users(4) + Items.advertisements(3),
                 settings: [
                     "cells.user.regular=CircularUserCollectionViewCell", "cells.user.featured=UserSnapshotCollectionViewCell",
-                    "ads.scope=feed",
+                    "ads.per-page=3", "ads.rotation=listed",
                 ])
             let page = try JSON(try service.get("/feed").text)
             #expect(page["cells"]?[0]?["identifier"]?.text == "UserSnapshotCollectionViewCell")

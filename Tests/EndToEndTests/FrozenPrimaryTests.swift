@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Replicas with a frozen or stopped primary", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas with a frozen or stopped primary", .onlyInFull, .serialized, .timeLimit(.untilStuck))
 struct FrozenPrimaryTests {
     private static func address(_ servers: [PostgresServer], _ database: PostgresServer.Database) -> String {
         let places = servers.map { "\($0.folder.replacing("/", with: "%2F")):\($0.port)" }.joined(separator: ",")
@@ -59,7 +59,7 @@ struct FrozenPrimaryTests {
             try primary.thaw()
             // A cached page is served until the loss is detected. The sync token is invalid.
             #expect(statuses.contains(503) && statuses.isSubset(of: [200, 400, 503]), "\(statuses)")
-            #expect(count == 48 && slowest < .seconds(8), "\(count), \(slowest)")
+            #expect(count == 48 && slowest < MachineSpeed.bound(.seconds(8)), "\(count), \(slowest)")
             try poll { try service.get("/readyz").status == 200 && service.get("/feed").status == 200 }
             try poll { try service.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: after"]).status == 302 }
         }
@@ -97,7 +97,8 @@ struct FrozenPrimaryTests {
                 }
             }
             group.wait()
-            #expect(outcome.value.statuses == [200] && outcome.value.slowest < .seconds(8), "\(outcome.value)")
+            #expect(outcome.value.statuses == [200], "\(outcome.value)")
+            #expect(outcome.value.slowest < MachineSpeed.bound(.seconds(8)), "\(outcome.value)")
             try poll { try service.get("/feed")["age"] != nil }
             let page = try service.get("/feed")
             #expect(page.status == 200 && page.text == shared.text && page["etag"] == shared["etag"])

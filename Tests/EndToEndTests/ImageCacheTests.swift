@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 /// Caching fields of images, and the requests that browsers and other caches send.
-@Suite("Images and HTTP caches from outside", .timeLimit(.minutes(2)))
+@Suite("Images and HTTP caches from outside", .timeLimit(.untilStuck))
 struct ImageCacheTests {
     private static let bytes = try? Data(
-        contentsOf: URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images/avatar-0.png").standardized)
+        contentsOf: URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images/avatar-0.png")
+            .standardized)
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
     private static func start(_ settings: [String], _ environment: [String: String] = [:]) throws -> (

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Killed creation of the tables of a PostgreSQL database", .timeLimit(.minutes(10)))
+@Suite("Killed creation of the tables of a PostgreSQL database", .timeLimit(.untilStuck))
 struct KilledCreationTests {
     private static let parts = "SELECT part, version FROM intertwine_schema ORDER BY part"
 

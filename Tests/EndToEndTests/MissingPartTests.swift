@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Stores with a missing, truncated or foreign part", .timeLimit(.minutes(5)))
+@Suite("Stores with a missing, truncated or foreign part", .timeLimit(.untilStuck))
 struct MissingPartTests {
     private static let parts = ["intertwine.sqlite", "intertwine.ledger.sqlite", "signing.key"]
 

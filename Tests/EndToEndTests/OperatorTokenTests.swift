@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("JSON Web Tokens of operators from outside", .timeLimit(.minutes(3)))
+@Suite("JSON Web Tokens of operators from outside", .timeLimit(.untilStuck))
 struct OperatorTokenTests {
     private static let user = #"{"username":"A","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
 

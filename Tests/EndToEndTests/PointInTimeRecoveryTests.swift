@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Performs the commands of `Documentation/how-to/backup.md` with a server of its own.
-@Suite("Point-in-time recovery of a PostgreSQL database", .timeLimit(.minutes(5)))
+@Suite("Point-in-time recovery of a PostgreSQL database", .onlyInFull, .timeLimit(.untilStuck))
 struct PointInTimeRecoveryTests {
     /// The code blocks of the sections on recovery, by the title of their section.
     private let blocks: [String: [String]]

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Power cuts from outside", .timeLimit(.minutes(5)))
+@Suite("Power cuts from outside", .onlyInFull, .timeLimit(.untilStuck))
 struct PowerCutTests {
     private static let user = #"{"username":"A","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
 

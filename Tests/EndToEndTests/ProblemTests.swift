@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Problem details from outside", .timeLimit(.minutes(2)))
+@Suite("Problem details from outside", .timeLimit(.untilStuck))
 struct ProblemTests {
     /// An invalid request, and the locations and codes of its problem.
     struct Invalid: Sendable, CustomTestStringConvertible {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Replicas with a wrong clock or a suspended process", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas with a wrong clock or a suspended process", .onlyInFull, .serialized, .timeLimit(.untilStuck))
 struct ReplicaClockTests {
     private static let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Replicas with database failures from outside", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas with database failures from outside", .onlyInFull, .serialized, .timeLimit(.untilStuck))
 struct ReplicaFaultTests {
     private static let hasty = Replicas.settings + ["store.statement-timeout=1s", "store.queue-timeout=1s", "ledger.write-timeout=1s"]
 
@@ -210,10 +210,10 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("A full database disk returns 503, logs the reason and loses no answered click")
+    @Test("A full database disk returns 503, logs the reason and loses no answered click", .mounts)
     func fullDisk() async throws {
         try await offPool {
-            guard let disk = try SmallDisk(kibibytes: 48 << 10) else { return }
+            let disk = try SmallDisk(kibibytes: 48 << 10)
             defer { disk.remove() }
             let server = try PostgresServer()
             let database = try server.makeDatabase(in: disk)
@@ -237,10 +237,10 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("A replica without clicks also detects the full disk of the database server")
+    @Test("A replica without clicks also detects the full disk of the database server", .mounts)
     func fullDiskAtRest() async throws {
         try await offPool {
-            guard let disk = try SmallDisk(kibibytes: 48 << 10) else { return }
+            let disk = try SmallDisk(kibibytes: 48 << 10)
             defer { disk.remove() }
             let server = try PostgresServer()
             let service = try #require(try Replicas.start(1, of: try server.makeDatabase(in: disk)).first)

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Replicas on one PostgreSQL database from outside", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas on one PostgreSQL database from outside", .serialized, .timeLimit(.untilStuck))
 struct ReplicaTests {
     private final class Version: Sendable {
         let number = Atomic(0)
@@ -44,7 +44,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("A page needs one database round trip for items, with an ad and with dismissals")
+    @Test("A page needs one database round trip for items, with an ad and with dismissals", .onlyInFull)
     func roundTrips() async throws {
         try await offPool {
             let server = try PostgresServer.shared()
@@ -74,7 +74,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("A replica that is killed under load loses no answered click, and others continue")
+    @Test("A replica that is killed under load loses no answered click, and others continue", .onlyInFull)
     func killed() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -92,7 +92,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("One replica polls a source, and another replaces it after a kill")
+    @Test("One replica polls a source, and another replaces it after a kill", .onlyInFull)
     func polling() async throws {
         try await offPool {
             let version = Version()
@@ -132,7 +132,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("All replicas adopt a rotated key without a restart, and old signatures stay valid")
+    @Test("All replicas adopt a rotated key without a restart, and old signatures stay valid", .onlyInFull)
     func rotated() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -168,7 +168,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("A copy to PostgreSQL and back has the same pages, links and lists")
+    @Test("A copy to PostgreSQL and back has the same pages, links and lists", .onlyInFull)
     func copied() async throws {
         try await offPool {
             // With rotation, two pages could belong to different hours.

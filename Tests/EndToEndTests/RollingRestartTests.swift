@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Rolling restarts of replicas behind HAProxy")
+@Suite("Rolling restarts of replicas behind HAProxy", .onlyInFull)
 struct RollingRestartTests {
     private static let rounds = 2
     private static let settings =

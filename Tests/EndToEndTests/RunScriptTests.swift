@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `make run-replicas` with the programs of this build.
-@Suite("Script that starts replicas")
+@Suite("Script that starts replicas", .onlyInFull)
 struct RunScriptTests {
     private static func start(_ variables: [String: String], in folder: String) throws -> SpawnedProcess {
         // The script gets the path of the programs from `swift build`.

@@ -54,7 +54,9 @@ struct SampleTests {
         }
     }
 
-    @Test("An interruption of the start removes the temporary store", arguments: [0, 100, 200, 400, 600, 800, 1200])
+    @Test(
+        "An interruption of the start removes the temporary store",
+        arguments: TestSize.full([0, 100, 200, 400, 600, 800, 1200], small: [0, 200, 600]))
     func interrupted(milliseconds: UInt32) async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -115,7 +117,8 @@ struct SampleTests {
     func imported() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/feed.json").standardized.path
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/feed.json")
+                .standardized.path
             let changes = "\(folder)/changes.ndjson"
             try (Items.user("glasses") + Items.user("ada")).write(toFile: changes, atomically: true, encoding: .utf8)
             for file in [sample, changes] {
@@ -141,13 +144,12 @@ struct SampleTests {
         }
     }
 
-    @Test("A store with other items is refused, and stays as it is")
+    @Test("A store with other items is refused, and stays as it is", .enabled(if: !RunningService.usesPostgreSQL, "the sample has a file"))
     func otherItems() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let service = try RunningService(items: Items.users(2))
             let page = try service.get("/feed").text
-            guard !RunningService.usesPostgreSQL else { return }
             let refused = try refusal(["--database", service.database])
             #expect(
                 refused.code == 1 && refused.lines == ["Error: \(service.database): has other items; name another store with --database"])

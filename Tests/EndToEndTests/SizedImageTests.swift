@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Images in the size of their cell", .timeLimit(.minutes(2)))
+@Suite("Images in the size of their cell", .timeLimit(.untilStuck))
 struct SizedImageTests {
-    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images").standardized
+    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/images")
+        .standardized
         .path
 
     private static func start(_ settings: [String] = [], names: [String] = ["avatar-0", "none"]) throws -> (
@@ -95,26 +96,18 @@ struct SizedImageTests {
         }
     }
 
-    @Test("The command warm-images fills the cache, and initials replace unavailable images")
-    func warmed() async throws {
+    @Test("A file of the configuration replaces an unavailable image")
+    func fallback() async throws {
         try await offPool {
-            let (service, origin) = try Self.start(["images.fallbacks=avatar=initials"])
+            let (service, origin) = try Self.start(["images.fallbacks=avatar=\(Self.images)/avatar-1.png"])
             defer { origin.signal(9) }
-            let result = try Command.run([
-                "warm-images", "--url", "http://127.0.0.1:\(service.port)", "--scale", "2", "--accept", "image/webp",
-            ])
-            #expect(result.code == 0 && result.lines == ["1 pages, 2 images"], "\(result.lines)")
             let hrefs = try Self.avatars(service, "?scale=2").compactMap { $0["href"]?.text }
-            let made = try service.get(hrefs[0], fields: ["Accept: image/webp"])
-            #expect(made["cache-status"]?.contains("hit") == true)
-            let initials = try service.get(hrefs[1], fields: ["Accept: image/png"])
-            #expect(initials.status == 200 && initials["image-error"] == "upstream-404", "\(initials)")
-            #expect(initials["cache-control"] == "public, max-age=30" && initials["cache-status"]?.contains("detail=fallback") == true)
-            #expect(hrefs[1].hasSuffix("~avatar.AB@2x"))
-            let size = try #require(Self.size(initials.body))
+            let substitute = try service.get(hrefs[1], fields: ["Accept: image/png"])
+            #expect(substitute.status == 200 && substitute["image-error"] == "upstream-404", "\(substitute)")
+            #expect(substitute["cache-control"] == "public, max-age=30" && substitute["cache-status"]?.contains("detail=fallback") == true)
+            #expect(hrefs[1].hasSuffix("~avatar@2x"))
+            let size = try #require(Self.size(substitute.body))
             #expect(size == (240, 240))
-            let refused = try Command.run(["warm-images", "--url", "http://127.0.0.1:1"])
-            #expect(refused.code == 1 && refused.lines.last?.contains("is the service running?") == true, "\(refused.lines)")
         }
     }
 

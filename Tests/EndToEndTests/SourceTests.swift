@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Remote sources from outside", .timeLimit(.minutes(3)))
+@Suite("Remote sources from outside", .timeLimit(.untilStuck))
 struct SourceTests {
     /// An origin with a list of users. The name of each user is the version of the list.
     private final class Api: Sendable {

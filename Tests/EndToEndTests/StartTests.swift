@@ -184,9 +184,10 @@ struct StartTests {
 
     @Test(
         "The help of each subcommand has an example",
-        arguments: [
-            "serve", "health", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "forecast",
-        ])
+        arguments: TestSize.full(
+            [
+                "serve", "health", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "forecast",
+            ], small: ["serve", "export events"]))
     func help(subcommand: String) async throws {
         try await offPool {
             let help = try Command.run(["help"] + subcommand.split(separator: " ").map(String.init))
@@ -228,7 +229,8 @@ struct StartTests {
             #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
             let skipped = try Command.run(["import", "--foreground"] + common + ["--on-error", "skip", file])
             #expect(skipped.code == 0 && skipped.lines.contains("\(service.database): added 2, replaced 0, skipped 1"), "\(skipped.lines)")
-            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/feed.json").standardized.path
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Sources/IntertwineSample/files/feed.json")
+                .standardized.path
             let array = try Command.run(["import", "--foreground"] + common + [sample])
             #expect(array.code == 0 && array.lines.last?.hasPrefix("\(service.database): added 376") == true, "\(array.lines)")
             #expect(try Command.run(["import", "--foreground"] + common + ["\(service.folder)/none"]).code != 0)
@@ -238,45 +240,23 @@ struct StartTests {
     @Test("The service handles a signal right after its first response", arguments: [SIGTERM, SIGHUP])
     func earlySignals(number: Int32) async throws {
         try await offPool {
-            for _ in 0..<8 {
-                let port = try freePort()
-                let folder = try Self.folder()
-                defer { try? FileManager.default.removeItem(atPath: folder) }
-                try "".write(toFile: "\(folder)/x.yaml", atomically: true, encoding: .utf8)
-                let process = try SpawnedProcess([
-                    BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/x.yaml", "--port", "\(port)", "--admin-port", "0",
-                    "--database",
-                    "\(folder)/x.sqlite",
-                ])
-                let client = try Self.firstConnection(to: port)
-                try client.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
+            for _ in 0..<TestSize.full(8, small: 2) {
+                let service = try RunningService()
                 // The start can be slow on a busy machine.
-                var status = try client.response().status
-                while status == 503 {
-                    usleep(50_000)
-                    status = try RunningService.ask(Self.firstConnection(to: port), "GET", "/readyz").status
-                }
-                #expect(status == 200)
-                process.signal(number)
+                try poll { try service.get("/readyz").status == 200 }
+                service.process.signal(number)
                 if number == SIGHUP {
-                    _ = try process.line(containing: "configuration reloaded")
-                    process.signal(SIGTERM)
+                    _ = try service.process.line(containing: "configuration reloaded")
+                    service.process.signal(SIGTERM)
                 }
-                #expect(process.wait() == 0)
+                #expect(service.process.wait() == 0)
             }
         }
     }
 
-    /// Connects as soon as the service listens.
-    private static func firstConnection(to port: UInt16) throws -> RawClient {
-        for _ in 0..<100_000 {
-            if let client = try? RawClient(port: port) { return client }
-            usleep(100)
-        }
-        throw RawClientError.timedOut
-    }
-
-    @Test("Too few descriptors stop the start with one line", arguments: [8, 10, 12, 16, 20, 24, 28, 30, 31, 32, 33, 34, 35, 36, 40])
+    @Test(
+        "Too few descriptors stop the start with one line",
+        arguments: TestSize.full([8, 10, 12, 16, 20, 24, 28, 30, 31, 32, 33, 34, 35, 36, 40], small: [8, 20, 33, 40]))
     func descriptors(limit: Int) async throws {
         try await offPool {
             let folder = try Self.folder()

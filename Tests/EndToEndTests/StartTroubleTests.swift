@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Slow starts and starts with failures", .timeLimit(.minutes(5)))
+@Suite("Slow starts and starts with failures", .timeLimit(.untilStuck))
 struct StartTroubleTests {
     private static func folder() throws -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -17,12 +17,44 @@ struct StartTroubleTests {
         #expect(service.process.wait() == 0)
     }
 
-    @Test("A start with a full disk is refused with the reason, and succeeds with free space")
+    @Test("Requests wait while a store is created, and a start that cannot bind opens no store")
+    func waiting() async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            // The lock simulates another process that creates the store.
+            let other = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(other) }
+            #expect(flock(other, LOCK_EX) == 0)
+            let port = try freePort()
+            let command = [
+                BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--port", "\(port)", "--admin-port", "0",
+                "--database", "\(folder)/intertwine.sqlite",
+            ]
+            let process = try SpawnedProcess(command)
+            var waiting: RawClient?
+            while waiting == nil {
+                waiting = try? RawClient(port: port)
+                usleep(10_000)
+            }
+            let client = try #require(waiting)
+            try client.send("GET /feed HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+            let second = try SpawnedProcess(command.map { $0.replacing("/intertwine.sqlite", with: "/second.sqlite") })
+            while try second.nextLine() != nil {}
+            #expect(second.wait() == 1 && !FileManager.default.fileExists(atPath: "\(folder)/second.sqlite"))
+            #expect(flock(other, LOCK_UN) == 0)
+            #expect(try client.response().status == 200)
+            process.signal(SIGTERM)
+            #expect(process.wait() == 0)
+        }
+    }
+
+    @Test("A start with a full disk is refused with the reason, and succeeds with free space", .mounts)
     func fullDisk() async throws {
         try await offPool {
             let folder = try Self.folder()
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            guard let mount = try Mount.small(folder, kibibytes: 4_096) else { return }
+            let mount = try Mount.small(folder, kibibytes: 4_096)
             defer { mount.remove() }
             try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
             _ = try RunningService.importItems(Items.users(3), into: "\(folder)/intertwine.sqlite", folder: folder)

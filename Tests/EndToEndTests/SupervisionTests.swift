@@ -13,35 +13,6 @@ struct SupervisionTests {
         return path
     }
 
-    // The kernel does not limit the threads of root, so the program runs as an otherwise unused user.
-    @Test(
-        "A command with too few threads ends with one line", .enabled(if: geteuid() == 0),
-        arguments: ["serve --port 0 --admin-port 0", "import x.yaml"], [1, 2, 4, 8])
-    func fewThreads(command: String, limit: Int) async throws {
-        try await expectRefusal(command, limit)
-    }
-
-    @Test("Too few threads for requests stop the start with one line", .enabled(if: geteuid() == 0), arguments: [12, 16, 20, 24, 32, 36])
-    func fewThreadsForServing(limit: Int) async throws {
-        try await expectRefusal("serve --port 0 --admin-port 0", limit)
-    }
-
-    private func expectRefusal(_ command: String, _ limit: Int) async throws {
-        try await offPool {
-            let folder = try Self.folder()
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            let user = Int.random(in: 100_000...1_000_000)
-            #expect(chown(folder, uid_t(user), gid_t(user)) == 0)
-            let words = "'\(BuiltProduct.path("intertwine"))' \(command) --config x.yaml --database x.sqlite"
-            let process = try SpawnedProcess([
-                "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "/usr/bin/prlimit", "--nproc=\(limit)",
-                "/bin/sh", "-c", "cd '\(folder)'; exec \(words)",
-            ])
-            while try process.nextLine() != nil {}
-            #expect(process.wait() > 0 && process.lines.count == 1 && process.lines[0].contains("(ulimit -u"), "\(process.lines)")
-        }
-    }
-
     @Test("The service notifies systemd of readiness, watchdog intervals and the stop", arguments: [false, true])
     func notified(isAbstract: Bool) async throws {
         try await offPool {

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Bearer tokens of viewers from outside", .timeLimit(.minutes(5)))
+@Suite("Bearer tokens of viewers from outside", .timeLimit(.untilStuck))
 struct ViewerTokenTests {
     private static let algorithms = "viewers.jwt.algorithms=RS256,ES256,EdDSA,HS256"
 
@@ -387,7 +387,7 @@ struct ViewerTokenTests {
     }
 }
 
-@Suite("Keys of tokens from a URL, from outside", .timeLimit(.minutes(5)))
+@Suite("Keys of tokens from a URL, from outside", .timeLimit(.untilStuck))
 struct TokenKeySetTests {
     /// An identity provider with a key set.
     private final class Issuer: Sendable {

@@ -1,12 +1,10 @@
 import Foundation
-import IntertwineLedger
 import IntertwineService
 import Synchronization
 
 /// A program with one extension of each kind, from the articles: the other files of this folder are their code.
 ///
-///     ExtensionProbe FOLDER PORT memory          content in the store of the article, without ads
-///     ExtensionProbe FOLDER PORT ITEMS           the store of the service, with the items of a file
+///     ExtensionProbe FOLDER PORT ITEMS           the address, and a file of items
 @main
 struct ExtensionProbe {
     static func main() async throws {
@@ -24,22 +22,10 @@ struct ExtensionProbe {
         }
         extensions.lists = ["followed"]
         extensions.placement = ThirdAndLast()
-        let ledger = CountingLedger(try SQLiteLedger(path: "\(folder)/ledger.sqlite"))
-        extensions.ledger = ledger
-        if items == "memory" {
-            let store = MemoryStore()
-            store.replace(
-                try (0..<5).map { number in
-                    try FeedItem(
-                        kind: "note", id: "n\(number)", variant: "plain", position: Int64(number), fields: ["text": "Note \(number)"])
-                })
-            extensions.store = store
-        } else {
-            let importer = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))
-            try importer.append(Array(try Data(contentsOf: URL(fileURLWithPath: items))))
-            try importer.endOfFile()
-            _ = try importer.commit()
-        }
+        let importer = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))
+        try importer.append(Array(try Data(contentsOf: URL(fileURLWithPath: items))))
+        try importer.endOfFile()
+        _ = try importer.commit()
 
         let board = Board()
         let news = Announcements(
@@ -57,7 +43,7 @@ struct ExtensionProbe {
                     board.add(try context.parameters.require("text"))
                     return ServerResponse(status: .noContent)
                 },
-                ServiceRoute(.get, "/commits") { _, _ in try .json(["commits": ledger.count]) },
+                ServiceRoute(.get, "/news") { _, _ in try .json(["news": board.count]) },
             ])
         try await FeedService.build(configuration: configuration, extensions: extensions, logger: Logger(label: "feed")).run()
     }

@@ -3,7 +3,7 @@ import IntertwineFetch
 import TestSupport
 import Testing
 
-@Suite("Compressed bodies and credentials", .timeLimit(.minutes(1)))
+@Suite("Compressed bodies and credentials", .timeLimit(.untilStuck))
 struct CompressionTests {
     private func get(_ fetcher: Fetcher, _ url: String, bytes: Int = 1 << 20, adjust: (inout FetchRequest) -> Void = { _ in }) async throws
         -> Fetched

@@ -4,7 +4,7 @@ import IntertwineFetch
 import TestSupport
 import Testing
 
-@Suite("Persistent connections", .timeLimit(.minutes(1)))
+@Suite("Persistent connections", .timeLimit(.untilStuck))
 struct ConnectionReuseTests {
     private static func answer(_ body: [UInt8]) -> [UInt8] {
         Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body

@@ -3,7 +3,7 @@ import IntertwineFetch
 import TestSupport
 import Testing
 
-@Suite("Fetching over TLS", .timeLimit(.minutes(1)))
+@Suite("Fetching over TLS", .timeLimit(.untilStuck))
 struct SecureTests {
     private let here: Resolver.Lookup = { _ in .success(["127.0.0.1"].compactMap(IPAddress.init)) }
 

@@ -24,7 +24,7 @@ struct EmbedCheck {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let sources = try await SettingSources(
+        let sources = try SettingSources(
             flags: ["store.database": folder.appendingPathComponent("items.sqlite").path], environment: [:])
         _ = try FeedService.build(
             configuration: ServiceConfiguration(sources), logger: Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() })

@@ -21,7 +21,7 @@ enum FeedProbe {
         try session.append(Array(users.joined(separator: "\n").utf8))
         try session.endOfFile()
         _ = try session.commit()
-        let sources = try await SettingSources(
+        let sources = try SettingSources(
             flags: [
                 "store.database": database, "server.port": "0", "admin.port": "0", "log.requests": "false",
                 "limits.requests-per-connection": "2000000000", "cors.origins": origin,

@@ -232,25 +232,6 @@ struct ConnectionStateTests {
     }
 }
 
-@Suite("Pending output of a client")
-struct TakingPaceTests {
-    @Test("A stalled reader has two intervals, a previously faster one three")
-    func pace() {
-        let now = MonotonicInstant(nanoseconds: 0)
-        var pace = WriteThroughputMonitor()
-        pace.begin(at: now, unsent: 10_000, required: 1_000)
-        #expect(pace.isEnough(at: now, unsent: 10_000, required: 1_000) == true)
-        #expect(pace.isEnough(at: now, unsent: 10_000, required: 1_000) == false)
-        pace.begin(at: now, unsent: 10_000, required: 1_000)
-        pace.handOver(5_000)
-        #expect(pace.isEnough(at: now, unsent: 10_000, required: 1_000) == true)
-        #expect(pace.isEnough(at: now, unsent: 10_000, required: 1_000) == true)
-        #expect(pace.isEnough(at: now, unsent: 10_000, required: 1_000) == false)
-        pace.begin(at: now, unsent: 10, required: 0)
-        #expect(pace.isEnough(at: now, unsent: 9, required: 0) && !pace.isEnough(at: now, unsent: 9, required: 0))
-    }
-}
-
 /// A client and a handler around a state: bytes go in, and what came of them is noted.
 private struct Talk {
     var state: ConnectionState

@@ -158,41 +158,6 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A client that half-closes while it waits gets its response", arguments: [0, 1])
-    func halfCloseWhileWaiting(minor: Int) async throws {
-        let (opened, gate) = AsyncStream<Void>.makeStream()
-        let (arrived, arrival) = AsyncStream<Void>.makeStream()
-        let server = try await TestServer.start(
-            EchoHandler(gate: {
-                arrival.yield()
-                for await _ in opened {}
-            }))
-        let answer = Task {
-            try await offPool {
-                let client = try RawClient(port: server.port)
-                try client.send("GET /gate-or-leave HTTP/1.\(minor)\r\nHost: a\r\n\r\n")
-                client.finishSending()
-                let answer = try client.response()
-                #expect(answer.status == 200)
-                #expect(try client.isClosedByServer() && !client.wasReset)
-                return answer.text
-            }
-        }
-        for await _ in arrived { break }
-        // The answer to another connection's request shows that the loop has seen the end of this one's.
-        try await offPool {
-            for _ in 0..<2 {
-                let other = try RawClient(port: server.port)
-                try other.send(ConformanceCase.get())
-                #expect(try other.response().status == 200)
-            }
-        }
-        gate.finish()
-        #expect(try await answer.value == "through")
-        await server.server.shutdown(grace: .seconds(5))
-        #expect(server.server.openConnections == 0)
-    }
-
     @Test(
         "Rejections of malformed requests have the handler's fields",
         arguments: [

@@ -61,7 +61,7 @@ struct EchoHandler: HTTPHandler {
 
     /// Told when a task was cancelled, with the path.
     let cancelled: AsyncStream<String>.Continuation?
-    /// Called by `/gate` before it answers, and by `/gate-or-leave`, which a client cancels by leaving.
+    /// Called by `/gate` before it answers.
     let gate: @Sendable () async -> Void
 
     /// Completes the promises of `/later/…`.
@@ -101,7 +101,7 @@ struct EchoHandler: HTTPHandler {
         case "/ten": return .task(RequestTask(bodyLimit: 10, respond: respond))
         case "/upload": return .task(RequestTask(bodyLimit: 64 << 20, streamsBody: true, respond: respond), route: "upload")
         case "/early" where head.refusal == nil: return .respond(ProblemDetails(status: 403, detail: "No.").response())
-        case "/wait", "/wait-long", "/gate-or-leave":
+        case "/wait", "/wait-long":
             return .task(RequestTask(cancelsOnPeerClose: path != "/wait-long", timeLimit: .seconds(60), respond: respond))
         default: return .task(RequestTask(respond: respond), route: "echo")
         }
@@ -144,7 +144,7 @@ struct EchoHandler: HTTPHandler {
             while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
             cancelled?.yield(request.head.path ?? "")
             return ServerResponse(status: .ok)
-        case "/gate", "/gate-or-leave":
+        case "/gate":
             await gate()
             guard !Task.isCancelled else { return ProblemDetails(status: 499, detail: "The client has left.").response() }
             return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("through".utf8))

@@ -176,61 +176,22 @@ struct HostileClientTests {
         }
     }
 
-    @Test("A too slow reader is disconnected")
-    func sippingReader() async throws {
-        try await withServer {
-            $0.writeTimeout = .milliseconds(300)
-            $0.minimumWriteRate = 1_000_000
-        } _: { port in
-            let slow = try RawClient(port: port, receiveBuffer: 4096)
-            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
-            var taken = 0
-            for _ in 0..<200 {
-                guard let sip = try? slow.bytes(within: 20), !slow.wasReset else { break }
-                taken += sip.count
-                usleep(20_000)
-            }
-            let rest = try slow.rest().count
-            #expect(taken + rest < 8 << 20)
-        }
-    }
-
-    @Test("A slow reader above the minimum rate gets the complete response", arguments: ["/huge", "/huge-file"])
+    @Test("A slow reader that makes progress gets the complete response", arguments: ["/huge", "/huge-file"])
     func steadyReader(path: String) async throws {
         try await withServer {
             $0.writeTimeout = .milliseconds(300)
-            $0.minimumWriteRate = 1000
         } _: { port in
             let slow = try RawClient(port: port)
             try slow.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             var taken = 0
             var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-            for _ in 0..<100 {
+            for _ in 0..<TestSize.full(100, small: 40) {
                 taken += max(0, recv(slow.descriptor, &buffer, buffer.count, 0))
                 usleep(15_000)
             }
             let rest = try slow.rest().count
             #expect(taken + rest > 8 << 20)
             #expect(!slow.wasReset)
-        }
-    }
-
-    /// On the loopback interface a window opens in long steps, above all one of a few kilobytes.
-    @Test("A reader above the minimum rate is never reset, whatever its window", arguments: [nil, 4096, 65_536] as [Int32?])
-    func steps(receiveBuffer: Int32?) async throws {
-        try await withServer {
-            $0.writeTimeout = .seconds(1)
-            $0.minimumWriteRate = 4_000
-        } _: { port in
-            let slow = try RawClient(port: port, receiveBuffer: receiveBuffer)
-            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
-            var taken = 0
-            var buffer = [UInt8](repeating: 0, count: 800)
-            for _ in 0..<100 {
-                taken += max(0, recv(slow.descriptor, &buffer, buffer.count, Int32(MSG_WAITALL)))
-                usleep(50_000)
-            }
-            #expect(taken == 80_000)
         }
     }
 
@@ -326,7 +287,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("Other clients get responses within 50 ms during attacks", arguments: Crowd.allCases)
+    @Test("Other clients get responses within 50 ms of a quiet machine during attacks", arguments: Crowd.allCases)
     func others(crowd: Crowd) async throws {
         try await withServer {
             $0.connectionLimit = 400
@@ -343,7 +304,7 @@ struct HostileClientTests {
                 times.append(ContinuousClock.now - began)
             }
             // One slow answer may be the machine's own doing.
-            #expect(times.sorted()[35] < .milliseconds(50), "\(times)")
+            #expect(times.sorted()[35] < MachineSpeed.bound(.milliseconds(50)), "\(times)")
             for client in clients { client.close() }
         }
     }

@@ -9,9 +9,9 @@ struct KeyDocumentTests {
 
     private func error(
         _ text: String, origin: KeyDocument.Origin = .file, algorithms: Set<SignatureAlgorithm> = all
-    ) async -> String? {
+    ) -> String? {
         do throws(KeyDocumentError) {
-            _ = try await KeyDocument(Array(text.utf8), origin: origin, algorithms: algorithms)
+            _ = try KeyDocument(Array(text.utf8), origin: origin, algorithms: algorithms)
             return nil
         } catch {
             return error.description
@@ -20,9 +20,9 @@ struct KeyDocumentTests {
 
     @Test("A public key is read from a JSON Web Key, a set and PEM", arguments: [SignatureAlgorithm.rs256, .es256, .edDSA])
     func forms(_ algorithm: SignatureAlgorithm) async throws {
-        let maker = try await TokenMaker(algorithm, id: "k1")
+        let maker = try TokenMaker(algorithm, id: "k1")
         for text in [maker.jwk, "{\"keys\":[\(maker.jwk)]}", maker.pem, "\n" + maker.pem] {
-            let document = try await KeyDocument(Array(text.utf8), origin: .file, algorithms: Self.all)
+            let document = try KeyDocument(Array(text.utf8), origin: .file, algorithms: Self.all)
             #expect(document.keys.map(\.algorithm) == [algorithm] && document.ignored == [])
             let verifier = TokenVerifier(rules: TokenMaker.rules(), keys: TokenKeys([document]))
             #expect(try await verifier.verify(try maker.token(), now: TokenMaker.now).subject == "ada")
@@ -31,15 +31,15 @@ struct KeyDocumentTests {
 
     @Test("Several PEM blocks are several keys")
     func blocks() async throws {
-        let makers = [try await TokenMaker(.es256), try await TokenMaker(.rs256), try await TokenMaker(.edDSA)]
+        let makers = [try TokenMaker(.es256), try TokenMaker(.rs256), try TokenMaker(.edDSA)]
         let text = makers.map(\.pem).joined(separator: "\n\n")
-        let document = try await KeyDocument(Array(text.utf8), origin: .file, algorithms: Self.all)
+        let document = try KeyDocument(Array(text.utf8), origin: .file, algorithms: Self.all)
         #expect(document.keys.map(\.algorithm) == [.es256, .rs256, .edDSA])
     }
 
     @Test("A set with keys that are not supported is read without them")
     func others() async throws {
-        let maker = try await TokenMaker(.es256, id: "k1")
+        let maker = try TokenMaker(.es256, id: "k1")
         let others = [
             #"{"kty":"RSA","kid":"enc","use":"enc","n":"AQAB","e":"AQAB"}"#,
             #"{"kty":"EC","crv":"secp256k1","kid":"coin","x":"AA","y":"AA"}"#,
@@ -51,7 +51,7 @@ struct KeyDocumentTests {
             #"{"kty":"OKP","crv":"Ed25519","kid":"owner","d":"AA","x":"AA"}"#,
         ]
         let text = "{\"keys\":[\((others + [maker.jwk]).joined(separator: ","))]}"
-        let document = try await KeyDocument(Array(text.utf8), origin: .remote, algorithms: Self.all)
+        let document = try KeyDocument(Array(text.utf8), origin: .remote, algorithms: Self.all)
         #expect(document.keys.map(\.id) == ["k1"])
         #expect(document.ignored.count == others.count)
         #expect(document.ignored.contains("key 'published' is a secret, and was published"))
@@ -60,62 +60,62 @@ struct KeyDocumentTests {
 
     @Test("A member of a set that is no object is ignored", arguments: ["null", "7", "\"k1\"", "[]", "true"])
     func noObject(_ member: String) async throws {
-        let maker = try await TokenMaker(.es256, id: "k1")
+        let maker = try TokenMaker(.es256, id: "k1")
         for text in ["{\"keys\":[\(member),\(maker.jwk)]}", "{\"keys\":[\(maker.jwk),\(member)]}"] {
             for origin in [KeyDocument.Origin.file, .remote] {
-                let document = try await KeyDocument(Array(text.utf8), origin: origin, algorithms: Self.all)
+                let document = try KeyDocument(Array(text.utf8), origin: origin, algorithms: Self.all)
                 #expect(document.keys.map(\.id) == ["k1"] && document.ignored == ["a member is no object"])
             }
         }
-        #expect(await error("{\"keys\":[\(member)]}") == "has no usable keys: a member is no object")
+        #expect(error("{\"keys\":[\(member)]}") == "has no usable keys: a member is no object")
     }
 
     @Test("A document without usable keys is refused with the reasons")
     func unusable() async throws {
-        let maker = try await TokenMaker(.es256, id: "k1")
-        #expect(await error("{\"keys\":[]}") == nil, "a set without members revokes all keys")
-        #expect(await error("{") == "is not a JSON Web Key or a set of them")
+        let maker = try TokenMaker(.es256, id: "k1")
+        #expect(error("{\"keys\":[]}") == nil, "a set without members revokes all keys")
+        #expect(error("{") == "is not a JSON Web Key or a set of them")
         for text in ["[]", "0123456789abcdef0123456789abcdef"] {
-            #expect(await error(text) == "is neither JSON nor PEM; a shared secret requires HS256 as the only algorithm")
+            #expect(error(text) == "is neither JSON nor PEM; a shared secret requires HS256 as the only algorithm")
         }
-        #expect(await error("<html>", origin: .remote) == "is not JSON")
-        #expect(await error(maker.pem, origin: .remote) == "is not JSON")
-        #expect(await error("-----BEGIN PUBLIC KEY-----\nAAAA") == "has an incomplete PEM block")
-        #expect(await error(maker.jwk, algorithms: [.rs256]) == "has no usable keys: ES256 is not an accepted algorithm")
+        #expect(error("<html>", origin: .remote) == "is not JSON")
+        #expect(error(maker.pem, origin: .remote) == "is not JSON")
+        #expect(error("-----BEGIN PUBLIC KEY-----\nAAAA") == "has an incomplete PEM block")
+        #expect(error(maker.jwk, algorithms: [.rs256]) == "has no usable keys: ES256 is not an accepted algorithm")
         #expect(
-            await error("-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----")
+            error("-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----")
                 == "has no usable keys: has a private key; verification needs the public key only")
         let many = (0...32).map { _ in maker.jwk }.joined(separator: ",")
-        #expect(await error("{\"keys\":[\(many)]}") == "has more than 32 keys")
+        #expect(error("{\"keys\":[\(many)]}") == "has more than 32 keys")
     }
 
-    private static func secret(_ bytes: [UInt8]) async throws(KeyDocumentError) -> [VerificationKey] {
-        try await KeyDocument(bytes, origin: .file, algorithms: [.hs256]).keys
+    private static func secret(_ bytes: [UInt8]) throws(KeyDocumentError) -> [VerificationKey] {
+        try KeyDocument(bytes, origin: .file, algorithms: [.hs256]).keys
     }
 
     @Test("A secret has at least 32 bytes, and its line break is not part of it")
     func secret() async throws {
         let secret = "0123456789abcdef0123456789abcdef"
         for text in [secret, secret + "\n", secret + "\r\n"] {
-            #expect(try await Self.secret(Array(text.utf8)).map(\.algorithm) == [.hs256])
+            #expect(try Self.secret(Array(text.utf8)).map(\.algorithm) == [.hs256])
         }
-        await #expect(throws: KeyDocumentError.self) { try await Self.secret(Array((secret.dropLast() + "\n").utf8)) }
+        #expect(throws: KeyDocumentError.self) { try Self.secret(Array((secret.dropLast() + "\n").utf8)) }
         // A binary secret is used as it is.
         let bytes = [UInt8](repeating: 0xFF, count: 31) + [0x0A]
-        #expect(try await Self.secret(bytes).count == 1)
+        #expect(try Self.secret(bytes).count == 1)
         // A random secret may begin as DER does.
-        #expect(try await Self.secret([0x30, 0x82] + [UInt8](repeating: 0xFF, count: 30)).count == 1)
+        #expect(try Self.secret([0x30, 0x82] + [UInt8](repeating: 0xFF, count: 30)).count == 1)
     }
 
     @Test("A public key in any form is no secret", arguments: [SignatureAlgorithm.rs256, .es256, .edDSA])
     func publishedSecret(_ algorithm: SignatureAlgorithm) async throws {
-        let maker = try await TokenMaker(algorithm)
+        let maker = try TokenMaker(algorithm)
         let lines = maker.pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
         let der = Array(try #require(Data(base64Encoded: lines)))
         for bytes in [
             Array(maker.pem.utf8), Array(("# our key\n" + maker.pem).utf8), Array(maker.jwk.utf8), Array("[\(maker.jwk)]".utf8), der,
         ] {
-            await #expect(throws: KeyDocumentError.self) { try await Self.secret(bytes) }
+            #expect(throws: KeyDocumentError.self) { try Self.secret(bytes) }
         }
     }
 }

@@ -9,8 +9,8 @@ struct TokenCacheTests {
 
     @Test("A cached token ends with its expiry and leeway")
     func expiry() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier { $0.leeway = 5_000 }
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier { $0.leeway = 5_000 }
         let token = try maker.token(#"{"sub":"ada","exp":\#(now / 1_000 + 60)}"#)
         _ = try await verifier.verify(token, now: now)
         #expect(verifier.cached(token, now: now + 64_999) != nil)
@@ -22,8 +22,8 @@ struct TokenCacheTests {
 
     @Test("Expired tokens that are not used again are removed")
     func removal() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier { $0.leeway = 0 }
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier { $0.leeway = 0 }
         for number in 1...20 {
             _ = try await verifier.verify(try maker.token(#"{"sub":"ada","exp":\#(now / 1_000 + Int64(number))}"#), now: now)
         }
@@ -35,8 +35,8 @@ struct TokenCacheTests {
 
     @Test("A rejected token is not cached")
     func rejected() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier()
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier()
         let good = try maker.token()
         _ = try await verifier.verify(good, now: now)
         for number in 0..<5_000 {
@@ -48,8 +48,8 @@ struct TokenCacheTests {
 
     @Test("Entries and bytes are bounded, and tokens in use remain")
     func bounds() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let key = try #require(try await maker.document().keys.first)
+        let maker = try TokenMaker(.hs256)
+        let key = try #require(try maker.document().keys.first)
         for (entries, bytes) in [(1_600, 100_000_000), (1_000_000, 400_000)] {
             let cache = TokenCache(entries: entries, bytes: bytes)
             func digest(_ number: Int) -> TokenDigest { TokenDigest(Array("\(number)".utf8).span) }
@@ -67,8 +67,8 @@ struct TokenCacheTests {
 
     @Test("An identity larger than a generation is not cached")
     func large() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier(bytes: 16_000)
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier(bytes: 16_000)
         let token = try maker.token(#"{"sub":"\#(String(repeating: "a", count: 2_000))","exp":\#(now / 1_000 + 60)}"#)
         _ = try await verifier.verify(token, now: now)
         #expect(verifier.cacheUsage.entries == 0)
@@ -76,9 +76,9 @@ struct TokenCacheTests {
 
     @Test("Many tokens not seen before, half of them forged, are verified one by one", arguments: SignatureAlgorithm.allCases)
     func flood(_ algorithm: SignatureAlgorithm) async throws {
-        let maker = try await TokenMaker(algorithm)
+        let maker = try TokenMaker(algorithm)
         // No entry fits this cache, so each token is verified.
-        let verifier = try await maker.verifier(bytes: 1)
+        let verifier = try maker.verifier(bytes: 1)
         let tokens = try (0..<100).map { try maker.token(claims("\"jti\":\($0)")) }
         let forged = tokens.indices.map { index in
             let parts = tokens[index].split(separator: UInt8(ascii: "."))
@@ -94,8 +94,8 @@ struct TokenCacheTests {
 
     @Test("Event loops and tasks use the cache at the same time")
     func concurrency() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier(entries: 64)
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier(entries: 64)
         let tokens = try (0..<200).map { try maker.token(claims("\"jti\":\($0)")) }
         await withTaskGroup { group in
             for offset in 0..<8 {

@@ -1,9 +1,8 @@
-import Crypto
-import CryptoExtras
 import Foundation
+import IntertwineCrypto
 import IntertwineIdentity
 import IntertwinePrimitives
-import JWTKit
+import TestSupport
 
 /// A private key that signs the tokens of tests, with its public key in the forms that the service reads.
 struct TokenMaker: Sendable {
@@ -12,50 +11,38 @@ struct TokenMaker: Sendable {
     /// The public key as a JSON Web Key.
     let jwk: String
     let pem: String
-    private let signer: any JWTAlgorithm
+    private let sign: @Sendable ([UInt8]) throws -> [UInt8]
 
     /// The time of all tests in milliseconds.
     static let now: Int64 = 1_800_000_000_000
 
-    init(_ algorithm: SignatureAlgorithm, id: String? = nil) async throws {
+    init(_ algorithm: SignatureAlgorithm, id: String? = nil) throws {
         (self.algorithm, self.id) = (algorithm, id)
-        let collection = JWTKeyCollection()
-        let fields: [String: String]
+        var fields: [String: String]
+        let key: PrivateKey?
         switch algorithm {
-        case .hs256:
-            let secret = SymmetricKey(size: .bits256)
-            let bytes = secret.withUnsafeBytes { Array($0) }
-            fields = ["kty": "oct", "k": Base64URL.encode(bytes)]
-            pem = ""
-            await collection.add(hmac: HMACKey(key: secret), digestAlgorithm: .sha256)
-        case .rs256:
-            let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-            let parts = try key.publicKey.getKeyPrimitives()
-            fields = ["kty": "RSA", "n": Base64URL.encode(parts.modulus), "e": Base64URL.encode(parts.publicExponent)]
-            pem = key.publicKey.pemRepresentation
-            await collection.add(rsa: try Insecure.RSA.PrivateKey(backing: key), digestAlgorithm: .sha256)
-        case .es256:
-            let key = P256.Signing.PrivateKey()
-            let point = key.publicKey.rawRepresentation
-            fields = [
-                "kty": "EC", "crv": "P-256", "x": Base64URL.encode(point.prefix(32)), "y": Base64URL.encode(point.suffix(32)),
-            ]
-            pem = key.publicKey.pemRepresentation
-            await collection.add(ecdsa: try ES256PrivateKey(backing: key))
-        case .edDSA:
-            let key = Curve25519.Signing.PrivateKey()
-            fields = ["kty": "OKP", "crv": "Ed25519", "x": Base64URL.encode(key.publicKey.rawRepresentation)]
-            pem = try EdDSA.PublicKey(x: Base64URL.encode(key.publicKey.rawRepresentation), curve: .ed25519).pemRepresentation
-            await collection.add(eddsa: EdDSA.PrivateKey(backing: key))
+        case .hs256: (fields, key) = (["kty": "oct"], nil)
+        case .rs256: (fields, key) = (["kty": "RSA"], try PrivateKey(.rsa))
+        case .es256: (fields, key) = (["kty": "EC", "crv": "P-256"], try PrivateKey(.p256))
+        case .edDSA: (fields, key) = (["kty": "OKP", "crv": "Ed25519"], try PrivateKey(.ed25519))
         }
-        let members = fields.merging(id.map { ["kid": $0] } ?? [:]) { value, _ in value }
-        jwk = "{" + members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",") + "}"
-        signer = try await collection.getKey()
+        if let key {
+            for (name, bytes) in key.members { fields[name] = Base64URL.encode(bytes) }
+            pem = key.pem
+            sign = { try key.signature(of: $0) }
+        } else {
+            let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
+            fields["k"] = Base64URL.encode(secret)
+            pem = ""
+            sign = { Array(HMACSHA256(key: secret).code(of: $0)) }
+        }
+        fields["kid"] = id
+        jwk = "{" + fields.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",") + "}"
     }
 
     /// The public key as the document of a file.
-    func document() async throws -> KeyDocument {
-        try await KeyDocument(Array(jwk.utf8), origin: .file, algorithms: Set(SignatureAlgorithm.allCases))
+    func document() throws -> KeyDocument {
+        try KeyDocument(Array(jwk.utf8), origin: .file, algorithms: Set(SignatureAlgorithm.allCases))
     }
 
     /// Returns a signed token.
@@ -68,14 +55,14 @@ struct TokenMaker: Sendable {
         let header = header ?? "{\"alg\":\"\(algorithm.rawValue)\",\"typ\":\"JWT\"\(name)}"
         let payload = payload ?? "{\"sub\":\"ada\",\"exp\":\(Self.now / 1_000 + 3_600)}"
         let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(payload.utf8)
-        return Array((signed + "." + Base64URL.encode(try signer.sign(Array(signed.utf8)))).utf8)
+        return Array((signed + "." + Base64URL.encode(try sign(Array(signed.utf8)))).utf8)
     }
 
     /// Returns a verifier that accepts the tokens of this key.
-    func verifier(entries: Int = 1_000, bytes: Int = 1_000_000, _ change: (inout TokenRules) -> Void = { _ in }) async throws
+    func verifier(entries: Int = 1_000, bytes: Int = 1_000_000, _ change: (inout TokenRules) -> Void = { _ in }) throws
         -> TokenVerifier
     {
-        TokenVerifier(rules: Self.rules(change), keys: TokenKeys([try await document()]), entries: entries, bytes: bytes)
+        TokenVerifier(rules: Self.rules(change), keys: TokenKeys([try document()]), entries: entries, bytes: bytes)
     }
 
     static func rules(_ change: (inout TokenRules) -> Void = { _ in }) -> TokenRules {

@@ -22,8 +22,8 @@ struct TokenVerifierTests {
     @Test("A token of each algorithm identifies its sender", arguments: SignatureAlgorithm.allCases)
     func valid(_ algorithm: SignatureAlgorithm) async throws {
         for id in [nil, "k1"] {
-            let maker = try await TokenMaker(algorithm, id: id)
-            let verifier = try await maker.verifier()
+            let maker = try TokenMaker(algorithm, id: id)
+            let verifier = try maker.verifier()
             let token = try maker.token()
             #expect(verifier.cached(token, now: now) == nil)
             #expect(try await verifier.verify(token, now: now) == Self.ada)
@@ -33,8 +33,8 @@ struct TokenVerifierTests {
 
     @Test("If more than 1,024 tokens wait for their verification, further ones are rejected, and known ones are not")
     func overload() async throws {
-        let maker = try await TokenMaker(.es256)
-        let verifier = try await maker.verifier()
+        let maker = try TokenMaker(.es256)
+        let verifier = try maker.verifier()
         let token = try maker.token()
         #expect(try await verifier.verify(token, now: now) == Self.ada)
         let outcomes = await withTaskGroup(of: TokenError?.self) { group in
@@ -56,7 +56,7 @@ struct TokenVerifierTests {
 
     @Test("The tokens of RFC 7515 are verified", arguments: RFC7515.tokens)
     func vectors(_ key: String, _ token: String) async throws {
-        let document = try await KeyDocument(Array(key.utf8), origin: .file, algorithms: Set(SignatureAlgorithm.allCases))
+        let document = try KeyDocument(Array(key.utf8), origin: .file, algorithms: Set(SignatureAlgorithm.allCases))
         var rules = TokenRules(subject: try #require(ClaimPath("iss")))
         rules.attributes = [.init(name: "root", path: try #require(ClaimPath(#""http://example.com/is_root""#)))]
         let verifier = TokenVerifier(rules: rules, keys: TokenKeys([document]))
@@ -67,8 +67,8 @@ struct TokenVerifierTests {
 
     @Test("A changed byte makes a token invalid", arguments: SignatureAlgorithm.allCases)
     func changed(_ algorithm: SignatureAlgorithm) async throws {
-        let maker = try await TokenMaker(algorithm)
-        let verifier = try await maker.verifier()
+        let maker = try TokenMaker(algorithm)
+        let verifier = try maker.verifier()
         let token = try maker.token()
         for index in stride(from: 0, to: token.count, by: 7) {
             var changed = token
@@ -82,14 +82,14 @@ struct TokenVerifierTests {
 
     @Test("A token of another key is invalid", arguments: SignatureAlgorithm.allCases)
     func foreign(_ algorithm: SignatureAlgorithm) async throws {
-        let (maker, stranger) = (try await TokenMaker(algorithm, id: "k1"), try await TokenMaker(algorithm, id: "k1"))
-        #expect(await rejection(of: try stranger.token(), by: try await maker.verifier()) == .invalidSignature)
+        let (maker, stranger) = (try TokenMaker(algorithm, id: "k1"), try TokenMaker(algorithm, id: "k1"))
+        #expect(await rejection(of: try stranger.token(), by: try maker.verifier()) == .invalidSignature)
     }
 
     @Test("A token without a signature is refused", arguments: ["none", "None", "NONE", "nOnE", "", "HS384", "RS512", "PS256", "ES384"])
     func unsigned(_ algorithm: String) async throws {
-        for maker in [try await TokenMaker(.hs256), try await TokenMaker(.rs256)] {
-            let verifier = try await maker.verifier()
+        for maker in [try TokenMaker(.hs256), try TokenMaker(.rs256)] {
+            let verifier = try maker.verifier()
             let token = try maker.token(header: "{\"alg\":\"\(algorithm)\"}")
             #expect(await rejection(of: token, by: verifier) == .unsupportedAlgorithm)
             let end = try #require(token.lastIndex(of: UInt8(ascii: ".")))
@@ -97,16 +97,16 @@ struct TokenVerifierTests {
             #expect(await rejection(of: Array(token[..<end]), by: verifier) == .malformed)
         }
         // An empty signature with a supported algorithm.
-        let maker = try await TokenMaker(.rs256)
+        let maker = try TokenMaker(.rs256)
         let token = try maker.token()
         let end = try #require(token.lastIndex(of: UInt8(ascii: ".")))
-        #expect(await rejection(of: Array(token[...end]), by: try await maker.verifier()) == .invalidSignature)
+        #expect(await rejection(of: Array(token[...end]), by: try maker.verifier()) == .invalidSignature)
     }
 
     @Test("A public key does not verify as a secret", arguments: [SignatureAlgorithm.rs256, .es256, .edDSA])
     func confusion(_ algorithm: SignatureAlgorithm) async throws {
-        let maker = try await TokenMaker(algorithm, id: "k1")
-        let verifier = try await maker.verifier()
+        let maker = try TokenMaker(algorithm, id: "k1")
+        let verifier = try maker.verifier()
         let modulus = maker.jwk.split(separator: "\"n\":\"").last?.prefix { $0 != "\"" } ?? ""
         for secret in [maker.pem, maker.pem + "\n", maker.jwk, String(modulus)] where !secret.isEmpty {
             for header in [#"{"alg":"HS256","kid":"k1"}"#, #"{"alg":"HS256"}"#] {
@@ -123,8 +123,8 @@ struct TokenVerifierTests {
 
     @Test("A key in the header of a token is ignored")
     func embedded() async throws {
-        let (maker, stranger) = (try await TokenMaker(.es256), try await TokenMaker(.es256))
-        let verifier = try await maker.verifier()
+        let (maker, stranger) = (try TokenMaker(.es256), try TokenMaker(.es256))
+        let verifier = try maker.verifier()
         let url = "http://127.0.0.1:9/jwks"
         for member in ["\"jwk\":\(stranger.jwk)", "\"jku\":\"\(url)\"", "\"x5u\":\"\(url)\"", "\"x5c\":[\"AAAA\"]"] {
             let token = try stranger.token(header: "{\"alg\":\"ES256\",\(member)}")
@@ -134,8 +134,8 @@ struct TokenVerifierTests {
 
     @Test("An algorithm that the configuration does not accept is refused, though the key is known")
     func accepted() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier { $0.algorithms = [.rs256] }
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier { $0.algorithms = [.rs256] }
         #expect(await rejection(of: try maker.token(), by: verifier) == .unsupportedAlgorithm)
     }
 
@@ -146,16 +146,16 @@ struct TokenVerifierTests {
             #""crit":[]"#,
         ])
     func type(_ member: String) async throws {
-        let maker = try await TokenMaker(.es256)
+        let maker = try TokenMaker(.es256)
         let token = try maker.token(header: "{\"alg\":\"ES256\",\(member)}")
-        #expect(await rejection(of: token, by: try await maker.verifier()) == .unsupportedType)
+        #expect(await rejection(of: token, by: try maker.verifier()) == .unsupportedType)
     }
 
     @Test("Identity tokens and access tokens are accepted", arguments: ["JWT", "jwt", "at+jwt", "application/at+jwt", "application/JWT"])
     func types(_ type: String) async throws {
-        let maker = try await TokenMaker(.es256)
+        let maker = try TokenMaker(.es256)
         let token = try maker.token(header: "{\"alg\":\"ES256\",\"typ\":\"\(type)\"}")
-        #expect(await rejection(of: token, by: try await maker.verifier()) == nil)
+        #expect(await rejection(of: token, by: try maker.verifier()) == nil)
     }
 
     @Test(
@@ -166,7 +166,7 @@ struct TokenVerifierTests {
             "eyJhbGciOiJIUzI1NiJ9 .e30.AA",
         ])
     func malformed(_ text: String) async throws {
-        let verifier = try await TokenMaker(.hs256).verifier()
+        let verifier = try TokenMaker(.hs256).verifier()
         #expect(await rejection(of: Array(text.utf8), by: verifier) == .malformed)
     }
 
@@ -176,8 +176,8 @@ struct TokenVerifierTests {
             "", "[]", "7", "\"ada\"", "{", #"{"sub":"ada","exp":"tomorrow"}"#, #"{"sub":"ada","exp":-1}"#, #"{"sub":"ada","exp":1e999}"#,
         ])
     func payloads(_ payload: String) async throws {
-        let maker = try await TokenMaker(.hs256)
-        #expect(await rejection(of: try maker.token(payload), by: try await maker.verifier()) == .malformed)
+        let maker = try TokenMaker(.hs256)
+        #expect(await rejection(of: try maker.token(payload), by: try maker.verifier()) == .malformed)
     }
 
     @Test(
@@ -187,8 +187,8 @@ struct TokenVerifierTests {
             #""a":[1,{"b":1,"b":2}]"#, #""\u00e9":1,"e\u0301":1"#,
         ])
     func duplicates(_ members: String) async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier()
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier()
         #expect(await rejection(of: try maker.token(claims(members)), by: verifier) == .malformed)
         // A name may occur in different objects.
         #expect(await rejection(of: try maker.token(claims(#""a":{"sub":"eve"},"b":[{"x":1},{"x":1}]"#)), by: verifier) == nil)
@@ -198,15 +198,15 @@ struct TokenVerifierTests {
         "Two header parameters of one name make a token malformed",
         arguments: [#""alg":"none""#, #""alg":"HS256""#, #""kid":"a","kid":"b""#, #""\u0061lg":"HS256""#])
     func repeatedParameters(_ members: String) async throws {
-        let maker = try await TokenMaker(.hs256)
+        let maker = try TokenMaker(.hs256)
         let token = try maker.token(header: "{\"alg\":\"HS256\",\(members)}")
-        #expect(await rejection(of: token, by: try await maker.verifier()) == .malformed)
+        #expect(await rejection(of: token, by: try maker.verifier()) == .malformed)
     }
 
     @Test("Deeply nested JSON is refused without harm")
     func nested() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier()
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier()
         let deep = String(repeating: "[", count: 4_000) + String(repeating: "]", count: 4_000)
         #expect(await rejection(of: try maker.token(header: "{\"alg\":\"HS256\",\"x\":\(deep)}"), by: verifier) == .malformed)
         #expect(await rejection(of: try maker.token(claims("\"x\":\(deep)")), by: verifier) == .malformed)
@@ -214,8 +214,8 @@ struct TokenVerifierTests {
 
     @Test("A token of 100 kB is refused before it is read")
     func long() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier()
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier()
         let token = try maker.token(claims("\"x\":\"\(String(repeating: "x", count: 75_000))\""))
         #expect(token.count > 100_000)
         #expect(await rejection(of: token, by: verifier) == .tooLong)
@@ -226,7 +226,7 @@ struct TokenVerifierTests {
 
     @Test("A token is valid until its expiry and the leeway, and not before its start")
     func times() async throws {
-        let maker = try await TokenMaker(.hs256)
+        let maker = try TokenMaker(.hs256)
         let seconds = now / 1_000
         let token = try maker.token(#"{"sub":"ada","exp":\#(seconds + 60),"nbf":\#(seconds)}"#)
         for (leeway, offset, expected) in [
@@ -234,12 +234,12 @@ struct TokenVerifierTests {
             (5_000, -5_000, nil),
             (5_000, 64_999, nil), (5_000, 65_000, .expired),
         ] as [(Int64, Int64, TokenError?)] {
-            let verifier = try await maker.verifier { $0.leeway = leeway }
+            let verifier = try maker.verifier { $0.leeway = leeway }
             #expect(await rejection(of: token, by: verifier, now: now + offset) == expected, "\(leeway) \(offset)")
         }
         // A fraction of a second is allowed (RFC 7519 section 2).
         let fraction = try maker.token(#"{"sub":"ada","exp":\#(seconds).5}"#)
-        let verifier = try await maker.verifier { $0.leeway = 0 }
+        let verifier = try maker.verifier { $0.leeway = 0 }
         #expect(await rejection(of: fraction, by: verifier, now: now + 499) == nil)
         #expect(await rejection(of: fraction, by: verifier, now: now + 500) == .expired)
         let distant = try maker.token(#"{"sub":"ada","exp":1e300}"#)
@@ -248,14 +248,14 @@ struct TokenVerifierTests {
 
     @Test("A token without expiry is refused", arguments: [#"{"sub":"ada"}"#, #"{"sub":"ada","exp":null}"#])
     func endless(_ payload: String) async throws {
-        let maker = try await TokenMaker(.hs256)
-        #expect(await rejection(of: try maker.token(payload), by: try await maker.verifier()) == .missingExpiry)
+        let maker = try TokenMaker(.hs256)
+        #expect(await rejection(of: try maker.token(payload), by: try maker.verifier()) == .missingExpiry)
     }
 
     @Test("The issuer must be an accepted one")
     func issuer() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier { $0.issuers = ["https://a.example", "https://b.example"] }
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier { $0.issuers = ["https://a.example", "https://b.example"] }
         #expect(await rejection(of: try maker.token(claims(#""iss":"https://b.example""#)), by: verifier) == nil)
         for other in [#""iss":"https://c.example""#, #""iss":"https://a.example/""#, #""iss":"""#, #""x":1"#, #""iss":null"#] {
             #expect(await rejection(of: try maker.token(claims(other)), by: verifier) == .unexpectedIssuer, "\(other)")
@@ -265,8 +265,8 @@ struct TokenVerifierTests {
 
     @Test("The audience must name the service")
     func audience() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier { $0.audiences = ["feed", "other"] }
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier { $0.audiences = ["feed", "other"] }
         for accepted in [#""aud":"feed""#, #""aud":["x","feed"]"#, #""aud":["other"]"#] {
             #expect(await rejection(of: try maker.token(claims(accepted)), by: verifier) == nil, "\(accepted)")
         }
@@ -275,13 +275,13 @@ struct TokenVerifierTests {
         }
         #expect(await rejection(of: try maker.token(claims(#""aud":7"#)), by: verifier) == .malformed)
         // A service without a name of its own is not the audience of a token that has one (RFC 7519 section 4.1.3).
-        #expect(await rejection(of: try maker.token(claims(#""aud":"x""#)), by: try await maker.verifier()) == .unexpectedAudience)
+        #expect(await rejection(of: try maker.token(claims(#""aud":"x""#)), by: try maker.verifier()) == .unexpectedAudience)
     }
 
     @Test("Claim paths lead to subject, attributes and roles")
     func paths() async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier { rules in
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier { rules in
             rules.subject = ClaimPath(#""https://example.com/viewer".id"#) ?? rules.subject
             rules.attributes = [("plan", "plan"), ("group", "groups"), ("age", "age"), ("beta", "flags.beta"), ("none", "absent.x")]
                 .compactMap { name, path in ClaimPath(path).map { TokenRules.Attribute(name: name, path: $0) } }
@@ -301,15 +301,15 @@ struct TokenVerifierTests {
         "A subject must be one valid text",
         arguments: [#""sub":"""#, #""sub":null"#, #""sub":["a","b"]"#, #""sub":{"a":1}"#, #""sub":[]"#, #""sub":".""#])
     func subject(_ member: String) async throws {
-        let maker = try await TokenMaker(.hs256)
-        let verifier = try await maker.verifier { $0.isSubject = { !$0.isEmpty && $0 != "." } }
+        let maker = try TokenMaker(.hs256)
+        let verifier = try maker.verifier { $0.isSubject = { !$0.isEmpty && $0 != "." } }
         let token = try maker.token("{\(member),\"exp\":\(now / 1_000 + 60)}")
         #expect(await rejection(of: token, by: verifier) == .missingSubject)
     }
 
     @Test("A whole number is a subject")
     func number() async throws {
-        let maker = try await TokenMaker(.hs256)
+        let maker = try TokenMaker(.hs256)
         let token = try maker.token(#"{"sub":9007199254740993,"exp":\#(now / 1_000 + 60)}"#)
         #expect(try await maker.verifier().verify(token, now: now).subject == "9007199254740993")
     }

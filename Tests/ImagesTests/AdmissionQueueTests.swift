@@ -16,7 +16,7 @@ private struct Downloads {
     ) -> (verdict: Verdict, displaced: [Int]) {
         let isReduced: (String) -> Bool = { [reduced] in reduced.contains($0) }
         let (isAccepted, displaced) = queue.enter(
-            key, for: ImageOwners(origin: origin), priority: priority, now: now, isReduced: isReduced)
+            key, from: origin, priority: priority, now: now, isReduced: isReduced)
         guard isAccepted else { return (.refuse, displaced) }
         let started = next()
         #expect(started == nil || started == key)
@@ -182,7 +182,7 @@ struct ResizeAdmissionTests {
         let share = max(1, running / 2)
         return AdmissionQueue(
             limits: AdmissionQueue.Limits(
-                running: running, perOrigin: share, prefetchesPerOrigin: share, perViewer: share, runningCost: pixels, waiting: waiting,
+                running: running, perOrigin: share, prefetchesPerOrigin: share, runningCost: pixels, waiting: waiting,
                 waitingCost: pixels, maxQueueTime: .seconds(2)))
     }
 
@@ -190,7 +190,7 @@ struct ResizeAdmissionTests {
     func order() {
         var queue = queue(waiting: 10)
         for (id, priority) in [(1, ImagePriority.visible), (2, .prefetch), (3, .prefetch), (4, .near), (5, .visible), (6, .visible)] {
-            #expect(queue.enter(id, for: ImageOwners(), cost: 1, priority: priority, now: start).isAccepted)
+            #expect(queue.enter(id, from: nil, cost: 1, priority: priority, now: start).isAccepted)
             if id == 1 { #expect(queue.next() == 1) }
         }
         var order: [Int] = []
@@ -208,23 +208,23 @@ struct ResizeAdmissionTests {
     @Test("Beyond the limits of jobs and pixels, less urgent jobs are dropped or the new one is rejected")
     func bounded() {
         var queue = queue(waiting: 2, pixels: 1_000)
-        _ = queue.enter(1, for: ImageOwners(), cost: 900, priority: .visible, now: start)
+        _ = queue.enter(1, from: nil, cost: 900, priority: .visible, now: start)
         #expect(queue.next() == 1)
-        #expect(queue.enter(2, for: ImageOwners(), cost: 600, priority: .prefetch, now: start).isAccepted)
-        #expect(!queue.enter(3, for: ImageOwners(), cost: 600, priority: .prefetch, now: start).isAccepted)
-        let result = queue.enter(4, for: ImageOwners(), cost: 600, priority: .visible, now: start)
+        #expect(queue.enter(2, from: nil, cost: 600, priority: .prefetch, now: start).isAccepted)
+        #expect(!queue.enter(3, from: nil, cost: 600, priority: .prefetch, now: start).isAccepted)
+        let result = queue.enter(4, from: nil, cost: 600, priority: .visible, now: start)
         #expect(result.isAccepted && result.displaced == [2])
-        #expect(queue.enter(5, for: ImageOwners(), cost: 1, priority: .near, now: start).isAccepted)
-        #expect(!queue.enter(6, for: ImageOwners(), cost: 1, priority: .near, now: start).isAccepted)
+        #expect(queue.enter(5, from: nil, cost: 1, priority: .near, now: start).isAccepted)
+        #expect(!queue.enter(6, from: nil, cost: 1, priority: .near, now: start).isAccepted)
         #expect(queue.waitingCount == 2)
     }
 
     @Test("Concurrent pixels are bounded, and a single job always runs")
     func runningPixels() {
         var queue = queue(running: 2, pixels: 1_000)
-        _ = queue.enter(1, for: ImageOwners(), cost: 5_000, priority: .visible, now: start)
+        _ = queue.enter(1, from: nil, cost: 5_000, priority: .visible, now: start)
         #expect(queue.next() == 1)
-        _ = queue.enter(2, for: ImageOwners(), cost: 10, priority: .visible, now: start)
+        _ = queue.enter(2, from: nil, cost: 10, priority: .visible, now: start)
         #expect(queue.next() == nil)
         queue.remove(1)
         #expect(queue.next() == 2)
@@ -233,76 +233,55 @@ struct ResizeAdmissionTests {
     @Test("Background jobs use at most half of the workers; queued jobs time out")
     func prefetch() {
         var queue = queue(running: 4, waiting: 10)
-        for id in 1...4 { _ = queue.enter(id, for: ImageOwners(), cost: 1, priority: .prefetch, now: start) }
+        for id in 1...4 { _ = queue.enter(id, from: nil, cost: 1, priority: .prefetch, now: start) }
         #expect((queue.next(), queue.next(), queue.next()) == (1, 2, nil))
         #expect(queue.expire(now: start.advanced(by: .seconds(1))).isEmpty)
         #expect(queue.expire(now: start.advanced(by: .seconds(3))) == [3, 4])
     }
 
-    private static func owners(_ origin: String?, _ viewers: String...) -> ImageOwners {
-        var owners = ImageOwners(origin: origin)
-        for viewer in viewers { owners.add(viewer) }
-        return owners
-    }
-
-    @Test("No origin and no viewer uses more than half of the workers")
+    @Test("No origin uses more than half of the workers")
     func shares() {
-        for owners in [Self.owners("a"), Self.owners(nil, "v"), Self.owners("a", "v")] {
-            var queue = queue(running: 4, waiting: 10)
-            for id in 1...4 { _ = queue.enter(id, for: owners, cost: 1, priority: .visible, now: start) }
-            #expect((queue.next(), queue.next(), queue.next()) == (4, 3, nil))
-            _ = queue.enter(5, for: Self.owners("b", "w"), cost: 1, priority: .near, now: start)
-            #expect((queue.next(), queue.next()) == (5, nil))
-            queue.remove(4)
-            #expect((queue.next(), queue.next()) == (2, nil))
-        }
-        var alone = queue(running: 1)
-        _ = alone.enter(1, for: Self.owners("a", "v"), cost: 1, priority: .visible, now: start)
-        #expect(alone.next() == 1)
-    }
-
-    @Test("A job of several viewers starts if one has capacity, and counts for each")
-    func sharedViewers() {
         var queue = queue(running: 4, waiting: 10)
-        for id in 1...3 { _ = queue.enter(id, for: Self.owners(nil, "v"), cost: 1, priority: .visible, now: start) }
-        #expect((queue.next(), queue.next(), queue.next()) == (3, 2, nil))
-        queue.setOwners(Self.owners(nil, "v", "w"), of: 1)
-        #expect(queue.next() == 1)
-        for id in 4...5 { _ = queue.enter(id, for: Self.owners(nil, "w"), cost: 1, priority: .visible, now: start) }
+        for id in 1...4 { _ = queue.enter(id, from: "a", cost: 1, priority: .visible, now: start) }
+        #expect((queue.next(), queue.next(), queue.next()) == (4, 3, nil))
+        _ = queue.enter(5, from: "b", cost: 1, priority: .near, now: start)
         #expect((queue.next(), queue.next()) == (5, nil))
+        queue.remove(4)
+        #expect((queue.next(), queue.next()) == (2, nil))
+        var alone = self.queue(running: 1)
+        _ = alone.enter(1, from: "a", cost: 1, priority: .visible, now: start)
+        #expect(alone.next() == 1)
     }
 
     @Test("A large image of one origin does not block those of another")
     func largeOfAnother() {
         var queue = queue(running: 4, waiting: 10, pixels: 1_000)
         for id in 1...2 {
-            _ = queue.enter(id, for: Self.owners("a"), cost: 900, priority: .visible, now: start)
+            _ = queue.enter(id, from: "a", cost: 900, priority: .visible, now: start)
             #expect(queue.next() == (id == 1 ? 1 : nil))
         }
-        _ = queue.enter(3, for: Self.owners("b"), cost: 90, priority: .near, now: start)
+        _ = queue.enter(3, from: "b", cost: 90, priority: .near, now: start)
         #expect((queue.next(), queue.next()) == (3, nil))
     }
 
-    @Test("In a full queue, an owner of more than half loses jobs to others")
+    @Test("In a full queue, an origin with more than half loses jobs to others")
     func crowded() {
-        for (crowd, other) in [(Self.owners("a"), Self.owners("b")), (Self.owners(nil, "v"), Self.owners(nil, "w"))] {
-            var queue = queue(running: 1, waiting: 3)
-            for id in 1...4 {
-                #expect(queue.enter(id, for: crowd, cost: 1, priority: .visible, now: start).isAccepted)
-                if id == 1 { #expect(queue.next() == 1) }
-            }
-            #expect(!queue.enter(5, for: crowd, cost: 1, priority: .visible, now: start).isAccepted)
-            #expect(!queue.enter(6, for: other, cost: 1, priority: .near, now: start).isAccepted)
-            let result = queue.enter(7, for: other, cost: 1, priority: .visible, now: start)
-            #expect(result.isAccepted && result.displaced == [2])
+        var queue = queue(running: 1, waiting: 3)
+        for id in 1...4 {
+            #expect(queue.enter(id, from: "a", cost: 1, priority: .visible, now: start).isAccepted)
+            if id == 1 { #expect(queue.next() == 1) }
         }
+        #expect(!queue.enter(5, from: "a", cost: 1, priority: .visible, now: start).isAccepted)
+        #expect(!queue.enter(6, from: "b", cost: 1, priority: .near, now: start).isAccepted)
+        let result = queue.enter(7, from: "b", cost: 1, priority: .visible, now: start)
+        #expect(result.isAccepted && result.displaced == [2])
     }
 
     @Test("A background job that becomes visible or is prioritized is next")
     func hurried() {
         var queue = queue(running: 2, waiting: 10)
         for (id, priority) in [(1, ImagePriority.prefetch), (2, .prefetch), (3, .prefetch), (4, .visible), (5, .visible)] {
-            _ = queue.enter(id, for: ImageOwners(), cost: 1, priority: priority, now: start)
+            _ = queue.enter(id, from: nil, cost: 1, priority: priority, now: start)
             if id == 1 { #expect(queue.next() == 1) }
         }
         #expect(queue.next() == 5)

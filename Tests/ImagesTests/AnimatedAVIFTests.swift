@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Animations in AVIF", .serialized, .timeLimit(.minutes(2)))
+@Suite("Animations in AVIF", .serialized, .timeLimit(.untilStuck))
 struct AnimatedAVIFTests {
     /// - Parameter hasStill: whether a still image comes with it.
     private static func animation(hasStill: Bool) throws -> [UInt8] {

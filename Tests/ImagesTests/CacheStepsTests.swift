@@ -6,7 +6,7 @@ import Testing
 
 /// What RFC 9111 asks of a shared cache beyond one reuse: how it asks again, what a confirmation changes, what it tells, and what it must
 /// not mix up. Each case is a row of requests for one image at an origin that is taken at its word.
-@Suite("Shared cache, step by step", .timeLimit(.minutes(1)))
+@Suite("Shared cache, step by step", .timeLimit(.untilStuck))
 struct CacheStepsTests {
     enum Asked: Sendable, Equatable {
         /// The origin hears nothing of the request.

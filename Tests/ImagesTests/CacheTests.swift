@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("The cache in memory and on disk", .timeLimit(.minutes(1)))
+@Suite("The cache in memory and on disk", .timeLimit(.untilStuck))
 struct CacheTests {
     private let freshness = Freshness(
         generatedAt: 1, freshUntil: 3, localFreshUntil: 2, staleWhileRevalidateUntil: 4, staleIfErrorUntil: 5, revalidation: .shared)
@@ -269,10 +269,10 @@ struct CacheTests {
         #expect(await read(disk, image(1).source)?.body.bytes == image(1).body.bytes)
     }
 
-    @Test("A full disk affects only the storage, which resumes with free space")
+    @Test("A full disk affects only the storage, which resumes with free space", .mounts)
     func full() async throws {
         let folder = TemporaryFolder()
-        guard let mount = try Mount.small(folder.path, kibibytes: 256) else { return }
+        let mount = try Mount.small(folder.path, kibibytes: 256)
         defer { mount.remove() }
         let disk = DiskCache(folder: folder.path, capacity: 10_000_000)
         for number in 0..<20 {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Cached responses", .timeLimit(.minutes(1)))
+@Suite("Cached responses", .timeLimit(.untilStuck))
 struct CachingTests {
     /// Answers as the test says for each request in turn; the last answer stays.
     private func origin(_ answers: [@Sendable (Origin.Request, OriginConnection) -> Void]) throws -> Origin {

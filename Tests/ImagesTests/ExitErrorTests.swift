@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Rejected images", .timeLimit(.minutes(1)))
+@Suite("Rejected images", .timeLimit(.untilStuck))
 struct ExitErrorTests {
     private static let html = Array("<html><script>alert(1)</script>".utf8)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Clients get accepted formats only", .timeLimit(.minutes(1)))
+@Suite("Clients get accepted formats only", .timeLimit(.untilStuck))
 struct FormatTests {
     @Test(
         "The Accept field of origin requests: new formats if named, old ones unless excluded",

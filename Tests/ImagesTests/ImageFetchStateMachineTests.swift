@@ -8,7 +8,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("State machine of fetches, with events in any order", .timeLimit(.minutes(3)))
+@Suite("State machine of fetches, with events in any order", .timeLimit(.untilStuck))
 struct ImageFetchStateMachineTests {
     /// What happens around one image, for two who want it.
     enum Event: CaseIterable {

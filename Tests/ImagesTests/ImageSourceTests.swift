@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineFetch
 @testable import IntertwineImages
 
-@Suite("Images in folders and buckets", .timeLimit(.minutes(1)))
+@Suite("Images in folders and buckets", .timeLimit(.untilStuck))
 struct ImageSourceTests {
     private func place(_ prefix: String, _ store: ImageSource.Store) throws -> ImageSource {
         try #require(ImageSource(prefix: try FetchURL(prefix), store: store))

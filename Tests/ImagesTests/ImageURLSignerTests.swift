@@ -109,7 +109,7 @@ struct ImageURLSignerTests {
 
     @Test(
         "The signature of a variant is valid for its scales and no other size",
-        arguments: ["150x150", "300x144-attention", "220x220-fit", "64x64-250-1000", "2000x100", "10x10-fit~avatar.TT", "9x9~b"])
+        arguments: ["150x150", "300x144-attention", "220x220-fit", "64x64-250-1000", "2000x100", "10x10-fit~avatar", "9x9~b"])
     func variants(_ text: String) throws {
         let signer = try signer(key)
         let url = try FetchURL("http://example.com/a.png")

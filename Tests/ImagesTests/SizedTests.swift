@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Resized images", .timeLimit(.minutes(1)))
+@Suite("Resized images", .timeLimit(.untilStuck))
 struct SizedTests {
     private static func sizing(_ text: String = "150x150") throws -> ResizeMode { try #require(ResizeMode(text)) }
 
@@ -267,9 +267,9 @@ struct SizedTests {
         let maker = FakeTransformer()
         let house = try House([origin]) {
             $0.transformer = maker
-            $0.fallbacks = ["avatar": [], "content": TestImage.png(9)]
+            $0.fallbacks = ["avatar": TestImage.png(8), "content": TestImage.png(9)]
         }
-        for sizing in ["150x150~avatar.TT", "150x150-fit~content", "150x150~avatar.TT@2x"] {
+        for sizing in ["150x150~avatar", "150x150-fit~content", "150x150~avatar@2x"] {
             for round in 0..<2 {
                 let got = try await Self.get(house, origin.url("/a.png"), sizing)
                 #expect(got.status == 200 && got.headers["Image-Error"] == "upstream-404" && got.headers["Content-Type"] == "image/png")
@@ -279,8 +279,8 @@ struct SizedTests {
         }
         // Made once, and asked for once.
         #expect(maker.recipes == ["150x150.fill.png", "150x150.fit.png", "300x300.fill.png"] && origin.requests.count == 1)
-        #expect(maker.originals[0].starts(with: [0x89, 0x50]) && maker.originals[1] == TestImage.png(9))
-        for sizing in ["150x150", "150x150~other.TT"] {
+        #expect(maker.originals[0] == TestImage.png(8) && maker.originals[1] == TestImage.png(9))
+        for sizing in ["150x150", "150x150~other"] {
             #expect(try await Self.get(house, origin.url("/a.png"), sizing).status == 404)
         }
         await house.stop()
@@ -306,17 +306,6 @@ struct SizedTests {
             #expect(again.outcome.outcome == .hit && again.headers["Image-Error"] == "too-many-frames")
             await house.manager.flush()
             await house.stop()
-        }
-    }
-
-    @Test("Initials are a complete PNG of any size", arguments: ["TT", "S", "", "Q9", "??"])
-    func initials(_ letters: String) {
-        for (width, height) in [(1, 1), (150, 150), (300, 10), (1_000, 900)] {
-            let png = InitialsImage.png(letters, width: width, height: height)
-            var reader = ImageHeaderParser(.png)
-            reader.consume(png)
-            #expect(reader.finding == .size(ImageDimensions(width: width, height: height)))
-            #expect(ImageFormat.png.isComplete(png, isDelimited: true))
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Request storms", .serialized, .timeLimit(.minutes(2)))
+@Suite("Request storms", .serialized, .timeLimit(.untilStuck))
 struct StormTests {
     /// Answers at once, never, or in the middle, by the path.
     private func moodyOrigin() throws -> Origin {

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import IntertwineImages
 
-@Suite("Results of the workers", .serialized, .timeLimit(.minutes(5)))
+@Suite("Results of the workers", .serialized, .timeLimit(.untilStuck))
 struct TransformTests {
     /// Every form that comes in, as a file that the tools make of `drawn.ppm`.
     private static let forms: [(name: String, make: @Sendable (VipsTools) throws -> Void)] = [
@@ -52,11 +53,15 @@ struct TransformTests {
         ),
     ]
 
-    @Test("Results equal those of libvips' program", arguments: 0..<forms.count)
-    func compared(_ number: Int) async throws {
-        let (name, make) = Self.forms[number]
+    /// In the small size: colours by a profile, an orientation, transparency and a palette.
+    private static let comparedForms = TestSize.full(forms.map(\.name), small: ["cmyk.jpg", "turned.jpg", "alpha.png", "plain.gif"])
+
+    @Test("Results equal those of libvips' program", arguments: comparedForms)
+    func compared(_ name: String) async throws {
+        let make = try #require(Self.forms.first { $0.name == name }).make
         let tools = VipsTools()
-        try tools.drawn("drawn.ppm", 800, 600)
+        let (width, height) = TestSize.full((800, 600), small: (400, 300))
+        try tools.drawn("drawn.ppm", width, height)
         try make(tools)
         let workers = try BuiltWorkers.make()
         let fills: [(TransformSpec.Fit, [String])] = [
@@ -179,7 +184,7 @@ struct TransformTests {
     }
 
     /// libvips puts more than 100 MB of an image into a file, which a worker cannot have.
-    @Test("Animations with large frames are complete")
+    @Test("Animations with large frames are complete", .onlyInFull)
     func largeAnimation() async throws {
         let tools = VipsTools()
         try tools.drawn("frames.ppm", 150, 1_800)
@@ -226,12 +231,6 @@ struct TransformTests {
         png.replaceSubrange(20..<24, with: [0, 0, 2, 88])
         png.replaceSubrange(29..<33, with: (0..<4).map { UInt8(truncatingIfNeeded: VipsTools.sum(png[12..<29]) >> (24 - 8 * $0)) })
         images.append(("half a PNG", png))
-        try tools.drawn("frames.ppm", 120, 360)
-        try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
-        let gif = try tools.bytes("moving.gif")
-        let whole = try await workers.transform(gif, TransformSpec(width: 50, format: .png), priority: .visible)
-        #expect(whole.original.frames == 4)
-        for frame in 0..<4 { images.append(("a GIF, half of its frame \(frame)", VipsTools.gif(gif, halving: frame))) }
         for (name, bytes) in images {
             let failure = await #expect(throws: ImageError.self, "\(name)") {
                 try await workers.transform(bytes, TransformSpec(width: 50, format: .png), priority: .visible)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Validation", .timeLimit(.minutes(1)))
+@Suite("Validation", .timeLimit(.untilStuck))
 struct ValidationTests {
     private static let asks = "Cache-Control: max-age=1000, must-revalidate"
 

@@ -69,29 +69,6 @@ final class VipsTools: Sendable {
         }
     }
 
-    /// A GIF whose one frame has half of its data, and whose structure goes on behind that.
-    static func gif(_ bytes: [UInt8], halving frame: Int) -> [UInt8] {
-        func table(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
-        var place = 13 + table(bytes[10])
-        var made = Array(bytes[..<place])
-        var frames = 0
-        while bytes[place] != 0x3b {
-            let isFrame = bytes[place] == 0x2c
-            let start = place
-            place += isFrame ? 11 + table(bytes[place + 9]) : 2
-            made += bytes[start..<place]
-            var pieces: [ArraySlice<UInt8>] = []
-            while bytes[place] != 0 {
-                pieces.append(bytes[place...(place + Int(bytes[place]))])
-                place += 1 + Int(bytes[place])
-            }
-            place += 1
-            made += pieces.prefix(isFrame && frames == frame ? pieces.count / 2 : pieces.count).joined() + [0]
-            frames += isFrame ? 1 : 0
-        }
-        return made + [0x3b]
-    }
-
     /// A JPEG with a note of the camera's: how it was held, and where.
     static func noted(_ jpeg: [UInt8], orientation: UInt8) -> [UInt8] {
         let place = Array("GPS 52.5200 N 13.4050 E".utf8) + [0]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Worker processes", .serialized, .timeLimit(.minutes(5)))
+@Suite("Worker processes", .serialized, .timeLimit(.untilStuck))
 struct WorkerTests {
     private static let small = TransformSpec(width: 32, format: .png)
     /// Seconds of work, in an encoder that does not ask whether it should stop.

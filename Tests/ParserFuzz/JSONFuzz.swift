@@ -55,22 +55,11 @@ struct RemotePageFuzz: FuzzTarget {
     }
 
     func verdict(on input: [UInt8], cut: (Int) -> Int) -> String {
-        var reader = RemotePageReader(kind: UserKind(), items: items, cursor: next)
         var found: [String] = []
-        var fed = 0
-        do throws(RemotePageError) {
-            while true {
-                switch try reader.next() {
-                case .item(let item): found.append(item.id)
-                case .bad(let fault): found.append("\(fault)")
-                case .finished: return "\(found) \(reader.cursor ?? "")"
-                case .needsBytes:
-                    if fed == input.count { reader.end() }
-                    let end = min(input.count, cut(fed))
-                    reader.append(input[fed..<end])
-                    fed = end
-                }
-            }
+        do {
+            let page = try RemotePage(input, items: items, cursor: next)
+            try page.forEachItem(of: UserKind(), nil) { found.append("\($0)") }
+            return "\(found) \(page.cursor ?? "")"
         } catch {
             return "\(found) \(error)"
         }

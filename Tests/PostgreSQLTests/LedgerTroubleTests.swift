@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Ledger in PostgreSQL during failures", .timeLimit(.minutes(3)))
+@Suite("Ledger in PostgreSQL during failures", .timeLimit(.untilStuck))
 struct LedgerTroubleTests {
     /// Clicks without end from several clients, and notes what was acknowledged.
     private final class Clickers: Sendable {

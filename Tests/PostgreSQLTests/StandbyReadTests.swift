@@ -39,7 +39,7 @@ struct StandbyReadTests {
         return reader.reads.load(ordering: .relaxed)
     }
 
-    @Test("A standby serves reads if it has all seen changes; otherwise the primary does", .timeLimit(.minutes(3)))
+    @Test("A standby serves reads if it has all seen changes; otherwise the primary does", .timeLimit(.untilStuck))
     func bound() async throws {
         _ = try await store.put(user("a"))
         try await untilAnswering(["a"])

@@ -1,7 +1,6 @@
-import Crypto
 import Foundation
+import IntertwineCrypto
 import IntertwinePrimitives
-import IntertwineSigning
 import TestSupport
 import Testing
 
@@ -48,22 +47,6 @@ struct CodingTests {
             var digits = Array("a".utf8)
             digits.append(decimal: number)
             #expect(String(decoding: digits, as: UTF8.self) == "a\(number)")
-        }
-    }
-
-    @Test("A code from a prepared key is the first half of HMAC-SHA256 at every length", arguments: [0, 1, 16, 32, 63, 64, 65, 200])
-    func preparedCode(length: Int) {
-        var random = SeededRandom(seed: UInt64(length))
-        func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
-        let key = SymmetricKey(data: bytes(length))
-        for (prefix, message) in [(0, 0), (0, 7), (22, 100), (64, 64), (65, 200)] {
-            let (prefix, message) = (bytes(prefix), bytes(message))
-            let prepared = PreparedHMAC(key: key, prefix: prefix)
-            for _ in 0..<2 {
-                let half = message.withUnsafeBytes { prepared.half(of: $0) }
-                let code = HMAC<SHA256>.authenticationCode(for: prefix + message, using: key)
-                #expect(withUnsafeBytes(of: half) { Array($0) } == Array(code.prefix(16)))
-            }
         }
     }
 

@@ -22,11 +22,13 @@ struct ErasureTests {
         return try #require(Int(try Program(path: "/bin/sh", arguments: ["-c", words]).output()))
     }
 
+    private static let events = TestSize.full(6_000, small: 1_200)
+
     /// Lists, exposures, selections and events of many viewers, in an order that splits and merges pages.
     private func act(_ viewers: [String], seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let now = SQLiteLedger.systemTime()
-        let entries = (0..<6_000).map { number in
+        let entries = (0..<Self.events).map { number in
             let viewer = viewers[Int(random.next() % UInt64(viewers.count))]
             let event = LedgerEvent(
                 at: now, kind: .impression, cell: "ad:\(number % 9)", viewer: viewer, address: "192.0.2.0", userAgent: "agent of \(viewer)",
@@ -47,7 +49,7 @@ struct ErasureTests {
 
     @Test("After an erasure no row and no write-ahead log has the viewer's name or user agent, and deleted rows are zeros")
     func bytes() async throws {
-        let viewers = (0..<200).map { "viewer-\(UInt64($0) &* 0x9E37_79B9_7F4A_7C15)." }
+        let viewers = (0..<Self.events / 30).map { "viewer-\(UInt64($0) &* 0x9E37_79B9_7F4A_7C15)." }
         // A page of each table: rows that move to another page leave copies, which SQLite overwrites later.
         _ = try await ledger.commit(
             LedgerEntry(
@@ -57,7 +59,7 @@ struct ErasureTests {
         #expect(try await ledger.erase(viewer: "alone", owners: []).events == 1)
         #expect(try occurrences(of: "alone") == 0)
         try await act(viewers, seed: 20)
-        for viewer in viewers.prefix(80) {
+        for viewer in viewers.prefix(TestSize.full(80, small: 10)) {
             let erased = try await ledger.erase(viewer: viewer, owners: [])
             #expect(erased.events > 0 && erased.listed > 0 && erased.exposures > 0)
             #expect(try scratch.size("ledger.sqlite-wal") == 0)
@@ -68,7 +70,7 @@ struct ErasureTests {
         #expect(try await ledger.erase(viewer: last, owners: []).events > 0)
         #expect(try scratch.sqlite("ledger.sqlite", "PRAGMA integrity_check") == "ok")
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event WHERE viewer IS NULL AND user_agent IS NOT NULL") == "0")
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event") == "6001")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event") == "\(Self.events + 1)")
     }
 
     @Test("An erasure fails while another process blocks the checkpoint, and completes when it is repeated")

@@ -121,7 +121,7 @@ struct ItemImportTests {
 
     @Test("With the skip policy, invalid items are skipped and reported")
     func skips() async throws {
-        let (summary, reports) = try run("[\(line(user: "a")),\n{\"kind\":\"dog\"},\n{,\n\(line(user: "b"))]", policy: .skip)
+        let (summary, reports) = try run("[\(line(user: "a")),\n{\"kind\":\"dog\"},\n{,},\n\(line(user: "b"))]", policy: .skip)
         #expect((summary.added, summary.replaced, summary.skipped) == (2, 0, 2))
         #expect(reports.map(\.line) == [2, 3])
         #expect(reports.map(\.error.field) == ["kind", nil])
@@ -247,9 +247,9 @@ struct ItemImportTests {
         #expect(try await SQLiteStore(path: path).ids().isEmpty)
     }
 
-    @Test("On a full disk the error names the store, which stays unchanged")
+    @Test("On a full disk the error names the store, which stays unchanged", .mounts)
     func fullDisk() async throws {
-        guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
+        let mount = try Mount.small(scratch.folder, kibibytes: 1_024)
         defer { mount.remove() }
         _ = try run(line(user: "old"))
         let lines = (0..<20_000).map { line(user: "\($0)") + "\n" }.joined()
@@ -264,13 +264,16 @@ struct ItemImportTests {
         #expect(try await SQLiteStore(path: path).ids() == ["old"])
     }
 
+    /// So many that an import reports progress before its end.
+    private static let many = TestSize.full(60_000, small: 12_000)
+
     @Test("A killed import leaves the store unchanged, and the next one succeeds")
     func killed() async throws {
         _ = try run(line(user: "old"))
-        let text = (0..<60_000).map { line(user: "\($0)") }.joined(separator: "\n")
+        let text = (0..<Self.many).map { line(user: "\($0)") }.joined(separator: "\n")
         let file = try scratch.write(text, to: "big")
         let victim = try Program.victim("import", path, file)
-        while let line = victim.line(), line != "committed", Int(line) ?? 0 < 20_000 {}
+        while let line = victim.line(), line != "committed", Int(line) ?? 0 < Self.many / 3 {}
         victim.kill()
         #expect(throws: Program.Failure.self) { try victim.output() }
         let store = try SQLiteStore(path: path)
@@ -278,8 +281,8 @@ struct ItemImportTests {
         let session = try ItemImport(into: path)
         let handle = try #require(FileHandle(forReadingAtPath: file))
         try session.add(contentsOf: handle.fileDescriptor)
-        #expect(try session.commit().added == 60_000)
-        #expect(try await store.read { try $0.counts() }.values.reduce(0, +) == 60_001)
+        #expect(try session.commit().added == Self.many)
+        #expect(try await store.read { try $0.counts() }.values.reduce(0, +) == Self.many + 1)
         #expect(try scratch.sqlite("items.sqlite", "PRAGMA integrity_check") == "ok")
     }
 
@@ -299,10 +302,10 @@ struct ItemImportTests {
 
     @Test("A new store appears only when complete, and drafts of ended processes are removed")
     func draft() async throws {
-        let text = (0..<60_000).map { line(user: "\($0)") }.joined(separator: "\n")
+        let text = (0..<Self.many).map { line(user: "\($0)") }.joined(separator: "\n")
         let file = try scratch.write(text, to: "big")
         let victim = try Program.victim("import", path, file)
-        while let line = victim.line(), line != "committed", Int(line) ?? 0 < 20_000 {}
+        while let line = victim.line(), line != "committed", Int(line) ?? 0 < Self.many / 3 {}
         victim.kill()
         #expect(throws: Program.Failure.self) { try victim.output() }
         #expect(

@@ -103,17 +103,6 @@ struct ItemStoreTests {
         #expect(try await store.read { try $0.counts() }[image] == 3)
     }
 
-    @Test("Pages are index ranges: no sorting, no scan")
-    func plans() throws {
-        _ = try scratch.store(.sqlite)
-        let plan = { (sql: String) in try scratch.sqlite("items.sqlite", "EXPLAIN QUERY PLAN " + sql) }
-        let page = try plan("SELECT body FROM item WHERE lane = 0 AND position > 5 ORDER BY position LIMIT 20")
-        #expect(page.contains("SEARCH item USING PRIMARY KEY (lane=? AND position>?)") && !page.contains("TEMP"))
-        let form = try plan(
-            "SELECT body FROM item WHERE lane = 1 AND kind = 'k' AND variant = 'v' AND position > 5 ORDER BY position LIMIT 20")
-        #expect(form.contains("INDEX item_form (kind=? AND variant=? AND position>?)") && !form.contains("TEMP"))
-    }
-
     @Test("Ids are bytes: similar ids differ, and any character is allowed", arguments: StoreKind.allCases)
     func exactIDs(kind: StoreKind) async throws {
         let store = try scratch.store(kind)

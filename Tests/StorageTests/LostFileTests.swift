@@ -106,9 +106,9 @@ struct LostFileTests {
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
     }
 
-    @Test("A ledger is not ready while it is locked or its disk is full")
+    @Test("A ledger is not ready while it is locked or its disk is full", .mounts)
     func notReady() async throws {
-        guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
+        let mount = try Mount.small(scratch.folder, kibibytes: 1_024)
         defer { mount.remove() }
         let path = scratch.path("ledger.sqlite")
         let ledger = try SQLiteLedger(path: path, lockTimeout: 0.2)

@@ -7,15 +7,15 @@ public struct SmallDisk {
     let folder: String
     private let mount: Mount
 
-    /// Nil, with a note, where mounting is not allowed.
-    public init?(kibibytes: Int) throws {
+    public init(kibibytes: Int) throws {
         folder = "/tmp/intertwine-disk-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        guard let mount = try Mount.small(folder, kibibytes: kibibytes) else {
+        do {
+            mount = try Mount.small(folder, kibibytes: kibibytes)
+        } catch {
             try? FileManager.default.removeItem(atPath: folder)
-            return nil
+            throw error
         }
-        self.mount = mount
         try FileManager.default.createDirectory(atPath: "\(folder)/data", withIntermediateDirectories: false)
         // Who may mount is root, and PostgreSQL refuses to run as root.
         if let owner = getpwnam("postgres") { chown("\(folder)/data", owner.pointee.pw_uid, owner.pointee.pw_gid) }

@@ -1,5 +1,5 @@
-import Crypto
 import Glibc
+import IntertwineCrypto
 import IntertwineIdentity
 import IntertwinePrimitives
 
@@ -12,7 +12,7 @@ struct TokenProbe {
     private static let limit = 3_000
 
     static func main() async throws {
-        let document = try await KeyDocument(secret, origin: .file, algorithms: [.hs256])
+        let document = try KeyDocument(secret, origin: .file, algorithms: [.hs256])
         guard let subject = ClaimPath("sub") else { return }
         for length in [0, 300, 800] {
             let verifier = TokenVerifier(rules: TokenRules(subject: subject), keys: TokenKeys([document]))
@@ -44,7 +44,7 @@ struct TokenProbe {
     private static func token(_ subject: String, padding: Int) -> [UInt8] {
         let payload = #"{"exp":4102444800,"pad":"\#(String(repeating: "x", count: padding))","sub":"\#(subject)"}"#
         let signed = Base64URL.encode(#"{"alg":"HS256","typ":"JWT"}"#.utf8) + "." + Base64URL.encode(payload.utf8)
-        let code = HMAC<SHA256>.authenticationCode(for: Array(signed.utf8), using: SymmetricKey(data: secret))
-        return Array((signed + "." + Base64URL.encode(Array(code))).utf8)
+        let code = HMACSHA256(key: secret).code(of: signed.utf8)
+        return Array((signed + "." + Base64URL.encode(code)).utf8)
     }
 }

@@ -1,40 +1,16 @@
 """The main cases. A case is a function with a browser, a relay in front of the service, and the service."""
 import json
-import os
 import posixpath
 import re
-import time
 import urllib.request
-from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
 from page import ids, loaded, to_the_end, all_cells
-from recycling_cases import busy_seconds
 from relay import Relay
 from service import Service
 
-WATCH = (Path(__file__).parent / "watch.js").read_text()
 USER = 'article[data-id^="user:"]'
-
-
-def it_shows_the_first_page_in_time(browser, relay, service):
-    browser.tool("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
-    # Measures the processor time of the page's thread, because other processes delay the page.
-    browser.tool("Performance.enable", timeDomain="threadTicks")
-    # Other tests run at the same time. QUIET=1 checks the bar of a quiet machine.
-    limit = 300 if os.environ.get("QUIET") else 600
-    times, works = [], []
-    while not works or min(works) >= limit and len(works) < 10:
-        browser.driver.get("about:blank")
-        before = busy_seconds(browser)
-        browser.open(service.base_url, cells=20)
-        times.append(browser.wait(lambda: browser.script("return watched.firstPage"), "the first paint with cells"))
-        after = busy_seconds(browser)
-        # Another process of the browser counts from its own start.
-        works.append((after - before if after >= before else after) * 1000)
-    print(f"        first page visible after {', '.join(f'{t:.0f}' for t in sorted(times))} ms, with {', '.join(f'{t:.0f}' for t in sorted(works))} ms of work")
-    assert min(works) < limit, f"never with less than {limit} ms of work: {works}"
 
 
 def it_preloads_all_imported_modules(browser, relay, service):
@@ -75,29 +51,19 @@ def it_shows_an_ad_as_a_safe_link(browser, relay, service):
     assert face.get_attribute("rel") == "noopener" and "/click/" in face.get_attribute("href")
     label = browser.script("const label = $('.is-advertisement .cell-disclosure'); const box = label.getBoundingClientRect(); return [label.textContent, box.width, box.height]")
     assert label[0] == "Advertisement" and min(label[1:]) >= 15, f"the label is only {label}"
-    page = browser.driver.current_window_handle
     browser.click('article[data-id^="ad:"] a.cell-face')
     browser.wait(lambda: [e for e in relay.passed("GET", "/click/") if e.status == 302], "the click")
-    for handle in browser.driver.window_handles:
-        if handle != page:
-            browser.driver.switch_to.window(handle)
-            browser.driver.close()
-    browser.driver.switch_to.window(page)
+    browser.close_opened()
 
 
 def it_opens_the_link_of_an_invocation(browser, relay, service):
     browser.open(relay.url)
     value = {"invocation": {"id": "a"}, "slot": "selection", "commands": [], "open": {"href": "/openapi.json"}}
     relay.answer = lambda exchange: (200, {"Content-Type": "application/json"}, value) if exchange.path.endswith("/selection") else None
-    page = browser.driver.current_window_handle
     browser.click(f"{USER} .cell-face")
     browser.wait(lambda: relay.passed("GET", "/openapi.json"), "the opened link")
     assert not browser.find("dialog.zoom")
-    for handle in browser.driver.window_handles:
-        if handle != page:
-            browser.driver.switch_to.window(handle)
-            browser.driver.close()
-    browser.driver.switch_to.window(page)
+    browser.close_opened()
 
 
 def it_dismisses_and_undoes(browser, relay, service):
@@ -120,8 +86,6 @@ def it_dismisses_and_undoes(browser, relay, service):
 
 
 def it_uses_its_own_origin_if_the_service_has_another_name(browser, relay, service):
-    if service.origin is None:
-        return
     with Service(settings=["server.public-url=https://feed.example.com"]) as other:
         browser.open(other.base_url, cells=20)
         to_the_end(browser)
@@ -181,8 +145,8 @@ def it_is_operable_by_keyboard(browser, relay, service):
     browser.wait(lambda: browser.find("dialog.zoom[open]"), "the zoom")
     browser.press(Keys.ESCAPE)
     browser.wait(lambda: browser.focused() == order[0], "the restored focus")
-    browser.wait(lambda: relay.passed("DELETE", "/cells/"), "the deselection")
-    time.sleep(0.2)
+    browser.wait(lambda: [e for e in relay.passed("DELETE", "/cells/") if e.status], "the deselection")
+    browser.settle()
     browser.press(Keys.DELETE)
     browser.wait(lambda: browser.focused() == order[1] and browser.find(".toast-button"), "the focus on the neighbour")
     browser.press("u")
@@ -199,12 +163,12 @@ def it_restores_the_focus_on_a_cell_that_the_service_removed(browser, relay, ser
     browser.open(relay.url, cells=20)
     order = ids(browser)
     browser.wait(lambda: any(e.status == 200 for e in relay.passed("GET", "/feed/changes")), "the stream")
-    browser.script("$('.cell').focus()")
+    browser.script("window.removed = feed.host.parts.list.entries[0]; $('.cell').focus()")
     browser.press(Keys.DELETE)
     browser.wait(lambda: browser.focused() == order[1] and browser.find(".toast-button"), "the focus on the neighbour")
     # The service has reported the dismissal, so the list creates a new entry when the cell returns.
     browser.wait(lambda: any(b"removed" in e.answer for e in relay.passed("GET", "/feed/changes")), "the service's changes")
-    time.sleep(0.3)
+    browser.wait(lambda: browser.script("return feed.host.parts.list.pageHref(removed) === null"), "the entry's end")
     browser.press("u")
     browser.wait(lambda: browser.focused() == order[0], "the cell and the restored focus")
 
@@ -229,14 +193,13 @@ def it_works_with_a_strict_content_security_policy(browser, relay, service):
     browser.open(relay.url)
     policy = browser.script("return fetch('/').then((answer) => answer.headers.get('content-security-policy'))")
     assert policy and "default-src 'none'" in policy and "unsafe" not in policy, policy
-    browser.script("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title = 1\">')")
-    time.sleep(0.3)
-    assert browser.driver.title == "Feed – Intertwine"
+    refused = browser.async_script(
+        "document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => arguments[0](violatedDirective), { once: true });"
+        "document.body.insertAdjacentHTML('beforeend', '<img src=/icon.svg onload=\"document.title = 1\" onerror=\"document.title = 1\">')")
+    assert refused == "script-src-attr" and browser.driver.title == "Feed – Intertwine", refused
 
 
 def it_sends_the_configured_viewer_header(browser, relay, service):
-    if service.origin is None:
-        return
     with Service(settings=["viewers.header=X-Member"]) as other, Relay(other.base_url) as before:
         browser.open(before.url)
         sent = before.passed("GET", "/feed")[0].headers
@@ -244,8 +207,6 @@ def it_sends_the_configured_viewer_header(browser, relay, service):
 
 
 def it_can_be_disabled(browser, relay, service):
-    if service.origin is None:
-        return
     with Service(settings=["web-client.enabled=false"]) as other, Relay(other.base_url) as before:
         browser.driver.get(before.url)
         browser.driver.get(before.url + "web-client/main.mjs")

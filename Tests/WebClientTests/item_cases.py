@@ -8,8 +8,7 @@ from pathlib import Path
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
-from axe_cases import SCHEMES, axe, findings
-from browser import Browser
+from axe_cases import axe, findings, windows
 from service import Service
 
 # A kind with every type of field, as a program or a configuration declares it.
@@ -254,10 +253,11 @@ def it_acts_on_the_item_that_it_shows(browser, relay, service):
     choose(browser, "user", first)
     assert status(browser) == f"user:{first} is open."
     # While an operation is pending, the page accepts no input.
-    with_delay = "const send = window.fetch; window.fetch = async (...all) => { await new Promise((done) => setTimeout(done, 800)); return send(...all) }"
-    browser.driver.execute_script(with_delay)
+    browser.driver.execute_script(
+        "const send = window.fetch; window.fetch = async (...all) => { await new Promise((done) => { window.release = done; }); return send(...all); };")
     browser.driver.execute_script("document.querySelector('#save').click()")
     browser.wait(lambda: browser.script("return document.querySelector('#key').inert && document.querySelector('#item').inert"), "the pending operation")
+    browser.driver.execute_script("window.release()")
     browser.wait(lambda: browser.text("#status") == f"user:{first} is saved.", "the result")
     # An id that the path of a request cannot have.
     choose(browser, "user", "..")
@@ -292,19 +292,16 @@ def it_keeps_edits_if_the_token_expires(browser, relay, service):
 def it_passes_axe_in_items(browser, relay, service):
     source = axe()
     found = []
-    for width, height in ((1280, 860), (390, 844)):
-        with Browser(width, height) as window:
-            for name, features in SCHEMES.items():
-                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()])
-                window.driver.get(service.admin_url + "/items")
-                choose(window, "campaign", "axe")
-                window.script(source)
-                found += findings(window, f"{name} at {width}, a campaign")
-                choose(window, "user", "axe")
-                Select(field(window, "type")).select_by_visible_text("regular")
-                field(window, "username").send_keys("Axe")
-                field(window, "avatarUrl").send_keys("ftp://pictures.example.com/a.png")
-                assert "avatarUrl" in press(window, "#save")
-                found += findings(window, f"{name} at {width}, an error")
-                assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{name} at {width} scrolls sideways"
+    for look, window in windows(browser, ("forced colours", 1280)):
+        window.driver.get(service.admin_url + "/items")
+        choose(window, "campaign", "axe")
+        window.script(source)
+        found += findings(window, f"{look}, a campaign")
+        choose(window, "user", "axe")
+        Select(field(window, "type")).select_by_visible_text("regular")
+        field(window, "username").send_keys("Axe")
+        field(window, "avatarUrl").send_keys("ftp://pictures.example.com/a.png")
+        assert "avatarUrl" in press(window, "#save")
+        found += findings(window, f"{look}, an error")
+        assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{look} scrolls sideways"
     assert not found, json.dumps(found, indent=1)

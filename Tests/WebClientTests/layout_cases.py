@@ -1,8 +1,6 @@
 """The positions, sizes and accessible names of cells."""
-import time
 from pathlib import Path
 
-from browser import Browser
 from page import all_true, loaded, to_the_end, all_cells
 
 WATCH = (Path(__file__).parent / "watch.js").read_text()
@@ -27,10 +25,12 @@ def it_gives_every_cell_an_accessible_name(browser, relay, service):
 
 
 def it_has_no_layout_shift_while_images_load(browser, relay, service):
-    held = time.monotonic() + 1.5
-    relay.hold = lambda exchange: exchange.path.startswith("/images/") and time.monotonic() < held
+    relay.hold = lambda exchange: exchange.path.startswith("/images/")
     browser.tool("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
     browser.open(relay.url, cells=20)
+    browser.wait(lambda: relay.passed("GET", "/images/"), "requests for images")
+    browser.settle()
+    relay.hold = None
     for y in (0, 700, 1400, 2100):
         browser.script("scrollTo({top: arguments[0], behavior: 'instant'})", y)
         browser.wait(lambda: loaded(browser), "visible images")
@@ -42,7 +42,7 @@ def it_has_no_layout_shift_while_images_load(browser, relay, service):
 
 
 def it_fits_a_phone_and_respects_reduced_motion(browser, relay, service):
-    with Browser(390, 844) as phone:
+    with browser.window(390, 844) as phone:
         phone.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
         phone.open(relay.url, cells=8)
         assert phone.script("return document.documentElement.scrollWidth") == 390
@@ -52,7 +52,7 @@ def it_fits_a_phone_and_respects_reduced_motion(browser, relay, service):
         assert phone.script("return document.documentElement.scrollWidth") == 390
         assert phone.script("return document.getAnimations().length") == 0
         assert phone.console() == [], phone.console()
-    with Browser(320, 640) as narrow:
+    with browser.window(320, 640) as narrow:
         narrow.open(relay.url, cells=8)
         edges = narrow.script("return [document.documentElement.scrollWidth, $('#help-button').getBoundingClientRect().right]")
         assert edges[0] == 320 and edges[1] <= 320, edges
@@ -71,28 +71,35 @@ def it_lays_out_cells_of_all_widths(browser, relay, service):
             "actions": {"configuration": title}})
 
     relay.alter_feed(alter)
-    for width in (2560, 1600, 1280, 1000, 700, 390):
-        with Browser(width, 860) as window:
+    for width in (2560, 1280, 700, 390):
+        with browser.window(width, 860) as window:
             window.open(relay.url, cells=9)
             sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed?") if e.status == 200 for cell in e.json["cells"]}
-            shown = window.script(
-                "return Array.from($$('.cell'), (cell) => {"
-                "  const { left, right } = cell.getBoundingClientRect();"
+            room, bar, shown = window.script(
+                "const edges = (one) => { const { left, right, top, bottom } = one.getBoundingClientRect(); return { left, right, top, bottom }; };"
+                "return [edges($('.feed')), edges($('.bar-row')), $$('.cell').map((cell) => {"
                 "  const content = cell.matches('.is-header') ? cell : cell.querySelector('.cell-content');"
-                "  return [cell.dataset.id, left, right, cell.offsetWidth, content.offsetHeight]; })")
-            # The page has margins of 24 points, and of 16 on a phone.
-            room = width - (48 if width > 640 else 32)
-            for name, left, right, *size in shown:
-                wanted = [min(sizes[name]["width"], room), sizes[name]["height"]]
-                assert size == wanted, f"{name} at {width}: {size}, not {wanted}"
-                assert 0 <= left and right <= width, f"{name} at {width}: from {left} to {right}"
-            # All other cells are in the columns of the layout, as many as the width permits.
-            column = 312 if width == 390 else 300
-            columns = (room + 20) // (column + 20)
-            first = (width - (columns * (column + 20) - 20)) // 2
-            expected = {first + number * (column + 20) for number in range(columns)}
-            found = {round(left) for name, left, _, *size in shown if name.startswith("user:")}
-            assert found == expected, f"at {width}: {found}, not {expected}"
+                "  return { id: cell.dataset.id, ...edges(cell), width: cell.offsetWidth, height: content.offsetHeight }; })]")
+            assert 0 <= room["left"] and room["right"] <= width, f"at {width}: {room}"
+            for cell in shown:
+                wanted = sizes[cell["id"]]
+                # A cell has its size, unless the window is narrower.
+                assert cell["height"] == wanted["height"] and cell["width"] == min(wanted["width"], room["right"] - room["left"]), f"at {width}: {cell}"
+                assert room["left"] <= cell["left"] and cell["right"] <= room["right"], f"outside at {width}: {cell}"
+                over = [other["id"] for other in shown if other["id"] < cell["id"] and meet(cell, other)]
+                assert not over, f"{cell['id']} covers {over} at {width}"
+            # The cells of one width are in columns, as many as have room, in the middle.
+            users = [cell for cell in shown if cell["id"].startswith("user:")]
+            lefts = sorted({cell["left"] for cell in users})
+            first, last, free = lefts[0], max(cell["right"] for cell in users), room["right"] - room["left"]
+            gaps = {right - left for left, right in zip(lefts, lefts[1:])}
+            assert len(gaps) <= 1, f"uneven columns at {width}: {lefts}"
+            pitch = max(gaps, default=last - first)
+            assert free - (last - first) < pitch, f"room for another column at {width}: {lefts} in {room}"
+            assert abs((first - room["left"]) - (room["right"] - last)) <= 1, f"not centred at {width}: {lefts} in {room}"
             # The header aligns with the cells.
-            bar = window.script("const { left, right } = $('.bar-row').getBoundingClientRect(); return [left, right]")
-            assert bar == [first, width - first], f"at {width}: the header from {bar}, the cells from {first}"
+            assert [bar["left"], bar["right"]] == [first, last], f"at {width}: the header at {bar}, the cells from {first} to {last}"
+
+
+def meet(one, other):
+    return one["left"] < other["right"] and other["left"] < one["right"] and one["top"] < other["bottom"] and other["top"] < one["bottom"]

@@ -23,10 +23,9 @@ def it_plays_a_video_by_a_real_click_and_pauses_it_out_of_sight(browser, relay, 
         assert browser.script(f"{at} return feed.elementFromPoint(left + width / 2, top + {y}).localName") == "video"
     assert browser.text('[data-id="ad:film"] .cell-disclosure') == "Sponsored · The Bakery"
     assert browser.script("return $('[data-id=\"ad:film\"] video').ariaLabel") == "Sponsored · The Bakery"
-    page = browser.driver.current_window_handle
     browser.click('[data-id="ad:film"] video')
     browser.wait(lambda: browser.script("const player = $('[data-id=\"ad:film\"] video'); return !player.paused && player.currentTime > 0.1"), "the playback")
-    assert browser.driver.window_handles == [page], "the click opened the ad"
+    assert browser.opened() == [], "the click opened the ad"
     # The button of the controls pauses and plays.
     button = ActionChains(browser.driver).move_to_element_with_offset(browser.find('[data-id="ad:film"] video'), -135, 62)
     button.click().perform()
@@ -42,14 +41,10 @@ def it_plays_a_video_by_a_real_click_and_pauses_it_out_of_sight(browser, relay, 
     assert link.accessible_name == "Visit Sponsored · The Bakery", link.accessible_name
     ActionChains(browser.driver).move_to_element(link).click().perform()
     browser.wait(lambda: relay.passed("GET", "/click/x"), "the click")
-    browser.driver.switch_to.window([one for one in browser.driver.window_handles if one != page][0])
-    browser.driver.close()
-    browser.driver.switch_to.window(page)
+    browser.close_opened()
 
 
 def it_plays_ads_and_reports_quartiles(browser, relay, service):
-    if service.origin is None:
-        return
     slots = ("start", "firstQuartile", "midpoint", "thirdQuartile", "complete", "mute")
     played = {"type": "media", "href": f"http://127.0.0.1:{service.origin.port}/jingle.wav"}
 
@@ -75,9 +70,6 @@ def it_plays_ads_and_reports_quartiles(browser, relay, service):
 
 
 def it_plays_the_sample_video_and_reports_unplayable_media(browser, relay, service):
-    if service.origin is None:
-        return
-
     def alter(page):
         for name, media in (("ad:film", "/sample/bakery.mp4"), ("ad:gone", "http://pictures.sample.invalid/gone.mp4")):
             bound = {"type": "bind", "bindings": {"media": {"type": "media", "href": media}, "mediaType": {"type": "text", "text": "video/mp4"}}}

@@ -1,7 +1,6 @@
 """Notices: undoable dismissals, and an unreachable or unavailable server."""
 from selenium.webdriver.common.action_chains import ActionChains
 
-from browser import Browser
 from page import ids
 
 
@@ -24,7 +23,7 @@ def it_undoes_each_of_five_quick_dismissals(browser, relay, service):
 
 
 def it_distinguishes_an_unavailable_from_an_unreachable_server(browser, relay, service):
-    with Browser(390, 844) as phone:
+    with browser.window(390, 844) as phone:
         phone.open(relay.url, cells=8)
         relay.answer = lambda exchange: (503, {"Retry-After": "30", "Content-Type": "application/problem+json"}, {
             "type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "The store does not respond."})

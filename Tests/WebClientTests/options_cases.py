@@ -6,8 +6,7 @@ from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
-from axe_cases import SCHEMES, axe, findings
-from browser import Browser
+from axe_cases import axe, findings, windows
 from page import advertisements, ids, loaded
 from relay import Relay
 from service import Service
@@ -31,8 +30,6 @@ def event(number, origin, **fields):
 
 
 def it_shows_cells_of_every_kind_at_their_size(browser, relay, service):
-    if service.origin is None:
-        return
     with Service(settings=[f"kinds.file={KINDS}"]) as fresh:
         fresh.put(event(1, fresh.origin, city="Berlin"), event(2, fresh.origin, starts="2026-06-01"))
         for search, identifier in (("", "EventCollectionViewCell"), ("?layout=table", "EventTableViewCell")):
@@ -172,8 +169,6 @@ def it_serves_the_client_package(browser, relay, service):
 
 
 def it_shows_operators_the_explanation_of_a_cell(browser, relay, service):
-    if service.origin is None:
-        return
     browser.open(f"{relay.url}?operators={service.admin_url}", cells=20)
     ad = browser.wait(lambda: next(iter(advertisements(browser)), None), "an ad")
     for name, expected in ((ids(browser)[1], "in the order of its section"), (ad, "ad slot 1 of page 1")):
@@ -194,24 +189,21 @@ def it_shows_operators_the_explanation_of_a_cell(browser, relay, service):
 
 
 def it_requires_the_token_for_explanations_and_passes_axe(browser, relay, service):
-    assert service.admin_url, "requires a service that the tests started"
     ad = next(cell["id"] for cell in service.cells() if cell["id"].startswith("ad:"))
     found = []
     with type(relay)(service.admin_url) as operators:
         refused = 401, {"Content-Type": "application/problem+json"}, {"status": 401, "detail": "A bearer token is required."}
         operators.answer = lambda exchange: refused if exchange.path.startswith("/admin/") and exchange.headers.get("authorization") != "Bearer secret" else None
-        for name, features in SCHEMES.items():
-            with Browser(390, 844) as window:
-                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()])
-                window.driver.get(f"{operators.url}explain#cell={ad}&limit=5")
-                window.wait(lambda: window.find("#access:not([hidden])"), "the token form")
-                window.script(axe())
-                found += findings(window, f"{name}, the token")
-                window.driver.find_element("id", "token").send_keys("secret")
-                window.click("#access button")
-                window.wait(lambda: window.find("#explanation:not([hidden])"), "the explanation")
-                found += findings(window, f"{name}, the explanation")
-                assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{name} scrolls sideways"
+        for look, window in windows(browser, ("light", 390), widths=[390]):
+            window.driver.get(f"{operators.url}explain#cell={ad}&limit=5")
+            window.wait(lambda: window.find("#access:not([hidden])"), "the token form")
+            window.script(axe())
+            found += findings(window, f"{look}, the token")
+            window.driver.find_element("id", "token").send_keys("secret")
+            window.click("#access button")
+            window.wait(lambda: window.find("#explanation:not([hidden])"), "the explanation")
+            found += findings(window, f"{look}, the explanation")
+            assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{look} scrolls sideways"
     assert found == [], found
 
 

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-IMAGES = Path(__file__).parents[2] / "Config/sample/images"
+IMAGES = Path(__file__).parents[2] / "Sources/IntertwineSample/files/images"
 
 
 def jingle():
@@ -22,8 +22,9 @@ def jingle():
 
 class Origin:
     def __init__(self):
-        # The delay of a response in seconds, and the number of readers that left before it.
+        # The delay of a response in seconds, the number of requests without an end, and the number of readers that left early.
         self.delay = 0
+        self.readers = 0
         self.cut = 0
         # True if a response begins immediately and continues in small chunks.
         self.drips = False
@@ -36,12 +37,21 @@ class Origin:
                 pass
 
             def do_GET(self):
+                origin.readers += 1
+                try:
+                    self.respond()
+                finally:
+                    origin.readers -= 1
+
+            def leave(self):
+                origin.cut += 1
+                self.close_connection = True
+
+            def respond(self):
                 until = time.monotonic() + origin.delay
                 while time.monotonic() < until:
                     if self.has_left():
-                        origin.cut += 1
-                        self.close_connection = True
-                        return
+                        return self.leave()
                     time.sleep(0.01)
                 name = Path(urlsplit(self.path).path).name
                 if name.endswith(".wav"):
@@ -55,8 +65,7 @@ class Origin:
                 while sent < len(image):
                     time.sleep(0.1)
                     if self.has_left():
-                        self.close_connection = True
-                        return
+                        return self.leave()
                     end = sent + 40 if origin.drips else len(image)
                     self.wfile.write(image[sent:end])
                     sent = end

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from selenium.webdriver.common.keys import Keys
 
-from browser import Browser
+from browser import Chromium
 from page import ids
 
 COUNT, PAGE = 10_000, 100
@@ -38,7 +38,7 @@ WALK = """
     const step = () => {
       scrollBy({ top: by, behavior: "instant" });
       if (by > 0 && scrollY + innerHeight >= document.body.scrollHeight - 1) by = -3000;
-      if (by < 0 && scrollY === 0) requestAnimationFrame(() => setTimeout(done, 300));
+      if (by < 0 && scrollY === 0) requestAnimationFrame(() => requestAnimationFrame(done));
       else requestAnimationFrame(step);
     };
     requestAnimationFrame(step);"""
@@ -89,7 +89,7 @@ def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):
 
 def it_has_no_long_task_over_ten_thousand_cells(browser, relay, service):
     relay.answer = ten_thousand
-    with Browser(traces=True) as window:
+    with Chromium(traces=True) as chromium, chromium.window() as window:
         window.driver.set_script_timeout(120)
         window.open(relay.url, cells=20)
         # The tasks of the start do not depend on the number of cells.
@@ -164,11 +164,10 @@ def it_restores_the_scroll_position(browser, relay, service):
     seen = "const cell = feed.elementFromPoint(640, 400).closest('.cell'); return cell && [cell.dataset.id, Math.round(cell.getBoundingClientRect().top)]"
     def there():
         return browser.script(seen)
-    for _ in range(8):
-        browser.script("scrollBy({top: 700, behavior: 'instant'})")
-        browser.async_script("setTimeout(arguments[0], 250)")
+    # Further pages load on the way.
+    browser.wait(lambda: browser.script("scrollBy({top: 700, behavior: 'instant'}); return scrollY > 5000"), "the place")
     place = browser.wait(there, "a cell in the middle")
-    assert browser.script("return scrollY") > 5000
+    browser.wait(lambda: browser.script("return history.state?.position?.y === scrollY"), "the saved place")
     held = []
     relay.hold = lambda exchange: "cursor=" in exchange.path and not held
     browser.driver.refresh()

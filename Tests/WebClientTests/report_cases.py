@@ -6,8 +6,7 @@ import urllib.request
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
-from axe_cases import SCHEMES, axe, findings
-from browser import Browser
+from axe_cases import axe, findings, windows
 
 
 def click_an_ad(service):
@@ -35,7 +34,6 @@ def rows(browser):
 
 
 def it_plots_reports_for_operators(browser, relay, service):
-    assert service.admin_url, "requires a service that the tests started"
     ad = click_an_ad(service)
     browser.driver.get(service.admin_url + "/reports")
     browser.wait(lambda: browser.find("#figure:not([hidden])"), "the plot")
@@ -77,16 +75,13 @@ def it_passes_axe_in_reports(browser, relay, service):
     click_an_ad(service)
     source = axe()
     found = []
-    for width, height in ((1280, 860), (390, 844)):
-        with Browser(width, height) as window:
-            for name, features in SCHEMES.items():
-                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()])
-                window.driver.get(service.admin_url + "/reports")
-                window.wait(lambda: window.find("#figure:not([hidden])"), "the plot")
-                window.script(source)
-                found += findings(window, f"{name} at {width}, the days")
-                ask(window, by="ad", **{"and": "position"})
-                found += findings(window, f"{name} at {width}, the ads")
-                wide = window.script("return document.documentElement.scrollWidth > innerWidth")
-                assert not wide, f"{name} at {width} scrolls sideways"
+    for look, window in windows(browser, ("dark", 1280)):
+        window.driver.get(service.admin_url + "/reports")
+        window.wait(lambda: window.find("#figure:not([hidden])"), "the plot")
+        window.script(source)
+        found += findings(window, f"{look}, the days")
+        ask(window, by="ad", **{"and": "position"})
+        found += findings(window, f"{look}, the ads")
+        wide = window.script("return document.documentElement.scrollWidth > innerWidth")
+        assert not wide, f"{look} scrolls sideways"
     assert not found, json.dumps(found, indent=1)

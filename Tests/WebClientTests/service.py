@@ -12,7 +12,7 @@ from pathlib import Path
 from origin import Origin
 from relay import Relay
 
-SAMPLE = Path(__file__).parents[2] / "Config/sample/feed.json"
+SAMPLE = Path(__file__).parents[2] / "Sources/IntertwineSample/files/feed.json"
 
 
 class Service:

@@ -4,7 +4,7 @@ from pathlib import Path
 from page import loaded
 from service import Service
 
-SAMPLE_KINDS = Path(__file__).parents[2] / "Config/sample/kinds.yaml"
+SAMPLE_KINDS = Path(__file__).parents[2] / "Sources/IntertwineSample/files/kinds.yaml"
 
 # The cells whose text does not fit: the id, the height that the text needs, and the height that it has.
 CUT = """
@@ -25,7 +25,8 @@ HEIGHTS = "return Array.from($$('.cell-content'), (content) => content.offsetHei
 
 
 def it_grows_cells_with_the_text_and_cuts_none(browser, relay, service):
-    before = None
+    declared = {cell["id"]: cell["size"] for cell in service.cells()}
+    images = set()
     for search, scale in (("", 1), ("?text=2", 2), ("?text=3", 3), ("?layout=table&text=3", 3)):
         browser.open(relay.url + search, cells=12)
         browser.wait(lambda: loaded(browser), "the images")
@@ -38,16 +39,15 @@ def it_grows_cells_with_the_text_and_cuts_none(browser, relay, service):
         if "table" in search:
             continue
         cell = '[data-identifier="UserSnapshotCollectionViewCell"]'
-        shown = browser.script(f"const {{ offsetHeight, offsetWidth }} = $('{cell} .cell-content'); return [offsetWidth, offsetHeight]")
-        image = browser.script(f"return $('{cell} .snapshot-background').offsetHeight")
-        before = before or (shown, image)
-        assert shown == [before[0][0], before[0][1] + 24 * (scale - 1)], (before, shown)
-        assert image == before[1], "the image has grown with the text"
+        name, *shown = browser.script(
+            f"const cell = $('{cell}'); const {{ offsetHeight, offsetWidth }} = cell.querySelector('.cell-content'); return [cell.dataset.id, offsetWidth, offsetHeight]")
+        size = declared[name]
+        assert size["textHeight"] > 0 and shown == [size["width"], size["height"] + size["textHeight"] * (scale - 1)], (size, shown)
+        images.add(browser.script(f"return $('{cell} .snapshot-background').offsetHeight"))
+    assert len(images) == 1, f"the image has grown with the text: {images}"
 
 
 def it_grows_cells_of_declared_kinds_with_the_text(browser, relay, service):
-    if service.origin is None:
-        return
     with Service(settings=[f"kinds.file={SAMPLE_KINDS}"]) as fresh:
         image = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
         fresh.put({"kind": "event", "id": 1, "title": "Open-air cinema", "starts": "2026-05-01T19:00:00Z", "image": image, "city": "Berlin",

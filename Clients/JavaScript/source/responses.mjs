@@ -49,7 +49,8 @@ export function responseValue(response, { request, now = Date.now(), cause }) {
   }
   const isJSON = /\bjson\b/i.test(headers.get("content-type") ?? "");
   const value = isJSON ? parsed(body) : undefined;
-  if (status >= 400) {
+  // The service redirects no request of a client. A redirect is an intermediary's, for example to its login page. 304 answers `If-None-Match`.
+  if (status >= 300 && status !== 304) {
     const text = (member) => (typeof value?.[member] === "string" ? value[member] : null);
     const errors = Array.isArray(value?.errors) ? value.errors.filter((one) => typeof one?.code === "string") : [];
     const title = text("title") ?? `The server answered ${status}`;

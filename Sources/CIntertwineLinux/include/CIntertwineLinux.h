@@ -50,17 +50,6 @@ int clinux_pipe(int ends[2]);
 /// Returns the bytes of a socket that the peer has not acknowledged (SIOCOUTQ); 0 if unknown.
 int clinux_unsent(int descriptor);
 
-/// Returns the bytes that the peer's kernel has received and its program has not read. Known for local peers only;
-/// otherwise 0.
-int clinux_peer_unread(int descriptor);
-
-/// Returns the closed sides of a local peer as a sum: 1 receiving, 2 sending; both if the program has closed the socket.
-/// Returns -1 if the peer is not local.
-int clinux_peer_closed_sides(int descriptor);
-
-/// Returns true if clinux_peer_unread works for the connections that a listening socket accepts.
-bool clinux_sees_peers(int listener);
-
 /// Returns freed memory to the system (malloc_trim).
 void clinux_trim(void);
 

@@ -146,7 +146,7 @@ package struct CampaignForecast: Sendable {
             switch placement.supply {
             case .rotating(let count): placement.indices(for: max(0, count), in: range)
             case .perSlot: placement.indices(for: .max, in: range)
-            case .onceAtMidpoint, .pinned: [Int]()
+            case .pinned: [Int]()
             }
         let facts = TargetingContext(viewer: viewer, attributes: attributes, languages: languages, moment: now / reservation)
         var page = AdServer.Page(slots: coordinates.map { _ in slot }, identity: identity, facts: facts, now: now)

@@ -37,8 +37,6 @@ public enum FillPolicy: Sendable, Hashable {
     case rotating(perPage: Int)
     /// One for each ad slot; the next page continues with the next ones. If there are fewer advertisements than slots, they repeat.
     case perSlot
-    /// All of them, once, on the page with the midpoint of the feed.
-    case onceAtMidpoint
     /// The pinned advertisements, at the positions where an import listed them.
     case pinned
 
@@ -47,7 +45,7 @@ public enum FillPolicy: Sendable, Hashable {
         switch self {
         case .rotating(let perPage): perPage > 0
         case .perSlot: true
-        case .onceAtMidpoint, .pinned: false
+        case .pinned: false
         }
     }
 }
@@ -64,17 +62,14 @@ public struct ContentRange: Sendable, Hashable {
 
     /// The number of content items on the page.
     public var count: Int
-    /// The index in front of which the midpoint of the whole feed lies; nil if it is on another page or the supply does not need it.
-    public var midpoint: Int?
     /// The number of content items of the section that the pagination session passed before this page.
     ///
     /// Negative if the page has items that were added before the first item of the session.
     public var start: Int64
 
-    /// Creates the content of a page. By default, it is the first page of a session and has no midpoint of the feed.
-    public init(count: Int, midpoint: Int? = nil, start: Int64 = 0) {
+    /// Creates the content of a page. By default, it is the first page of a session.
+    public init(count: Int, start: Int64 = 0) {
         self.count = count
-        self.midpoint = midpoint
         self.start = start
     }
 }
@@ -82,41 +77,23 @@ public struct ContentRange: Sendable, Hashable {
 /// A placement that shows the advertisements as one block in the middle of the content: at index `count / 2`, like the sample app.
 ///
 /// ```swift
-/// let placement = MidpointPlacement(scope: .page(advertisements: 2))
+/// let placement = MidpointPlacement(advertisements: 2)
 /// let indices = placement.indices(for: 2, in: ContentRange(count: 20))  // [10, 10]
 /// ```
 public struct MidpointPlacement: AdPlacement {
-    /// The range whose middle is used.
-    public enum Scope: Sendable, Hashable {
-        /// The middle of every page, with a fixed number of advertisements.
-        case page(advertisements: Int)
-        /// The middle of the whole feed, with all advertisements.
-        case feed
+    /// The number of advertisements on each page.
+    public let advertisements: Int
+
+    /// Creates a placement, by default with one advertisement.
+    public init(advertisements: Int = 1) {
+        self.advertisements = advertisements
     }
 
-    /// The range whose middle is used.
-    public let scope: Scope
+    /// The policy: a fixed number on each page.
+    public var supply: FillPolicy { .rotating(perPage: advertisements) }
 
-    /// Creates a placement, by default with one advertisement in the middle of every page.
-    public init(scope: Scope = .page(advertisements: 1)) {
-        self.scope = scope
-    }
-
-    /// The policy of the scope: a fixed number on each page, or all advertisements once.
-    public var supply: FillPolicy {
-        switch scope {
-        case .page(let advertisements): .rotating(perPage: advertisements)
-        case .feed: .onceAtMidpoint
-        }
-    }
-
-    /// Returns the middle for each advertisement; no indices if the midpoint of the feed is on another page.
+    /// Returns the middle for each advertisement.
     public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
-        let index =
-            switch scope {
-            case .page: range.count / 2
-            case .feed: range.midpoint
-            }
-        return index.map { Array(repeating: $0, count: advertisements) } ?? []
+        Array(repeating: range.count / 2, count: advertisements)
     }
 }

@@ -4,7 +4,7 @@
 /// let placement = PlacementRule("every 5 offset 2")?.placement(perPage: 1, isOfFeed: false)
 /// ```
 public enum PlacementRule: Sendable, Hashable {
-    /// The middle of each page or of the whole feed.
+    /// The middle of each page.
     case midpoint
     /// One ad slot after every given number of content items, the first one after `offset` items.
     case every(Int, offset: Int)
@@ -74,12 +74,12 @@ public enum PlacementRule: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - perPage: The number of ads at the midpoint of a page; 0 shows no ads, unless the rule is the feed's midpoint.
-    ///   - isOfFeed: True if the midpoint, or the numbers of `at`, refer to the whole feed.
+    ///   - perPage: The number of ads at the midpoint of a page; 0 shows no ads.
+    ///   - isOfFeed: True if the numbers of `at` refer to the whole feed.
     public func placement(perPage: Int, isOfFeed: Bool) -> any AdPlacement {
-        guard perPage > 0 || isOfFeed && self == .midpoint else { return MidpointPlacement(scope: .page(advertisements: 0)) }
+        guard perPage > 0 else { return MidpointPlacement(advertisements: 0) }
         return switch self {
-        case .midpoint: MidpointPlacement(scope: isOfFeed ? .feed : .page(advertisements: perPage))
+        case .midpoint: MidpointPlacement(advertisements: perPage)
         case .every(let every, let offset): EveryPlacement(every: every, offset: offset)
         case .at(let numbers): FixedPlacement(at: numbers, scope: isOfFeed ? .feed : .page)
         case .pinned: PinnedPlacement()

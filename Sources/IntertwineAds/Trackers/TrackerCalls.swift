@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineCrypto
 package import IntertwineItems
 package import IntertwineLedger
 internal import IntertwinePrimitives
@@ -28,10 +28,10 @@ package struct TrackerCall: Sendable, Hashable {
 
 /// A factory of the tracker calls of events.
 package struct TrackerCalls: Sendable {
-    private let key: SymmetricKey
+    private let pseudonyms: HMACSHA256
 
     package init(keys: SigningKeys) {
-        key = keys.current.derived(for: SigningPurpose(rawValue: "tracker"))
+        pseudonyms = HMACSHA256(key: keys.current.derived(for: SigningPurpose(rawValue: "tracker")))
     }
 
     package static func isTracked(_ event: LedgerEvent) -> Bool {
@@ -55,6 +55,6 @@ package struct TrackerCalls: Sendable {
 
     /// Returns a pseudonym of a viewer. It is stable as long as the signing key stays, and cannot be reversed without the key.
     private func hash(_ viewer: String) -> String {
-        Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Array(viewer.utf8), using: key).prefix(16).map { $0 })
+        Base64URL.encode(pseudonyms.code(of: viewer.utf8).prefix(16))
     }
 }

@@ -85,7 +85,7 @@ public protocol ImageMetadataStore: Sendable {
 ///
 /// ```swift
 /// let box = ImageBinding.Box(width: 75, height: 75)
-/// let geometry = ImageGeometry(box, .fill(.attention), part: "avatar", name: "Ada Lovelace")
+/// let geometry = ImageGeometry(box, .fill(.attention), part: "avatar")
 /// ```
 public struct ImageGeometry: Sendable, Hashable {
     /// The way an image is fitted into its box.
@@ -112,38 +112,12 @@ public struct ImageGeometry: Sendable, Hashable {
     public var fit: Fit
     /// The name of the binding. The configuration uses it to select a fallback for unavailable images.
     public var part: String?
-    /// The name of the depicted person or thing. A fallback may show its initials.
-    public var name: String?
 
     /// Creates a geometry. By default, the image covers the box and is cropped around its centre.
-    public init(_ box: ImageBinding.Box, _ fit: Fit = .fill(.centre), part: String? = nil, name: String? = nil) {
+    public init(_ box: ImageBinding.Box, _ fit: Fit = .fill(.centre), part: String? = nil) {
         self.box = box
         self.fit = fit
         self.part = part
-        self.name = name
-    }
-
-    /// The initials of the first and the last word of the name, without accents. A word is skipped unless it begins with a digit or a Latin
-    /// letter.
-    ///
-    /// ```swift
-    /// let geometry = ImageGeometry(ImageBinding.Box(width: 75, height: 75), name: "Émile Zola")
-    /// let initials = geometry.initials  // "EZ"
-    /// ```
-    public var initials: String {
-        let words = (name ?? "").split(whereSeparator: \.isWhitespace)
-        let ends = words.count > 1 ? [words.first, words.last] : [words.first]
-        return String(ends.compactMap { $0?.first }.compactMap(Self.plain)).uppercased()
-    }
-
-    /// Returns the ASCII letter or digit of a character without diacritics; nil if the character has no such base.
-    private static func plain(_ character: Character) -> Character? {
-        if character.isASCII { return character.isLetter || character.isNumber ? character : nil }
-        // Examples of names: LATIN CAPITAL LETTER E WITH ACUTE, LATIN SMALL LETTER AE.
-        guard let name = character.unicodeScalars.first?.properties.name?.split(separator: " "), name.first == "LATIN",
-            let letter = name.drop(while: { $0 != "LETTER" }).dropFirst().first, letter.count <= 2
-        else { return nil }
-        return letter.first
     }
 }
 

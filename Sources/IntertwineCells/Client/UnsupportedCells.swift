@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineCrypto
 
 /// The reuse identifier under which clients register a cell, and the version of its bindings.
 public struct CellIdentifier: Sendable, Hashable {
@@ -17,15 +17,14 @@ public struct CellIdentifier: Sendable, Hashable {
 /// The cells of the service that a client does not support. Clients with equal unsupported cells share cached pages and rendered cells.
 package struct UnsupportedCells: Sendable, Hashable {
     private let cells: Set<CellIdentifier>
-    let types: SupportedCellTypes
-    /// A digest of the unsupported cells and types; never 0.
+    /// A digest of the unsupported cells; never 0.
     package let digest: UInt64
 
-    /// Creates the set of unsupported cells; nil if the client supports all cells and all their types.
-    package init?(_ cells: Set<CellIdentifier>, types: SupportedCellTypes) {
-        (self.cells, self.types) = (cells, types)
-        guard !cells.isEmpty || !types.knowsAll else { return nil }
-        let text = (cells.map { "\($0.version) \($0.name)" }.sorted() + types.lists).joined(separator: "\n")
+    /// Creates the set of unsupported cells; nil if the client supports all cells.
+    package init?(_ cells: Set<CellIdentifier>) {
+        self.cells = cells
+        guard !cells.isEmpty else { return nil }
+        let text = cells.map { "\($0.version) \($0.name)" }.sorted().joined(separator: "\n")
         digest = SHA256.hash(data: Array(text.utf8)).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } | 1
     }
 

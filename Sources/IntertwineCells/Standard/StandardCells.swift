@@ -232,7 +232,7 @@ private struct StandardCell: Sendable {
                     "avatar",
                     .image(
                         image(
-                            user.avatarURL, avatar, .fill(.attention), part: "avatar", of: user.username, in: context,
+                            user.avatarURL, avatar, .fill(.attention), part: "avatar", in: context,
                             alternativeText: user.avatarAlternative ?? user.username))),
             ]
             if let background, let url = user.backgroundURL {
@@ -255,11 +255,11 @@ private struct StandardCell: Sendable {
 
     /// - Parameter alternativeText: The alternative text of the image.
     func image(
-        _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, of name: String? = nil, in context: CellContext,
+        _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, in context: CellContext,
         alternativeText: String
     ) -> ImageBinding {
         var shape = rule.shape(in: size.size(width: context.width), fit)
-        (shape.part, shape.name) = (part, name)
+        shape.part = part
         var image = context.links.image(source, shape, scale: context.scale, now: context.now)
         image.alternative = alternativeText
         return image

@@ -18,8 +18,8 @@ struct AdSlots {
         let start: Int64
 
         /// Returns the indices within the block at which a number of advertisements are shown.
-        func indices(for advertisements: Int, midpoint: Int? = nil) -> [Int] {
-            placement.indices(for: advertisements, in: ContentRange(count: content.count, midpoint: midpoint, start: start))
+        func indices(for advertisements: Int) -> [Int] {
+            placement.indices(for: advertisements, in: ContentRange(count: content.count, start: start))
         }
     }
 
@@ -48,10 +48,6 @@ struct AdSlots {
     var distances: AdDistances
     /// House ads next to those of the page, in both directions.
     var rotation: (before: Int64?, after: Int64?) = (nil, nil)
-    /// The position before which midpoint ads are shown; nil without such ads, or if the feed was empty at the start of the session.
-    var midpoint: FeedPosition?
-    /// True if the midpoint ads are on this page or, in reading direction, on a page before.
-    var isPastMidpoint = false
     /// The range of positions whose pinned advertisements the page shows; nil if no section has pinned advertisements.
     var pinnedRange: (low: FeedPosition, high: FeedPosition)?
     private let sections: FeedSections
@@ -93,7 +89,7 @@ struct AdSlots {
             switch blocks[number].placement.supply {
             case .rotating(let perPage): append(blocks[number].indices(for: max(0, perPage)), to: number)
             case .perSlot: append(blocks[number].indices(for: .max), to: number)
-            case .onceAtMidpoint, .pinned: break
+            case .pinned: break
             }
         }
     }
@@ -205,8 +201,7 @@ struct AdSlots {
         let anchor = stop ?? content.cells.last?.position ?? cursor.map { sections.beside($0.position, towards: .forward) }
         return anchor.map { anchor in
             PageCursor(
-                direction: .forward, position: anchor, rotation: rotation.after, midpoint: midpoint,
-                offsets: offsets?.after(anchor.section),
+                direction: .forward, position: anchor, rotation: rotation.after, offsets: offsets?.after(anchor.section),
                 pinned: pinnedRange.flatMap { $0.high == anchor ? nil : $0.high }, shown: distances.beside(.forward))
         }
     }
@@ -218,8 +213,8 @@ struct AdSlots {
         let anchor = stop ?? content.cells.first?.position ?? cursor.map { sections.beside($0.position, towards: .backward) }
         return anchor.map { anchor in
             PageCursor(
-                direction: .backward, position: anchor, rotation: rotation.before, midpoint: midpoint, isPastMidpoint: isPastMidpoint,
-                offsets: offsets?.before(anchor.section), pinned: pinnedRange?.low, shown: distances.beside(.backward))
+                direction: .backward, position: anchor, rotation: rotation.before, offsets: offsets?.before(anchor.section),
+                pinned: pinnedRange?.low, shown: distances.beside(.backward))
         }
     }
 }

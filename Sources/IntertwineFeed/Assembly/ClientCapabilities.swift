@@ -1,5 +1,5 @@
-internal import Crypto
 package import IntertwineCells
+internal import IntertwineCrypto
 internal import IntertwinePrimitives
 
 /// The cells that a client supports, as declared in the `Accept-Cells` header.
@@ -14,7 +14,6 @@ package struct ClientCapabilities: Sendable, Hashable {
     private let versions: [String: Int]
     /// A Boolean value indicating whether identifiers that are not named are supported.
     private let knowsOthers: Bool
-    package let types: SupportedCellTypes
 
     /// Parses the value of an `Accept-Cells` header.
     ///
@@ -22,21 +21,12 @@ package struct ClientCapabilities: Sendable, Hashable {
     package init(_ text: String) throws(FeedError) {
         var versions: [String: Int] = [:]
         var knowsOthers = false
-        var types = SupportedCellTypes()
         for member in try Self.members(text) {
-            if let list = member.list {
-                switch member.listName {
-                case "bindings": types.bindings = list
-                case "actions": types.actions = list
-                default: throw .capabilities("a list is followed by ;bindings or ;actions")
-                }
-                continue
-            }
             let version = member.isRefused ? 0 : member.version
             if member.name == "*", !member.isText { knowsOthers = version > 0 } else { versions[member.name] = version }
         }
         guard versions.count <= Self.limit else { throw .capabilities("more than \(Self.limit) identifiers") }
-        (self.versions, self.knowsOthers, self.types) = (versions, knowsOthers, types)
+        (self.versions, self.knowsOthers) = (versions, knowsOthers)
     }
 
     package func knows(_ cell: CellIdentifier) -> Bool {
@@ -52,7 +42,7 @@ package struct ClientCapabilities: Sendable, Hashable {
             let shown = isPlain ? name : quoted
             return version == 0 ? "\(shown);q=0" : version == 1 ? shown : "\(shown);v=\(version)"
         }
-        return (named + [knowsOthers ? "*" : "*;q=0"] + types.lists).joined(separator: ", ")
+        return (named + [knowsOthers ? "*" : "*;q=0"]).joined(separator: ", ")
     }
 
     /// The digest that represents the capabilities in URLs: the first 12 bytes of the SHA-256 of ``text``, in base64url.
@@ -67,9 +57,6 @@ extension ClientCapabilities {
         var isText: Bool
         var version = 1
         var isRefused = false
-        /// The members of an inner list, in parentheses. `listName` is the name of the list's first parameter.
-        var list: Set<String>?
-        var listName: String?
     }
 
     private static func members(_ text: String) throws(FeedError) -> [Member] {
@@ -90,14 +77,9 @@ extension ClientCapabilities {
 
     private static func member(_ rest: inout Substring) throws(FeedError) -> Member {
         let isText = rest.first == "\""
-        var member: Member
-        if rest.first == "(" {
-            member = Member(name: "", isText: false, list: try innerList(&rest))
-        } else {
-            let name = try bareItem(&rest)
-            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is not an identifier") }
-            member = Member(name: name, isText: isText)
-        }
+        let name = try bareItem(&rest)
+        guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is not an identifier") }
+        var member = Member(name: name, isText: isText)
         while rest.first == ";" {
             rest.removeFirst()
             while rest.first == " " { rest.removeFirst() }
@@ -110,7 +92,6 @@ extension ClientCapabilities {
                 value = try bareItem(&rest)
             }
             switch key {
-            case _ where member.list != nil: if value == "?1" { member.listName = member.listName ?? key }
             case "v":
                 guard let version = Int(value), (1...999).contains(version) else {
                     throw .capabilities("v is a whole number from 1 to 999")
@@ -123,26 +104,6 @@ extension ClientCapabilities {
             }
         }
         return member
-    }
-
-    /// Parses an inner list and returns its names.
-    private static func innerList(_ rest: inout Substring) throws(FeedError) -> Set<String> {
-        rest.removeFirst()
-        var names: Set<String> = []
-        while true {
-            while rest.first == " " { rest.removeFirst() }
-            guard let next = rest.first else { throw .capabilities("a list is not terminated") }
-            if next == ")" {
-                rest.removeFirst()
-                return names
-            }
-            let isText = next == "\""
-            let name = try bareItem(&rest)
-            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is not a type") }
-            guard rest.first == " " || rest.first == ")" else { throw .capabilities("a space is missing between two types") }
-            names.insert(name)
-            guard names.count <= SupportedCellTypes.limit else { throw .capabilities("more than \(SupportedCellTypes.limit) types") }
-        }
     }
 
     /// Parses a string, token, number or Boolean and returns its characters.
@@ -182,8 +143,8 @@ extension ClientCapabilities {
 }
 
 extension UnsupportedCells {
-    /// Creates the set of cells that a client does not support; nil if it supports all cells and all their types.
+    /// Creates the set of cells that a client does not support; nil if it supports all cells.
     package init?(_ capabilities: ClientCapabilities, among all: Set<CellIdentifier>) {
-        self.init(all.filter { !capabilities.knows($0) }, types: capabilities.types)
+        self.init(all.filter { !capabilities.knows($0) })
     }
 }

@@ -31,7 +31,6 @@ package final class FeedAssembler: Sendable {
     let digest: UInt64
     private let signer: Signer
     private let spacing: AdSpacing
-    private let dismissedRanges = DismissedRangeCache()
     private let logger: Logger
     private let omissions = ReportThrottle()
 
@@ -59,7 +58,7 @@ package final class FeedAssembler: Sendable {
         let paid = campaigns.map { CampaignAds(campaigns: $0, feed: title, digest: digest) }
         adSources =
             (paid.map { [$0] } ?? []) + [
-                HouseAds(of: source, in: sections, factories: factories, isFair: isFair), PinnedAds(in: sections),
+                HouseAds(in: sections, factories: factories, isFair: isFair), PinnedAds(in: sections),
             ]
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
@@ -199,7 +198,7 @@ package final class FeedAssembler: Sendable {
             switch item.reason {
             case .broken(let error): reason = error
             case .noFactory where !factories.knows(item.form): reason = CellFactoryError.noFactory(item.form).description
-            case .noFactory, .unknownToClient, .unknownTypes: continue
+            case .noFactory, .unknownToClient: continue
             }
             let kind = "\(item.form.kind) \(item.form.variant) \(reason)"
             guard let repeated = omissions.repetitions(of: kind, now: now) else { continue }
@@ -215,7 +214,7 @@ package final class FeedAssembler: Sendable {
     func assemble(_ session: PageSession) throws -> FeedPage {
         var session = session
         for ads in adSources { try ads.prefetch(for: &session) }
-        let content = try PageReader(of: source, sections, for: session, skipping: dismissedRanges).read()
+        let content = try PageReader(of: source, sections, for: session).read()
         var slots = AdSlots(in: content, of: sections, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest, for: session)
         for ads in adSources { try ads.fill(&slots, for: session) }
         return try splice(&slots, for: session)

@@ -78,16 +78,12 @@ package struct FeedPage: Sendable {
             case broken(String)
             /// The client supports none of the item's cells; with their identifiers.
             case unknownToClient([String])
-            /// The client does not support types of bindings and actions of the item's last cell; with its identifier.
-            case unknownTypes([String], in: String)
 
             /// The missing capability of the client; nil if no client would get the item.
             package var lack: String? {
                 switch self {
                 case .noFactory, .broken: nil
                 case .unknownToClient(let identifiers): "the client supports none of \(identifiers.joined(separator: ", "))"
-                case .unknownTypes(let types, let identifier):
-                    "the client does not support \(types.joined(separator: ", ")), which \(identifier) has"
                 }
             }
         }

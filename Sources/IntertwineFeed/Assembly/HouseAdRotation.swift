@@ -21,46 +21,33 @@ struct RotationSeed {
     func index(among count: Int) -> Int {
         count > 0 ? Int((viewer &+ UInt64(hour)) % UInt64(count)) : 0
     }
-
-    /// Returns a number below a bound, which depends on viewer, hour and attempt only (SplitMix64).
-    func number(below bound: UInt64, attempt: Int) -> UInt64 {
-        let state = (viewer &+ UInt64(hour)) &* SplitMix64.increment &+ UInt64(truncatingIfNeeded: attempt) &* 0xD1B5_4A32_D192_ED03
-        return SplitMix64.mix(state) % max(1, bound)
-    }
 }
 
 /// The store's house ads at one moment.
 struct HouseAdInventory {
-    /// The positions; nil if there are more than ``HouseAdRotation/limit``.
-    fileprivate(set) var positions: [Int64]?
+    /// The positions, of the first ads if there are more than ``HouseAdRotation/limit``.
+    fileprivate(set) var positions: [Int64]
+    /// True if the positions are those of all ads.
+    fileprivate(set) var isComplete = true
     /// True if the advertisement stream contains exactly the ads that can be shown, and no other stream contains any of them.
     fileprivate(set) var ownsStream: Bool
     /// True if the store has changed since. The inventory then only selects the ad that a session starts with.
     fileprivate var isStale = false
 
     /// True if it is known that there are no house ads.
-    var isEmpty: Bool { !isStale && positions?.isEmpty ?? false }
+    var isEmpty: Bool { !isStale && isComplete && positions.isEmpty }
 
     /// Returns true if fewer than `count` ads follow a position.
     func ends(within count: Int, after position: Int64) -> Bool {
-        guard let positions else { return false }
-        return positions.count < count || positions[positions.count - count] <= position
+        isComplete && (positions.count < count || positions[positions.count - count] <= position)
     }
 }
 
 /// House ads that a layout can show, with the selection of the ad that a pagination session starts with.
 ///
-/// If there are at most ``limit`` ads, their positions are cached and each gets its turn. Otherwise a position between the first and the last
-/// ad is drawn at random. It is accepted if it falls into the range of the next ad; otherwise another is drawn. The length of
-/// a range is the gap that imports leave between two items.
-/// Each of a million ads is therefore equally likely, at the cost of a few lookups. Ads that were placed
-/// closer together than an import gap share their probability.
+/// The positions of the first ``limit`` ads are cached, and each of these ads gets its turn as the first one. The sessions rotate through all ads.
 final class HouseAdRotation: Sendable {
     static let limit = 4_096
-    /// The length of the range of one ad, in positions: the gap with which stores append items.
-    private static let importGap: Int64 = 1 << 20
-    /// The maximum number of draws. If most ads between the first and the last were deleted, the last draw is used without the check.
-    private static let attempts = 32
 
     let types: [ItemType]
     private let cache: VersionedCache<HouseAdInventory>
@@ -115,35 +102,18 @@ final class HouseAdRotation: Sendable {
         }
         (positions, count) = ([], 0)
         try AdStream(snapshot: snapshot, types: types).visit(.forward, of: nil, limit: limit + 1) { note($0) }
-        return HouseAdInventory(positions: count > limit ? nil : positions, ownsStream: false)
+        return HouseAdInventory(positions: Array(positions.prefix(limit)), isComplete: count <= limit, ownsStream: false)
     }
 
     /// Returns the position in the rotation after which a session starts, or nil if there is no choice.
     ///
     /// - Parameter inventory: The inventory of the snapshot.
-    func offset(_ start: RotationSeed, of inventory: HouseAdInventory, in snapshot: any FeedSnapshot) throws -> Int64? {
-        guard let positions = inventory.positions else {
-            return try drawn(start, from: AdStream(snapshot: snapshot, types: types))
-        }
+    func offset(_ start: RotationSeed, of inventory: HouseAdInventory) -> Int64? {
+        let positions = inventory.positions
         guard positions.count > 1 else { return nil }
         return positions[(start.index(among: positions.count) + positions.count - 1) % positions.count]
     }
 
-    private func drawn(_ start: RotationSeed, from stream: AdStream) throws -> Int64? {
-        guard let first = try stream.position(.forward, of: nil), let last = try stream.position(.backward, of: nil) else { return nil }
-        let lowest = first.subtractingReportingOverflow(Self.importGap).partialValue
-        let (distance, overflow) = last.subtractingReportingOverflow(lowest)
-        guard !overflow, distance > 0 else { return nil }
-        var chosen: Int64?
-        for attempt in 0..<Self.attempts {
-            // The drawn position lies before the last ad, so a next ad exists.
-            let drawn = lowest &+ Int64(start.number(below: UInt64(distance), attempt: attempt))
-            guard let next = try stream.position(.forward, of: drawn) else { continue }
-            chosen = drawn
-            if next &- drawn <= Self.importGap { break }
-        }
-        return chosen
-    }
 }
 
 /// The advertisements of given types, as one stream in the order of their positions.
@@ -161,13 +131,6 @@ struct AdStream {
         for type in types { items += try snapshot.items(RowQuery(.type(type), direction, of: anchor, limit: limit)) }
         items.sort { direction == .forward ? $0.position < $1.position : $0.position > $1.position }
         for item in items.prefix(limit) { try item.withRow(body) }
-    }
-
-    /// Returns the position of the advertisement next to a position, or nil at the end.
-    func position(_ direction: PageDirection, of position: Int64?) throws -> Int64? {
-        var found: Int64?
-        try visit(direction, of: position, limit: 1) { found = $0.position }
-        return found
     }
 }
 

@@ -3,42 +3,26 @@ internal import IntertwineCells
 internal import IntertwineItems
 internal import IntertwineLedger
 
-/// The advertisements that belong to no campaign. They rotate from page to page, or are shown once at the midpoint of the feed.
+/// The advertisements that belong to no campaign. They rotate from page to page.
 ///
 /// The rotation continues after the position of an advertisement, not after a count. It therefore stays in step if advertisements are added
 /// or deleted, and works in both directions. Only types that have a factory are read.
 final class HouseAds: AdSource {
     /// The maximum number of advertisements unknown to the client that one page skips.
     static let unknownLimit = 64
-    /// The maximum time that requests wait for the search of the feed's midpoint.
-    private static let maximumWait = Duration.milliseconds(20)
 
-    private typealias Midpoint = VersionedCache<FeedPosition?>
-
-    private let source: any DataSource
     private let sections: FeedSections
     /// True if sessions start with the ad of a ``RotationSeed``, false if they start with the first one.
     private let isFair: Bool
     private let rotations: [CellLayout: HouseAdRotation]
-    /// The cached midpoint for each layout, with the types that the layout does not show and that do not count.
-    private let midpoints: [CellLayout: (cache: Midpoint, hidden: Set<ItemType>)]
     /// The sections whose pages may have slots for the rotation.
     private let rotating: [Int]
-    /// The sections whose advertisements are shown once, at the midpoint of the feed.
-    private let aroundMidpoint: [Int]
 
-    init(of source: any DataSource, in sections: FeedSections, factories: CellFactories, isFair: Bool) {
-        (self.source, self.sections, self.isFair) = (source, sections, isFair)
+    init(in sections: FeedSections, factories: CellFactories, isFair: Bool) {
+        (self.sections, self.isFair) = (sections, isFair)
         rotations = Dictionary(
             uniqueKeysWithValues: CellLayout.allCases.map { ($0, HouseAdRotation(types: factories.advertisementForms(in: $0))) })
-        let shared = Midpoint(maximumWait: Self.maximumWait)
-        midpoints = Dictionary(
-            uniqueKeysWithValues: CellLayout.allCases.map { layout in
-                let hidden = factories.unshownForms(in: layout)
-                return (layout, (hidden.isEmpty ? shared : Midpoint(maximumWait: Self.maximumWait), hidden))
-            })
         rotating = sections.members { $0.fillsSlots }
-        aroundMidpoint = sections.members { $0 == .onceAtMidpoint }
     }
 
     private func rotation(of session: PageSession) -> HouseAdRotation { rotations[session.request.layout] ?? HouseAdRotation(types: []) }
@@ -56,7 +40,7 @@ final class HouseAds: AdSource {
         session.houseAds = inventory
         if session.cursor == nil, isFair, let hour = session.request.rotationHour {
             let seed = RotationSeed(viewer: session.client.viewer?.name, hour: hour)
-            session.rotation = try rotation.offset(seed, of: inventory, in: session.snapshot)
+            session.rotation = rotation.offset(seed, of: inventory)
         }
         if session.targeting == nil, inventory.ownsStream, !inventory.isEmpty { announce(inventory, for: session) }
     }
@@ -78,7 +62,6 @@ final class HouseAds: AdSource {
     func fill(_ slots: inout AdSlots, for session: PageSession) throws {
         let reader = HouseAdReader(of: rotation(of: session).types, in: slots.context, for: session)
         try rotate(reader, into: &slots, for: session)
-        if !aroundMidpoint.isEmpty { try putAroundMidpoint(reader, into: &slots, for: session) }
     }
 
     /// Fills the empty slots with the next advertisements of the rotation.
@@ -108,54 +91,6 @@ final class HouseAds: AdSource {
             slots.rotation = session.direction == .forward ? (other, rotation) : (rotation, other)
         }
         if session.targeting == nil { slots.respaceRotation() }
-    }
-
-    /// Shows all advertisements if the midpoint of the feed lies on the page.
-    ///
-    /// The midpoint is a position that stays fixed for the whole pagination session. The page with it is therefore shown once, whatever is
-    /// inserted or deleted meanwhile. If the item at the midpoint is deleted, the ads are shown before the next item.
-    private func putAroundMidpoint(_ reader: HouseAdReader, into slots: inout AdSlots, for session: PageSession) throws {
-        let (content, cursor) = (slots.content, session.cursor)
-        // The midpoint is nil if the feed was empty at the start of the session.
-        let midpoint = try cursor?.midpoint ?? midpoint(for: session)
-        slots.midpoint = midpoint
-        let isHere: Bool
-        switch session.direction {
-        case .forward:
-            slots.isPastMidpoint = isMidpoint(midpoint, after: cursor?.position)
-            isHere = slots.isPastMidpoint && (!content.hasAfter || !isMidpoint(midpoint, after: content.cells.last?.position))
-        case .backward:
-            let wasPast = cursor?.isPastMidpoint ?? false
-            isHere = !wasPast && isMidpoint(midpoint, after: content.before)
-            slots.isPastMidpoint = wasPast || isHere
-        }
-        let candidates = slots.blocks.indices.filter { slots.blocks[$0].placement.supply == .onceAtMidpoint }
-        guard isHere, let last = candidates.last else { return }
-        let index =
-            midpoint.map { midpoint in
-                content.cells.firstIndex { !sections.precedes($0.position, midpoint) } ?? content.cells.count
-            } ?? content.cells.count / 2
-        // If the item at the midpoint is deleted, the next item may belong to a section without midpoint ads.
-        let number = candidates.first { slots.blocks[$0].content.upperBound > index } ?? last
-        let block = slots.blocks[number]
-        var reader = reader
-        let cells = try reader.next(.max, .forward, of: nil)
-        let midpointIndex = min(max(index - block.content.lowerBound, 0), block.content.count)
-        slots.put(cells, in: number, at: block.indices(for: cells.count, midpoint: midpointIndex))
-        slots.omissions += reader.omissions
-    }
-
-    private func midpoint(for session: PageSession) throws -> FeedPosition? {
-        guard let (cache, hidden) = midpoints[session.request.layout] else { return nil }
-        return try cache.value(at: session.version, in: session.snapshot, of: session.store) { [source, sections, aroundMidpoint] in
-            try sections.midpoint(of: aroundMidpoint, in: source, without: hidden, in: $0)
-        }
-    }
-
-    /// Returns true if the midpoint lies after a position. A nil position is the start; the midpoint of an empty feed is at its start.
-    private func isMidpoint(_ midpoint: FeedPosition?, after anchor: FeedPosition?) -> Bool {
-        guard let anchor else { return true }
-        return midpoint.map { sections.precedes(anchor, $0) } ?? false
     }
 }
 

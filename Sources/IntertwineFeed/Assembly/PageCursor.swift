@@ -1,5 +1,5 @@
-import Crypto
 internal import IntertwineAds
+internal import IntertwineCrypto
 internal import IntertwineItems
 internal import IntertwineLedger
 internal import IntertwinePrimitives
@@ -14,10 +14,6 @@ struct PageCursor: Hashable {
     var position: FeedPosition
     /// The advertisement next to the page's own in the rotation; nil without rotation or if no page had an ad yet.
     var rotation: Int64?
-    /// The position of the content before which the feed's midpoint ads are shown, fixed at the start of the session.
-    var midpoint: FeedPosition?
-    /// True if a backward session has already shown the midpoint ads.
-    var isPastMidpoint = false
     /// The number of content items passed, if a placement counts content.
     var offsets: ContentOffset?
     /// The position up to which pinned ads have been shown; nil if it equals ``position``.
@@ -54,15 +50,12 @@ struct PageCursor: Hashable {
     }
 
     init(
-        direction: PageDirection, position: FeedPosition, rotation: Int64? = nil, midpoint: FeedPosition? = nil,
-        isPastMidpoint: Bool = false,
-        offsets: ContentOffset? = nil, pinned: FeedPosition? = nil, shown: ShownAds? = nil
+        direction: PageDirection, position: FeedPosition, rotation: Int64? = nil, offsets: ContentOffset? = nil,
+        pinned: FeedPosition? = nil, shown: ShownAds? = nil
     ) {
         self.direction = direction
         self.position = position
         self.rotation = rotation
-        self.midpoint = midpoint
-        self.isPastMidpoint = isPastMidpoint
         self.offsets = offsets
         self.pinned = pinned
         self.shown = shown
@@ -77,21 +70,17 @@ extension PageCursor {
         var flags: UInt8 = 0
         if direction == .backward { flags |= 1 }
         if rotation != nil { flags |= 2 }
-        if midpoint != nil { flags |= 4 }
-        if isPastMidpoint { flags |= 8 }
         if offsets != nil { flags |= 16 }
         if pinned != nil { flags |= 32 }
         if shown != nil { flags |= 64 }
         let format =
-            position.isUnkeyedFirstSection && midpoint?.isUnkeyedFirstSection ?? true && pinned?.isUnkeyedFirstSection ?? true
-            ? Self.short : Self.long
+            position.isUnkeyedFirstSection && pinned?.isUnkeyedFirstSection ?? true ? Self.short : Self.long
         var writer = ByteWriter(capacity: 64)
         writer.write(format)
         writer.write(feed)
         writer.write(flags)
         position.write(to: &writer, isLong: format == Self.long)
         if let rotation { writer.write(rotation) }
-        midpoint?.write(to: &writer, isLong: format == Self.long)
         offsets?.write(to: &writer)
         pinned?.write(to: &writer, isLong: format == Self.long)
         shown?.write(to: &writer)
@@ -109,15 +98,13 @@ extension PageCursor {
         }
         guard digest == feed else { throw .otherFeed }
         let isLong = format == Self.long
-        guard let flags = reader.readByte(), flags < 128, let place = FeedPosition(&reader, isLong: isLong) else { throw .invalid }
-        self.init(direction: flags & 1 == 0 ? .forward : .backward, position: place, isPastMidpoint: flags & 8 != 0)
+        guard let flags = reader.readByte(), flags & 0b1000_1100 == 0, let place = FeedPosition(&reader, isLong: isLong) else {
+            throw .invalid
+        }
+        self.init(direction: flags & 1 == 0 ? .forward : .backward, position: place)
         if flags & 2 != 0 {
             guard let rotation = reader.readInt64() else { throw .invalid }
             self.rotation = rotation
-        }
-        if flags & 4 != 0 {
-            guard let midpoint = FeedPosition(&reader, isLong: isLong) else { throw .invalid }
-            self.midpoint = midpoint
         }
         if flags & 16 != 0 {
             guard let counts = ContentOffset(&reader) else { throw .invalid }

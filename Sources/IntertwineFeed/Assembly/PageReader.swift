@@ -39,18 +39,14 @@ struct PageReader {
     private let cursor: PageCursor?
     private let limit: Int
     private let renderer: CellRenderer
-    /// The known ranges of dismissed items; nil if dismissed items are not skipped.
-    private let dismissed: DismissedRanges?
     /// The position of the cursor in forward direction, whose item is read again.
     private var edge: FeedPosition?
     /// True if the item at the edge has a cell that is shown.
     private var isEdgeShown = false
 
-    /// - Parameter dismissedRanges: The ranges of items that viewers dismissed.
-    init(of source: any DataSource, _ sections: FeedSections, for session: PageSession, skipping dismissedRanges: DismissedRangeCache) {
+    init(of source: any DataSource, _ sections: FeedSections, for session: PageSession) {
         (self.source, self.sections, rows) = (source, sections, session.rows)
         (snapshot, cursor, limit, renderer) = (session.snapshot, session.cursor, session.request.limit, session.renderer())
-        dismissed = DismissedRanges(in: dismissedRanges, for: session)
     }
 
     /// Reads the page with one additional cell, which shows whether the page is the last one.
@@ -107,9 +103,7 @@ struct PageReader {
         var cells: [CellRenderer.PlacedCell] = []
         while cells.count < count, sections.indices.contains(section), renderer.stop == nil {
             let peek = edge == nil ? nil : renderer
-            let dismissed = sections.dependsOnPositionsAlone(section) ? dismissed : nil
-            let found = try renderer.cells(count - cells.count, in: section, direction, from: start, over: dismissed) {
-                anchor, limit, body in
+            let found = try renderer.cells(count - cells.count, in: section, from: start) { anchor, limit, body in
                 let query = SectionQuery(section: section, direction, of: anchor, limit: limit)
                 guard let edge, cells.isEmpty, section == edge.section, anchor == edge.item else {
                     return try visit(query, body)

@@ -153,8 +153,6 @@ private struct ListReader {
             _ = try factories.makeViewModel(for: item, in: context)
         } catch CellFactoryError.unknownToClient(let identifier) {
             return omission(.unknownToClient([identifier]))
-        } catch CellFactoryError.unknownTypes(let types, let identifier) {
-            return omission(.unknownTypes(types, in: identifier))
         } catch {}
         return nil
     }

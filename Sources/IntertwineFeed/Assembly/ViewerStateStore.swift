@@ -48,9 +48,6 @@ package struct ViewerState {
     /// Returns true if the viewer dismissed the cell.
     func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }
 
-    /// Returns ``CellSet/removalGeneration()`` of the dismissed cells.
-    func withdrawals() throws -> Int64? { try dismissed?.removalGeneration() }
-
     /// True if ``state(of:)`` can return a state for any cell.
     var hasStates: Bool { saved != nil || selected != nil }
 

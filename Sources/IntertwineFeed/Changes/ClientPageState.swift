@@ -1,5 +1,5 @@
-internal import Crypto
 internal import IntertwineCells
+internal import IntertwineCrypto
 internal import IntertwineLedger
 internal import IntertwinePrimitives
 

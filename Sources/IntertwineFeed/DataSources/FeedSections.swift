@@ -54,12 +54,6 @@ struct FeedSections: Sendable {
     /// Returns true if the positions of a section descend: its first item has the greatest position.
     func isDescending(_ section: Int) -> Bool { sections.indices.contains(section) && sections[section].order.isDescending }
 
-    /// Returns true if the first position comes before the second in the feed.
-    func precedes(_ first: FeedPosition, _ second: FeedPosition) -> Bool {
-        guard first.section == second.section else { return first.section < second.section }
-        return isDescending(first.section) ? second.item < first.item : first.item < second.item
-    }
-
     /// Returns a position next to the given one, from which reading towards `side` includes the item at the given position.
     func beside(_ place: FeedPosition, towards side: PageDirection) -> FeedPosition {
         let isUpward = (side == .backward) != isDescending(place.section)
@@ -72,73 +66,5 @@ struct FeedSections: Sendable {
     }
     func end(of section: Int) -> FeedPosition {
         FeedPosition(section: section, item: SortPosition(position: isDescending(section) ? .min : .max))
-    }
-
-    // MARK: Midpoint
-
-    /// Returns the position of the middle item of some sections, or nil if they are empty.
-    ///
-    /// - Parameter hidden: The types that do not count. If there are any, or if a custom data source has the section, all items are read. Sections of
-    ///   asynchronous data sources count as empty.
-    func midpoint(
-        of members: [Int], in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot
-    ) throws -> FeedPosition? {
-        let counts = try members.map { try count(of: $0, in: source, without: hidden, in: snapshot) }
-        var index = counts.reduce(0, +) / 2
-        for (section, count) in zip(members, counts) {
-            if index < count {
-                return try position(at: index, of: section, in: source, without: hidden, in: snapshot).map {
-                    FeedPosition(section: section, item: $0)
-                }
-            }
-            index -= count
-        }
-        return nil
-    }
-
-    private func count(
-        of section: Int, in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot
-    ) throws -> Int {
-        if hidden.isEmpty, let stream = sections[section].stream { return try snapshot.count(in: stream) }
-        var count = 0
-        try forEachRow(of: section, in: source, without: hidden, in: snapshot) { _ in
-            count += 1
-            return true
-        }
-        return count
-    }
-
-    private func position(
-        at index: Int, of section: Int, in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot
-    ) throws -> SortPosition? {
-        let order = sections[section].order
-        if hidden.isEmpty, let stream = sections[section].stream {
-            let index = order.isDescending ? try snapshot.count(in: stream) - 1 - index : index
-            return try snapshot.sortPosition(at: index, in: stream, by: order.field)
-        }
-        var rest = index
-        var found: SortPosition?
-        try forEachRow(of: section, in: source, without: hidden, in: snapshot) { position in
-            if rest == 0 { found = position }
-            rest -= 1
-            return found == nil
-        }
-        return found
-    }
-
-    /// - Parameter visit: Returns false to stop.
-    private func forEachRow(
-        of section: Int, in source: any DataSource, without hidden: Set<ItemType>, in snapshot: any FeedSnapshot,
-        _ visit: (SortPosition) -> Bool
-    ) throws {
-        var query = SectionQuery(section: section, limit: RowBatch.size)
-        var batch: RowBatch
-        repeat {
-            batch = RowBatch()
-            try source.visit(query, in: snapshot) { row in
-                if batch.take(row), !hidden.contains(row.type), !visit(row.sortPosition) { batch.stop() }
-            }
-            query.anchor = batch.last
-        } while batch.continues
     }
 }

@@ -1,5 +1,4 @@
-internal import Crypto
-
+internal import IntertwineCrypto
 internal import IntertwineItems
 internal import IntertwineJSON
 
@@ -45,21 +44,16 @@ extension FeedPage {
 
     /// Writes the items that were omitted because the client does not support them.
     ///
-    /// Each entry has the number of items of one kind and the unsupported cells, binding types or action types.
+    /// Each entry has the number of items of one kind and the unsupported cells.
     private func writeOmitted(to writer: inout JSONWriter) {
-        var groups: [(kind: String, identifiers: [String], types: [String], count: Int)] = []
+        var groups: [(kind: String, identifiers: [String], count: Int)] = []
         for omission in omissions {
-            let (identifiers, types): ([String], [String])
-            switch omission.reason {
-            case .unknownToClient(let cells): (identifiers, types) = (cells, [])
-            case .unknownTypes(let unknown, let cell): (identifiers, types) = ([cell], unknown)
-            case .noFactory, .broken: continue
-            }
+            guard case .unknownToClient(let identifiers) = omission.reason else { continue }
             let kind = omission.form.kind
-            if let index = groups.firstIndex(where: { $0.kind == kind && $0.identifiers == identifiers && $0.types == types }) {
+            if let index = groups.firstIndex(where: { $0.kind == kind && $0.identifiers == identifiers }) {
                 groups[index].count += 1
             } else {
-                groups.append((kind, identifiers, types, 1))
+                groups.append((kind, identifiers, 1))
             }
         }
         for (index, group) in groups.enumerated() {
@@ -67,12 +61,8 @@ extension FeedPage {
             writer.write(group.kind)
             writer.raw(#","count":"#)
             writer.write(Int64(group.count))
-            writer.raw(group.types.isEmpty ? #","reason":"unknown-cell","identifiers":"# : #","reason":"unknown-type","identifiers":"#)
+            writer.raw(#","reason":"unknown-cell","identifiers":"#)
             writer.write(.list(group.identifiers.map { .text($0) }))
-            if !group.types.isEmpty {
-                writer.raw(#","types":"#)
-                writer.write(.list(group.types.map { .text($0) }))
-            }
             writer.raw("}")
         }
         if !groups.isEmpty { writer.raw("]") }
@@ -83,10 +73,9 @@ extension FeedPage {
         let end = json.count
         for index in entries.indices { entries[index].writeDigest(to: &json) }
         withUnsafeBytes(of: UInt64(entries.count).littleEndian) { json.append(contentsOf: $0) }
-        var hash = SHA256()
-        json.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[rest...])) }
+        let digest = json.withUnsafeBytes { SHA256.hash(data: UnsafeRawBufferPointer(rebasing: $0[rest...])) }
         json.removeLast(json.count - end)
-        return hash.finalize().withUnsafeBytes { digest in InlineArray { digest[$0] } }
+        return digest.withUnsafeBytes { digest in InlineArray { digest[$0] } }
     }
 
     /// The value of the `Link` header field (RFC 8288), or nil if there is only one page.

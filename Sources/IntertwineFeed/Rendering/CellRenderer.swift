@@ -44,8 +44,6 @@ struct CellRenderer {
     private var compared: [ItemType: [CellIdentifier]?] = [:]
     private let unknownLimit: Int
     private var unknown = 0
-    /// The number of items skipped because the viewer dismissed them.
-    private var hidden = 0
     /// The position at which reading stopped early; nil if it was complete.
     private(set) var stop: FeedPosition?
 
@@ -76,10 +74,7 @@ struct CellRenderer {
         if context.lacking != nil, isUnknown(row) { return nil }
         let known = cached(row, circumstances)
         if known != nil { found += 1 }
-        if let viewerState, let id = known?.id ?? shownID(of: row), try viewerState.hides(id) {
-            hidden += 1
-            return nil
-        }
+        if let viewerState, let id = known?.id ?? shownID(of: row), try viewerState.hides(id) { return nil }
         guard let renderedCell = known ?? make(row) else { return nil }
         var companions = renderedCell.companions
         if let viewerState, !companions.isEmpty { companions = try companions.filter { try !viewerState.hides($0.id) } }
@@ -172,10 +167,6 @@ struct CellRenderer {
         } catch CellFactoryError.unknownToClient(let identifier) {
             skip(
                 item.type, id: item.id, position: item.position, .unknownToClient([identifier]))
-        } catch CellFactoryError.unknownTypes(let types, let identifier) {
-            skip(
-                item.type, id: item.id, position: item.position,
-                .unknownTypes(types, in: identifier))
         } catch {
             omit(item, .broken(String(describing: error)))
         }
@@ -190,41 +181,25 @@ struct CellRenderer {
 
     /// Reads items until `count` cells are found or the items end.
     ///
-    /// - Parameters:
-    ///   - runs: The known ranges of dismissed items, which also records new ones; nil if the items are not those of a section.
-    ///   - visit: Passes the items next to a position to `body`, up to the limit; fewer only at the end.
+    /// - Parameter visit: Passes the items next to a position to `body`, up to the limit; fewer only at the end.
     mutating func cells(
-        _ count: Int, in section: Int = 0, _ direction: PageDirection = .forward, from start: SortPosition?,
-        over runs: DismissedRanges? = nil,
+        _ count: Int, in section: Int = 0, from start: SortPosition?,
         visit: (_ place: SortPosition?, _ limit: Int, _ body: (ItemRow) throws -> Void) throws -> Void
     ) throws -> [PlacedCell] {
         var cells: [PlacedCell] = []
         defer { countFound() }
         var place = start
         var batch = min(count, Self.maximumBatch)
-        var run = DismissedRange()
         while cells.count < count {
-            run.begin(at: place)
-            // At the cursor's own position every item is read.
-            if let runs, place == nil || place != start, let end = try runs.end(in: section, direction, from: place) {
-                run.step(to: end)
-                place = end
-            }
             var met = 0
             try visit(place, batch) { row in
                 met += 1
                 place = row.sortPosition
-                guard cells.count < count else { return }
-                let before = hidden
-                let found = try cell(of: row, in: section)
-                if hidden > before { run.pass(row.sortPosition) } else { run.close() }
-                guard let cell = found else { return }
+                guard cells.count < count, let cell = try cell(of: row, in: section) else { return }
                 // The array is often empty, since many pages have no advertisement.
                 if cells.isEmpty { cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1)) }
                 cells.append(cell)
             }
-            if met < batch { run.close() }
-            try run.store(in: runs, section, direction)
             guard met == batch else { break }
             if unknown >= unknownLimit, cells.count < count, let place {
                 stop = FeedPosition(section: section, item: place)

@@ -1,6 +1,6 @@
-internal import Crypto
 internal import IntertwineAds
 internal import IntertwineCells
+internal import IntertwineCrypto
 package import IntertwineItems
 internal import IntertwineJSON
 internal import IntertwineLedger
@@ -73,7 +73,7 @@ package final class RenderedCell: Sendable {
             self.init(hash.finalize())
         }
 
-        private init(_ digest: SHA256.Digest) {
+        private init(_ digest: SHA256Digest) {
             halves = digest.withUnsafeBytes {
                 ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
             }

@@ -19,7 +19,11 @@ struct ClientSocket {
     private var output: [(body: ResponseBody, rest: Range<Int>)] = []
     /// The number of bytes in the output queue.
     private var outputBytes = 0
-    private var pace = WriteThroughputMonitor()
+    /// The last instant at which the client's progress was checked, the bytes that it had received by then, and those handed to the kernel. Why:
+    /// the kernel reports writability only after a large part of its buffer is empty.
+    private var checked: MonotonicInstant
+    private var received = 0
+    private var handedOver = 0
     private var registration: Registration?
     private(set) var interest: ReadyEvents = [.readable, .peerClosed]
     private var timer: TimerToken?
@@ -28,7 +32,7 @@ struct ClientSocket {
     init(_ descriptor: Int32, _ worker: Worker) {
         self.worker = worker
         self.descriptor = descriptor
-        timerAt = worker.loop.now
+        (timerAt, checked) = (worker.loop.now, worker.loop.now)
     }
 
     // MARK: The loop
@@ -84,8 +88,8 @@ struct ClientSocket {
     /// The number of bytes in the output queue, nil if the queue is empty.
     var waiting: Int? { output.isEmpty ? nil : outputBytes }
 
-    /// The instant since which the client's throughput is measured, nil if the output queue is empty.
-    var waitingSince: MonotonicInstant? { output.isEmpty ? nil : pace.since }
+    /// The last instant at which the client's progress was checked, nil if the output queue is empty.
+    var waitingSince: MonotonicInstant? { output.isEmpty ? nil : checked }
 
     /// Appends a part of a body after the staged bytes. Returns false if the connection is broken.
     mutating func append(_ body: ResponseBody, _ part: Range<Int>) -> Bool {
@@ -141,7 +145,7 @@ struct ClientSocket {
         while inTurn < Self.maxBytesPerTick, let (body, rest) = output.first {
             let sent = send(body, rest)
             if sent < 0 { return false }
-            pace.handOver(sent)
+            handedOver += sent
             outputBytes -= sent
             inTurn += sent
             if sent < rest.count {
@@ -200,32 +204,22 @@ struct ClientSocket {
         return sent
     }
 
-    // MARK: Throughput of the client
+    // MARK: Progress of the client
 
     /// The number of bytes that the kernel holds and the client has not received.
     var unsent: Int { Int(clinux_unsent(descriptor)) }
 
-    /// Starts to measure the client's throughput.
-    mutating func beginMeasuring() { pace.begin(at: worker.loop.now, unsent: unsent, required: worker.requiredBytes) }
+    /// Starts to check the client's progress.
+    mutating func beginMeasuring() { (checked, handedOver, received) = (worker.loop.now, 0, -unsent) }
 
-    /// Returns true if the client received enough within the write timeout to be granted another one.
-    ///
-    /// For a client on this machine, the kernel reports the bytes that it has read; for other clients, the bytes that their kernel acknowledged.
-    /// Measuring starts with the acknowledged bytes for all clients, which is cheaper.
-    /// At worst this lowers the first measurement, which the credit compensates.
-    mutating func meetsMinimumReadRate() -> Bool {
-        let untaken = unsent + Int(clinux_peer_unread(descriptor))
-        return pace.isEnough(at: worker.loop.now, unsent: untaken, required: worker.requiredBytes)
+    /// Returns true if the client has received bytes since the last check, so that it gets another write timeout.
+    mutating func hasProgressed() -> Bool {
+        let before = received
+        (checked, received) = (worker.loop.now, handedOver - unsent)
+        return received > before
     }
 
     // MARK: The end
-
-    /// A Boolean value indicating if a client that has closed its sending side no longer receives either.
-    /// It is known for clients on this machine and nil for others.
-    var isPeerGone: Bool? {
-        let sides = clinux_peer_closed_sides(descriptor)
-        return sides < 0 ? nil : sides & 1 != 0
-    }
 
     /// Shuts down the sending side.
     func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }

@@ -78,19 +78,6 @@ extension Connection {
         }
     }
 
-    /// Returns true if the current request is still answered after the client has closed its sending side.
-    /// A client that closed only that side receives its response (RFC 9112, 9.6).
-    ///
-    /// - Parameter isClosed: True if the client does not receive either, nil if unknown. Evaluated only if needed.
-    func goesOn(afterPeerClose isClosed: @autoclosure () -> Bool?) -> Bool {
-        guard let exchange, exchange.cancelsOnPeerClose else { return true }
-        if let isClosed = isClosed() { return !isClosed }
-        guard exchange.takesInterimResponse else { return false }
-        // If the client is gone, its kernel replies to these bytes with a reset, which ends the exchange. Other clients skip the interim response.
-        worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n")
-        return true
-    }
-
     /// Resumes reading the body after the handler has consumed some of it.
     func resumeBody(of exchange: Exchange) {
         guard serves(exchange), state.body.isPaused else { return }

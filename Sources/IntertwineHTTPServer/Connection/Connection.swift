@@ -124,14 +124,14 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             guard !readIsOfUse() else { return }
             if socket.unsent == 0 {
                 close()
-            } else if !state.isFlushing || socket.meetsMinimumReadRate() {
+            } else if !state.isFlushing || socket.hasProgressed() {
                 if !state.isFlushing { socket.beginMeasuring() }
                 state.awaitWritable(at: now, worker.limits)
             } else {
                 reset()
             }
         case .lingered: close()
-        case .write: if socket.meetsMinimumReadRate() { updateDeadline() } else { reset() }
+        case .write: if socket.hasProgressed() { updateDeadline() } else { reset() }
         case .headIsLate:
             pendingInput.withUnsafeBufferPointer { bytes in
                 let problem = ProblemDetails(status: 408, detail: "The head of the request took too long.")
@@ -267,8 +267,9 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     private func noticePeerClose() {
         state.noticePeerClose()
-        // An event stream has no end that its client could wait for, so the connection closes.
-        if pushed != nil || !goesOn(afterPeerClose: socket.isPeerGone) { close() }
+        // An event stream has no end that its client could wait for. Other clients receive the response (RFC 9112, 9.6), unless the handler
+        // ends its work with its client.
+        if pushed != nil || exchange?.cancelsOnPeerClose == true { close() }
     }
 
     /// Serves bytes that were received meanwhile, after an event outside of reading.

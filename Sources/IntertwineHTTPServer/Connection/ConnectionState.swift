@@ -47,7 +47,7 @@ struct ConnectionState {
         case headIsLate
         case bodyIsLate
         case responseIsLate
-        /// The output queue has waited for one write timeout, and the client's throughput must be measured.
+        /// The output queue has waited for one write timeout, and the client's progress must be checked.
         case write
         case lingered
     }
@@ -334,7 +334,7 @@ struct ConnectionState {
 
     /// Updates the event that the connection waits for, and its deadline.
     ///
-    /// - Parameter sendingSince: The instant since which the client's throughput is measured, nil if the output queue is empty.
+    /// - Parameter sendingSince: The last instant at which the client's progress was checked, nil if the output queue is empty.
     mutating func updateDeadline(at now: MonotonicInstant, _ limits: Limits, sendingSince: MonotonicInstant?, isDraining: Bool) {
         if phase == .lingering {
             wait = .linger

@@ -72,9 +72,6 @@ final class Exchange: @unchecked Sendable {
     /// True if a response has begun.
     private var hasResponse: Bool { status != 0 }
 
-    /// True if an interim response may precede the response. HTTP/1.0 has none.
-    var takesInterimResponse: Bool { !hasResponse && head.parser.minor > 0 }
-
     /// The instant at which the handler's timeout ends.
     var responseDeadline: MonotonicInstant { worker.loop.now.advanced(by: requestTask?.timeLimit ?? worker.configuration.handlerTimeout) }
 

@@ -17,15 +17,11 @@ final class Worker: @unchecked Sendable {
     let loop: EventLoop
     let configuration: HTTPServerConfiguration
     let limits: ConnectionState.Limits
-    /// The number of queued bytes that a client has to receive within the write timeout.
-    let requiredBytes: Double
     let handler: any HTTPHandler
     let observer: (any HTTPServerObserver)?
     let census: ConnectionLimiter
     let bodies: MemoryBudget
     let allowedMethods: String
-    /// The number of heartbeats of the loop.
-    let beats = Atomic<UInt64>(0)
     /// The number of connections of this worker, including those in handover. Acceptors use it to distribute connections.
     let load = Atomic<Int>(0)
 
@@ -47,7 +43,6 @@ final class Worker: @unchecked Sendable {
         self.loop = loop
         self.configuration = configuration
         self.limits = ConnectionState.Limits(configuration)
-        self.requiredBytes = Double(configuration.minimumWriteRate) * (configuration.writeTimeout / .seconds(1))
         self.handler = handler
         self.observer = observer
         self.census = census
@@ -105,23 +100,6 @@ final class Worker: @unchecked Sendable {
         let limit = max(0, before - min(32, max(1, before / 50)))
         for connection in idle where connections.count > limit { connection.closeToFreeSlot() }
         return connections.count < before
-    }
-
-    /// Starts the heartbeat of the loop, if it is configured.
-    func startBeating() {
-        if let heartbeat = configuration.heartbeat { _ = loop.schedule(Heartbeat(worker: self, interval: heartbeat), at: loop.now) }
-    }
-
-    private final class Heartbeat: TimerHandler {
-        private let worker: Worker
-        private let interval: Duration
-
-        init(worker: Worker, interval: Duration) { (self.worker, self.interval) = (worker, interval) }
-
-        func timerDue(at now: MonotonicInstant) -> MonotonicInstant? {
-            worker.beats.add(1, ordering: .relaxed)
-            return now.advanced(by: interval)
-        }
     }
 
     // MARK: Responses

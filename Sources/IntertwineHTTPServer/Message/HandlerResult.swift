@@ -137,7 +137,7 @@ public struct RequestTask: Sendable {
     public var bodyLimit: Int?
     /// True to start the task at once and pass the body on as it arrives. If false, the body is collected first.
     public var streamsBody: Bool
-    /// True to cancel the task when the client closes its sending side. If false, only a disconnected client cancels it, and a client that
+    /// True to cancel the task and close the connection when the client closes its sending side. If false, only a disconnected client cancels it, and a client that
     /// half-closes still receives its response.
     public var cancelsOnPeerClose: Bool
     /// The time limit until the response; nil for the configuration's default.

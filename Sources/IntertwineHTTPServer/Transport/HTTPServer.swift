@@ -88,7 +88,6 @@ public final class HTTPServer: Sendable {
             for (worker, acceptor) in zip(all, acceptors) {
                 try await worker.loop.perform {
                     try acceptor.start()
-                    worker.startBeating()
                 }
             }
         } catch {
@@ -113,9 +112,10 @@ public final class HTTPServer: Sendable {
     /// The number of open connections.
     public var openConnections: Int { census.total }
 
-    /// The number of heartbeats of each event loop. A loop whose number does not change within several heartbeats is stuck.
-    /// The list is empty before the start and after the stop.
-    public var beats: [UInt64] { state.withLock { $0.workers.map { $0.beats.load(ordering: .relaxed) } } }
+    /// Returns after each event loop has run once more. If one is stuck, it does not return.
+    package func awaitLoops() async {
+        for worker in state.withLock({ $0.workers }) { try? await worker.loop.perform {} }
+    }
 
     /// Closes each connection after its next response (`Connection: close`). Requests are still served, and new connections are accepted.
     ///
@@ -134,10 +134,8 @@ public final class HTTPServer: Sendable {
 
     /// Stops the server: it accepts no new connection, closes idle ones, and answers current requests with `Connection: close`.
     ///
-    /// - Parameters:
-    ///   - grace: The time limit for current requests. Connections that remain are then closed.
-    ///   - closesSocket: True if the listening socket is closed. If false, another server may accept from it.
-    public func shutdown(grace: Duration, closesSocket: Bool = true) async {
+    /// - Parameter grace: The time limit for current requests. Connections that remain are then closed.
+    public func shutdown(grace: Duration) async {
         let (workers, acceptors, socket) = state.withLock { state in
             defer { (state.workers, state.acceptors, state.socket) = ([], [], nil) }
             return (state.workers, state.acceptors, state.socket)
@@ -150,7 +148,7 @@ public final class HTTPServer: Sendable {
             try? await worker.loop.perform {
                 acceptor.stop()
                 worker.isDraining = true
-                if isLast, closesSocket { socket.close() }
+                if isLast { socket.close() }
             }
         }
         for worker in workers {

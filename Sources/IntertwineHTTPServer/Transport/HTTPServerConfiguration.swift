@@ -48,13 +48,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var bodyRateGrace = Duration.seconds(5)
     /// Limits the time that a connection waits for its next request. Beyond it, the connection is closed without a response.
     public var idleTimeout = Duration.seconds(60)
-    /// The interval at which the throughput of a client with queued output is checked against ``minimumWriteRate``.
-    /// A client that receives nothing is reset at the second check, or at the third if it was faster before.
-    /// Why: TCP receive windows open in steps.
+    /// The time in which a client with queued output must receive some of it. A client that receives nothing is reset.
     public var writeTimeout = Duration.seconds(30)
-    /// The minimum rate in bytes per second, averaged over ``writeTimeout``, at which a client must receive queued output.
-    /// Why: a client that reads very slowly holds as much memory as one that reads nothing.
-    public var minimumWriteRate = 240
     /// Limits the time of the handler until its response if its plan sets no limit. Beyond it, the response is 503.
     public var handlerTimeout = Duration.seconds(10)
     /// The time after the last response in which bytes of the client are discarded, so that the client can read that response.
@@ -73,8 +68,6 @@ public struct HTTPServerConfiguration: Sendable {
     public var connectionLimit = 10_000
     /// Limits the connections of one address; nil for no limit, for example behind a proxy. Beyond it, the response is 503.
     public var connectionsPerPeer: Int? = 256
-    /// The interval of the heartbeat of each event loop, by which ``HTTPServer/beats`` shows that the loop runs; nil for none.
-    public var heartbeat: Duration?
     /// The granularity of all deadlines.
     public var timerTick = Duration.milliseconds(250)
 
@@ -105,7 +98,6 @@ public struct HTTPServerConfiguration: Sendable {
             ("chunkExtensionLimit", chunkExtensionLimit, 0...1_048_576),
             ("trailerLimit", trailerLimit, 2...1_048_576), ("trailerFieldLimit", trailerFieldLimit, 0...10_000),
             ("discardLimit", discardLimit, 0...Int.max), ("minimumBodyRate", minimumBodyRate, 0...Int.max),
-            ("minimumWriteRate", minimumWriteRate, 0...Int.max),
             ("lingerLimit", lingerLimit, 0...Int.max), ("requestsPerConnection", requestsPerConnection, 1...Int.max),
             ("outputHighWater", outputHighWater, 1024...Int.max), ("connectionLimit", connectionLimit, 1...10_000_000),
             ("connectionsPerPeer", connectionsPerPeer ?? 1, 1...10_000_000),

@@ -1,4 +1,3 @@
-internal import CIntertwineLinux
 internal import Glibc
 internal import Synchronization
 
@@ -52,11 +51,6 @@ public final class ListeningSocket: Sendable {
             Glibc.close(descriptor)
             throw error
         }
-        // A client that reads slowly frees its buffer in steps of a segment. Segments of the loopback interface are so long (64 KiB)
-        // that a step takes minutes at a permitted rate. If the kernel cannot report what the client has read
-        // (`ClientSocket.meetsMinimumReadRate`), the segments are shorter: a step then takes a minute at 270 bytes a second.
-        // Short segments cost a third of the throughput of an image of 300 KiB.
-        if !clinux_sees_peers(descriptor) { set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, 16_384) }
         let bound = SocketAddress.filled { getsockname(descriptor, $0, &$1) }
         return (descriptor, PeerAddress(bound.address.storage))
     }

@@ -1,12 +1,12 @@
 internal import IntertwineEventLoop
 
-/// A priority queue that admits work within limits: in total, by origin, by viewer and by cost. The type is pure: it performs no I/O.
+/// A priority queue that admits work within limits: in total, by origin and by cost. The type is pure: it performs no I/O.
 ///
 /// The order is visible, near, prefetch. Among visible and near entries the newest starts first, because it is the one still in view.
 /// Prefetches start in the order of arrival. An entry that waits longer than `maxQueueTime` is removed.
 ///
 /// ```
-/// let (isAccepted, displaced) = queue.enter(7, for: ImageOwners(origin: "example.com:443"), priority: .visible, now: now)
+/// let (isAccepted, displaced) = queue.enter(7, from: "example.com:443", priority: .visible, now: now)
 /// while let key = queue.next() { start(key) }
 /// …
 /// queue.remove(7)
@@ -18,7 +18,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         /// The limits of running entries of one origin, and of its prefetches. An origin with reduced concurrency has two, and one prefetch.
         var perOrigin: Int
         var prefetchesPerOrigin: Int
-        var perViewer = Int.max
         /// The limit of the cost of running entries. A single one may always run. Other origins count for at most half of it.
         /// Why: one large image must not block all others.
         var runningCost = Int.max
@@ -30,7 +29,8 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     private struct Entry {
         let key: Key
         let cost: Int
-        var owners: ImageOwners
+        /// The authority of the image's URL; nil for none.
+        let origin: String?
         var priority: ImagePriority
         /// The recency of the entry: larger if it was requested or prioritized more recently.
         var rank: UInt64
@@ -54,7 +54,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     private var total = Usage()
     /// The usage of each origin, and of the entries without one.
     private var origins: [String?: Usage] = [:]
-    private var viewers: [String: Usage] = [:]
     /// The waiting entries, in the order of arrival.
     private var waiting: [Entry] = []
     private var lastRank: UInt64 = 0
@@ -70,17 +69,17 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     /// Adds an entry. Call ``next(isReduced:)`` afterwards.
     ///
     /// An entry that can start at once does not count against the limits of waiting ones. In a full queue, less urgent entries are removed for it.
-    /// If all are equally urgent, the oldest one is removed whose origin or viewer has more than half of the queue.
+    /// If all are equally urgent, the oldest one is removed whose origin has more than half of the queue.
     ///
     /// - Parameter isReduced: Returns true for an origin with reduced concurrency.
     /// - Returns: False if the entry is rejected, and the entries that were removed for it.
     mutating func enter(
-        _ key: Key, for owners: ImageOwners, cost: Int = 0, priority: ImagePriority, now: MonotonicInstant,
+        _ key: Key, from origin: String?, cost: Int = 0, priority: ImagePriority, now: MonotonicInstant,
         isReduced: (String) -> Bool = { _ in false }
     ) -> (isAccepted: Bool, displaced: [Key]) {
         lastRank += 1
         let entry = Entry(
-            key: key, cost: cost, owners: owners, priority: priority, rank: lastRank, until: now.advanced(by: limits.maxQueueTime))
+            key: key, cost: cost, origin: origin, priority: priority, rank: lastRank, until: now.advanced(by: limits.maxQueueTime))
         var displaced: [Key] = []
         if isFull(waiting, for: entry), !mayStart(entry, isReduced) || best(isReduced) != nil {
             var rest = waiting.sorted { ($0.priority, $0.rank) < ($1.priority, $1.rank) }
@@ -105,32 +104,17 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         guard let last = waiting.first, last.priority <= new.priority else { return nil }
         if last.priority < new.priority { return 0 }
         let peers = waiting.prefix { $0.priority == new.priority }
-        for name in [\ImageOwners.origin, \.soleViewer] {
-            let dominant = dominantOwner(of: waiting, by: name, except: new.owners[keyPath: name])
-            if let dominant, let index = peers.firstIndex(where: { $0.owners[keyPath: name] == dominant }) { return index }
-        }
-        return nil
+        guard let dominant = dominantOrigin(of: waiting, except: new.origin) else { return nil }
+        return peers.firstIndex { $0.origin == dominant }
     }
 
-    /// Returns the owner with more than half of the queue, by number of entries or by cost; nil if none has.
-    private func dominantOwner(of waiting: [Entry], by name: KeyPath<ImageOwners, String?>, except own: String?) -> String? {
+    /// Returns the origin with more than half of the queue, by number of entries or by cost; nil if none has.
+    private func dominantOrigin(of waiting: [Entry], except own: String?) -> String? {
         var shares: [String: Usage] = [:]
         for entry in waiting {
-            if let owner = entry.owners[keyPath: name], owner != own { shares[owner, default: Usage()].add(entry, 1) }
+            if let origin = entry.origin, origin != own { shares[origin, default: Usage()].add(entry, 1) }
         }
         return shares.first { $0.value.all > limits.waiting / 2 || $0.value.cost > limits.waitingCost / 2 }?.key
-    }
-
-    /// Replaces the owners of an entry, because more viewers wait for it. The origin must be the same.
-    mutating func setOwners(_ owners: ImageOwners, of key: Key) {
-        if var entry = running[key] {
-            count(entry, -1)
-            entry.owners = owners
-            count(entry, 1)
-            running[key] = entry
-        } else if let index = index(of: key) {
-            waiting[index].owners = owners
-        }
     }
 
     /// Changes the priority of an entry. A raised priority restarts its queue timeout. Call ``next(isReduced:)`` afterwards.
@@ -167,7 +151,7 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     /// Returns true if the end of this running entry would let a waiting one start.
     func hasWaiters(for key: Key) -> Bool {
         guard let entry = running[key] else { return false }
-        return waiting.contains { $0.owners.origin == entry.owners.origin } || (running.count >= limits.running && !waiting.isEmpty)
+        return waiting.contains { $0.origin == entry.origin } || (running.count >= limits.running && !waiting.isEmpty)
     }
 
     /// Returns the next entry that may start, and counts it as running. Call it until it returns nil.
@@ -203,27 +187,21 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     private func mayStart(_ entry: Entry, _ isReduced: (String) -> Bool) -> Bool {
         let isPrefetch = entry.priority == .prefetch
         guard total.all < limits.running, !isPrefetch || total.prefetch < max(1, limits.running / 2) else { return false }
-        let own = origins[entry.owners.origin] ?? Usage()
-        if let origin = entry.owners.origin {
+        let own = origins[entry.origin] ?? Usage()
+        if let origin = entry.origin {
             let isReduced = isReduced(origin)
             guard own.all < (isReduced ? min(2, limits.perOrigin) : limits.perOrigin) else { return false }
             guard !isPrefetch || own.prefetch < (isReduced ? 1 : limits.prefetchesPerOrigin) else { return false }
         }
-        let names = entry.owners.viewers
-        guard names.isEmpty || names.contains(where: { (viewers[$0]?.all ?? 0) < limits.perViewer }) else { return false }
         let half = limits.runningCost / 2
         return running.isEmpty || own.cost + min(total.cost - own.cost, half) <= limits.runningCost - min(entry.cost, half)
     }
 
-    /// Adds a running entry to the usage of its owners, or subtracts it.
+    /// Adds a running entry to the usage in total and of its origin, or subtracts it.
     private mutating func count(_ entry: Entry, _ sign: Int) {
         total.add(entry, sign)
-        func count<Name: Hashable>(_ name: Name, _ usages: inout [Name: Usage]) {
-            var usage = usages[name] ?? Usage()
-            usage.add(entry, sign)
-            usages[name] = usage.all > 0 ? usage : nil
-        }
-        count(entry.owners.origin, &origins)
-        for viewer in entry.owners.viewers { count(viewer, &viewers) }
+        var usage = origins[entry.origin] ?? Usage()
+        usage.add(entry, sign)
+        origins[entry.origin] = usage.all > 0 ? usage : nil
     }
 }

@@ -1,5 +1,5 @@
-internal import Crypto
 internal import HTTPTypes
+internal import IntertwineCrypto
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 public import Synchronization

@@ -1,6 +1,6 @@
-internal import Crypto
 internal import Dispatch
 internal import Glibc
+internal import IntertwineCrypto
 internal import IntertwineEventLoop
 internal import IntertwinePrimitives
 internal import Logging

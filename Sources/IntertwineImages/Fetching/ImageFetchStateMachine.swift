@@ -223,7 +223,7 @@ struct ImageFetchStateMachine {
         if let failure { return fail(download, ImageError(.fetch(failure))) }
         let (now, breaker) = (now(), breaker)
         let (isAccepted, displaced) = queue.enter(
-            number, for: ImageOwners(origin: download.hop.authority), priority: download.attempt.priority, now: now,
+            number, from: download.hop.authority, priority: download.attempt.priority, now: now,
             isReduced: { breaker.isReduced($0, now: now) })
         for other in displaced.compactMap({ downloads[$0] }) { fail(other, ImageError(.overloaded, retryAfter: 1)) }
         guard isAccepted else { return fail(download, ImageError(.overloaded, retryAfter: 1)) }

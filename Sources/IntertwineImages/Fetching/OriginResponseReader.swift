@@ -1,11 +1,11 @@
-internal import Crypto
 internal import HTTPTypes
+internal import IntertwineCrypto
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// A pure state machine that reads the response of an origin. Its result is an image, a confirmation (304) or a failure.
 /// Each step returns true to continue.
-struct OriginResponseReader {
+struct OriginResponseReader: ~Copyable {
     /// The result of a response.
     enum Outcome {
         /// The complete image has arrived.
@@ -165,7 +165,7 @@ struct OriginResponseReader {
             return nil
         }
         return CachedImage(
-            source: source, variant: head.isNegotiated ? acceptedFormats : nil, kind: kind, body: body, digest: digest.finalize(),
+            source: source, variant: head.isNegotiated ? acceptedFormats : nil, kind: kind, body: body, digest: digest.digest(),
             freshness: freshness, validators: head.validators, terms: head.terms)
     }
 }
@@ -181,7 +181,7 @@ extension OriginResponseReader {
         guard let head, let kind = head.kind else { return nil }
         let image = CachedImage(
             source: source, variant: unendedFreshness != nil && head.isNegotiated ? wanted : nil, kind: kind, body: body,
-            digest: digest.finalize(), freshness: unendedFreshness ?? Freshness(now: now), validators: head.validators, terms: head.terms)
+            digest: digest.digest(), freshness: unendedFreshness ?? Freshness(now: now), validators: head.validators, terms: head.terms)
         return (image, unendedFreshness != nil)
     }
 }

@@ -53,11 +53,10 @@ public struct ImageConfiguration: Sendable {
     /// configuration.bundled = { source in logos[source] }
     /// ```
     public var bundled: @Sendable (_ source: String) -> [UInt8]? = { _ in nil }
-    /// The fallbacks for unavailable images by part name; empty bytes mean initials.
+    /// The fallbacks for unavailable images by part name.
     ///
     /// ```swift
     /// configuration.fallbacks["cover"] = try Array(Data(contentsOf: URL(filePath: "cover.png")))
-    /// configuration.fallbacks["avatar"] = []  // initials
     /// ```
     public var fallbacks: [String: [UInt8]] = [:]
     /// The output formats among AVIF and WebP, the preferred one first.

@@ -9,8 +9,6 @@ public struct ImageRequest: Sendable {
     public var id: UUID?
     /// The priority of the request, by which waiting downloads are ordered.
     public var priority: ImagePriority
-    /// The identifier of the client; nil if the service itself makes the request.
-    public var viewer: String?
     /// The `Via` field of the request: the proxies that it has passed (RFC 9110 section 7.6.3).
     public var via: String?
     /// A Boolean value indicating that only a stored image is acceptable, without a request to the origin (RFC 9111 section 5.2.1.7).
@@ -40,14 +38,13 @@ public struct ImageRequest: Sendable {
     ///   - cacheControl: The `Cache-Control` field of the request.
     ///   - accept: The `Accept` field of the request.
     public init(
-        _ source: String, sizing: ResizeMode? = nil, id: UUID? = nil, priority: ImagePriority = .visible, viewer: String? = nil,
-        via: String? = nil, cacheControl: String? = nil, accept: String? = nil
+        _ source: String, sizing: ResizeMode? = nil, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil,
+        cacheControl: String? = nil, accept: String? = nil
     ) {
         self.source = source
         self.sizing = sizing
         self.id = id
         self.priority = priority
-        self.viewer = viewer
         self.via = via
         kinds = AcceptedFormats(accept)
         isOnlyIfCached = cacheControl.map { CacheControl($0).has("only-if-cached") } ?? false

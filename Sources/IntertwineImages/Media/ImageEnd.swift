@@ -5,19 +5,12 @@ extension ImageFormat {
     private enum End {
         case complete
         /// The structure continues beyond the last byte.
-        case cut(Repair?)
+        case cut
         /// The structure cannot be parsed this far: only the first bytes are those of an image, and decoders may know more.
         case unreadable
     }
 
-    /// The repair of an image whose structure lacks nothing but its end. Browsers show such an image, and decoders reject it.
-    private struct Repair {
-        /// The number of bytes before the appended end.
-        let validLength: Int
-        let end: [UInt8]
-    }
-
-    private static let jpegEndMarker: [UInt8] = [0xff, 0xd9]
+    static let jpegEndMarker: [UInt8] = [0xff, 0xd9]
     private static let pngEndChunk: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
     private static let gifTrailer: UInt8 = 0x3b
 
@@ -36,16 +29,6 @@ extension ImageFormat {
         }
     }
 
-    /// Returns the image with its end, if its structure lacks nothing else. The decoder detects missing pixels.
-    ///
-    /// - Returns: The bytes; nil if the image is truncated elsewhere.
-    func completed(_ bytes: [UInt8]) -> [UInt8]? {
-        switch bytes.withUnsafeBytes({ end($0) }) {
-        case .complete, .unreadable: bytes
-        case .cut(let repair): repair.map { bytes.prefix($0.validLength) + $0.end }
-        }
-    }
-
     private func hasTail(_ bytes: [UInt8]) -> Bool {
         let tail = bytes.suffix(Self.longestTail)
         return switch self {
@@ -61,7 +44,7 @@ extension ImageFormat {
         case .jpeg: Self.jpegEnd(bytes)
         case .png: Self.pngEnd(bytes)
         case .gif: Self.gifEnd(bytes)
-        case .webp: bytes.count >= 12 && Self.little(bytes, 4) + 8 <= bytes.count ? .complete : .cut(nil)
+        case .webp: bytes.count >= 12 && Self.little(bytes, 4) + 8 <= bytes.count ? .complete : .cut
         case .avif: Self.avifEnd(bytes)
         }
     }
@@ -78,7 +61,7 @@ extension ImageFormat {
                 guard hasFrame || isInScan else { return .unreadable }
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
                 guard let base = rest.baseAddress, let next = memchr(base, 0xff, rest.count) else {
-                    return .cut(isInScan ? Repair(validLength: bytes.count, end: jpegEndMarker) : nil)
+                    return .cut
                 }
                 offset += UnsafeRawPointer(next) - base
                 continue
@@ -89,34 +72,27 @@ extension ImageFormat {
             case 0x00, 0x01, 0xd0...0xd8: offset += 2
             case 0xd9: return hasFrame ? .complete : .unreadable
             default:
-                guard offset + 3 < bytes.count else { return hasFrame ? .cut(nil) : .unreadable }
+                guard offset + 3 < bytes.count else { return hasFrame ? .cut : .unreadable }
                 let isFrame = (0xc0...0xcf).contains(marker) && marker != 0xc4 && marker != 0xc8 && marker != 0xcc
                 hasFrame = hasFrame || isFrame
                 isInScan = marker == 0xda
                 offset += 2 + max(2, Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3]))
             }
         }
-        // The last byte may be the first one of a marker.
-        return hasFrame ? .cut(isInScan && offset <= bytes.count ? Repair(validLength: bytes.count, end: jpegEndMarker) : nil) : .unreadable
+        return hasFrame ? .cut : .unreadable
     }
 
     /// Finds the end of a PNG (section 5.3): each chunk has length, name, data and checksum.
     private static func pngEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         guard bytes.count >= 16, big(bytes, 12) == 0x4948_4452 else { return .unreadable }
-        var (offset, last) = (8, 8)
-        var (hasData, isData) = (false, false)
+        var offset = 8
         while offset + 12 <= bytes.count {
             let name = bytes[(offset + 4)..<(offset + 8)]
             guard name.allSatisfy({ (65...90).contains($0 & 0xdf) }) else { return .unreadable }
             if name.elementsEqual("IEND".utf8) { return .complete }
-            isData = name.elementsEqual("IDAT".utf8)
-            hasData = hasData || isData
-            last = offset
             offset += 12 + big(bytes, offset)
         }
-        // A truncated chunk is dropped, unless it contains pixels.
-        guard hasData, offset <= bytes.count || !isData else { return .cut(nil) }
-        return .cut(Repair(validLength: offset <= bytes.count ? offset : last, end: pngEndChunk))
+        return .cut
     }
 
     private static func gifEnd(_ bytes: UnsafeRawBufferPointer) -> End {
@@ -129,13 +105,10 @@ extension ImageFormat {
             case .end: return blocks.frames > 0 ? .complete : .unreadable
             case .nonsense: return .unreadable
             // Bytes shorter than a screen descriptor are not a usable GIF.
-            case .more:
-                guard bytes.count >= 13 else { return .unreadable }
-                // Data in sub-blocks ends with an empty one.
-                return .cut(blocks.frames > 0 ? Repair(validLength: offset, end: blocks.isInData ? [0, gifTrailer] : [gifTrailer]) : nil)
+            case .more: return bytes.count >= 13 ? .cut : .unreadable
             }
         }
-        return .cut(nil)
+        return .cut
     }
 
     /// Finds the end of an AVIF (ISO 14496-12 section 4.2). A box size of 0 extends to the end of the file;
@@ -150,14 +123,14 @@ extension ImageFormat {
             if size == 0 { return .complete }
             let isData = bytes[(offset + 4)..<(offset + 8)].elementsEqual("mdat".utf8)
             if size == 1 {
-                guard offset + 16 <= bytes.count, big(bytes, offset + 8) == 0 else { return .cut(nil) }
+                guard offset + 16 <= bytes.count, big(bytes, offset + 8) == 0 else { return .cut }
                 size = big(bytes, offset + 12)
             }
             guard size >= 8 else { break }
             offset += size
             hasData = hasData || (isData && offset <= bytes.count)
         }
-        return hasData ? .complete : offset > bytes.count || bytes.count > 16 ? .cut(nil) : .unreadable
+        return hasData ? .complete : offset > bytes.count || bytes.count > 16 ? .cut : .unreadable
     }
 
     private static func big(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {

@@ -86,7 +86,7 @@ struct GIFBlocks: Sendable {
     private(set) var frames = 0
     private var screen: ImageDimensions?
     /// A Boolean value indicating that the position is within data sub-blocks of up to 255 bytes; the last one is empty.
-    private(set) var isInData = false
+    private var isInData = false
 
     enum Step: Hashable {
         /// The number of bytes that are parsed and can be skipped.

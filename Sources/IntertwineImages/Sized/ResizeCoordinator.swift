@@ -93,7 +93,6 @@ actor ResizeCoordinator: EventLoopActor {
     private func add(_ number: UInt64, _ waiter: ImageWaiter, to job: ResizeJob) {
         job.waiters[number] = waiter
         waiters.add(number, to: job, named: waiter.request.id)
-        job.urgency.add(viewer: waiter.request.viewer)
         if waiter.request.priority > .prefetch { prioritize(job, waiter.request.priority) }
     }
 
@@ -199,15 +198,11 @@ actor ResizeCoordinator: EventLoopActor {
 
     /// Returns the fallback of an unavailable image; nil if the request fails.
     private func fallback(_ job: ResizeJob, _ failure: ImageError) async -> CachedImage? {
-        guard let fallback = job.key.sizing.variant.fallback, failure.permitsFallback, let file = configuration.fallbacks[fallback.part]
+        guard let fallback = job.key.sizing.variant.fallback, failure.permitsFallback, let bytes = configuration.fallbacks[fallback.part]
         else { return nil }
         // The prefix cannot occur in the source of an image.
-        let resizeKey = ResizeKey("fallback:" + fallback.text, job.key.sizing, job.key.formats)
+        let resizeKey = ResizeKey("fallback:" + fallback.part, job.key.sizing, job.key.formats)
         if let image = cache.memory.image(resizeKey) { return image }
-        let (width, height) = (
-            resizeKey.sizing.variant.width * resizeKey.sizing.scale, resizeKey.sizing.variant.height * resizeKey.sizing.scale
-        )
-        let bytes = file.isEmpty ? InitialsImage.png(fallback.initials, width: width, height: height) : file
         guard case .kind(let kind) = ImageFormat.sniff(bytes) else { return nil }
         let original = CachedImage(
             source: resizeKey.source, kind: kind, body: bytes, freshness: Freshness(ofBundledAt: configuration.clock()), validators: .init()

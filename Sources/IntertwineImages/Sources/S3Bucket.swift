@@ -1,5 +1,5 @@
-internal import Crypto
 internal import HTTPTypes
+internal import IntertwineCrypto
 public import IntertwineFetch
 internal import IntertwinePrimitives
 
@@ -86,7 +86,7 @@ public struct S3Bucket: Sendable {
         let text = "AWS4-HMAC-SHA256\n\(moment)\n\(scope)\n" + Hexadecimal.text(SHA256.hash(data: Array(request.utf8)))
         var key = Array("AWS4\(credentials.secret)".utf8)
         for part in [day, region, "s3", "aws4_request", text] {
-            key = Array(HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: SymmetricKey(data: key)))
+            key = Array(HMACSHA256(key: key).code(of: part.utf8))
         }
         let signature = Hexadecimal.text(key)
         return "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)"

@@ -38,58 +38,28 @@ public protocol ImageTransformer: Sendable {
     func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata
 }
 
-/// The origin of an image, and the viewers that wait for it. Neither may use more than its share of the workers.
-public struct ImageOwners: Sendable, Hashable {
-    /// The maximum number of viewers that are counted for one image.
-    private static let mostViewers = 8
-
-    /// The authority of the image's URL; nil if it has none.
-    public let origin: String?
-    /// The viewers that wait; empty if the service itself requested the image, or if more viewers wait than are counted.
-    public private(set) var viewers: Set<String> = []
-    private var countsViewers = true
-
-    /// The only waiting viewer; nil if several wait.
-    var soleViewer: String? { viewers.count == 1 ? viewers.first : nil }
-
-    /// Creates owners without viewers.
-    public init(origin: String? = nil) {
-        self.origin = origin
-    }
-
-    /// Adds a viewer that waits for the image; nil for the service itself.
-    public mutating func add(_ viewer: String?) {
-        guard countsViewers else { return }
-        if let viewer { viewers.insert(viewer) }
-        guard viewer == nil || viewers.count > Self.mostViewers else { return }
-        (viewers, countsViewers) = ([], false)
-    }
-}
-
-/// The priority and the owners of a transformation. Both may change during the wait, if a more urgent request joins or the image becomes visible.
+/// The priority and the origin of a transformation. The priority may rise during the wait, if a more urgent request joins or the image becomes
+/// visible.
 public final class TransformPriority: Sendable {
     private struct State {
         var priority: ImagePriority
-        var owners: ImageOwners
         var listener: (@Sendable () -> Void)?
     }
 
+    /// The authority of the image's URL; nil if it has none.
+    public let origin: String?
     private let state: Mutex<State>
 
     /// Creates a priority.
     ///
     /// - Parameter origin: The authority of the image's URL.
     public init(_ priority: ImagePriority, origin: String? = nil) {
-        state = Mutex(State(priority: priority, owners: ImageOwners(origin: origin)))
+        self.origin = origin
+        state = Mutex(State(priority: priority))
     }
 
     /// The current priority.
     public var priority: ImagePriority { state.withLock { $0.priority } }
-    /// The origin of the image, and the viewers that wait for it now.
-    public var owners: ImageOwners { state.withLock { $0.owners } }
-
-    /// Adds a viewer that waits for the image; nil for the service itself. The listener is notified with the next raise.
-    public func add(viewer: String?) { state.withLock { $0.owners.add(viewer) } }
 
     /// Raises the priority to at least this value. Repeating a value moves the image before others with that priority.
     public func raise(to priority: ImagePriority) {

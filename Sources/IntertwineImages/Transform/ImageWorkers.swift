@@ -123,15 +123,15 @@ public final class ImageWorkers: ImageTransformer {
 }
 
 extension ImageHeaderParser {
-    /// Returns the decoding cost from the headers of an image, and the image with an end if it lacks one.
+    /// Returns the decoding cost from the headers of an image, and the image: a JPEG with its end marker.
     ///
     /// - Throws: `tooManyPixels`, `tooManyFrames`, `undecodable` or `noDecoder`.
     fileprivate static func cost(
         of image: [UInt8], keepsAnimation: Bool
     ) throws(ImageError) -> (image: [UInt8], cost: DecodingCost) {
         guard case .kind(let kind) = ImageFormat.sniff(Array(image.prefix(512))) else { throw ImageError(.undecodable) }
-        // Decoders accept an image whose end is missing, regardless of their options.
-        guard let image = kind.completed(image) else { throw ImageError(.undecodable) }
+        // Browsers show a JPEG that lacks only its end marker, and libvips refuses it. A further marker behind the image has no effect.
+        let image = kind == .jpeg && !image.suffix(2).elementsEqual(ImageFormat.jpegEndMarker) ? image + ImageFormat.jpegEndMarker : image
         var reader = ImageHeaderParser(kind)
         var place = 0
         // The bytes are consumed in pieces, because the parser buffers unparsed ones.
@@ -142,7 +142,9 @@ extension ImageHeaderParser {
         }
         if let fault = reader.error { throw ImageError(fault) }
         // An AVIF may declare its dimensions in boxes that this parser does not read.
-        guard case .size(let size) = reader.finding else { throw ImageError(kind == .avif ? .noDecoder : .undecodable) }
+        guard case .size(let size) = reader.finding else {
+            throw ImageError(kind == .avif && kind.isComplete(image, isDelimited: true) ? .noDecoder : .undecodable)
+        }
         return (image, DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1))
     }
 }

@@ -60,8 +60,8 @@ actor WorkerPool: EventLoopActor {
         // The cost is the number of pixels. Running ones determine the memory of the workers.
         queue = AdmissionQueue(
             limits: AdmissionQueue.Limits(
-                running: count, perOrigin: max(1, count / 2), prefetchesPerOrigin: max(1, count / 2), perViewer: max(1, count / 2),
-                runningCost: 64_000_000, waiting: configuration.queue, waitingCost: 400_000_000, maxQueueTime: configuration.queueTimeout))
+                running: count, perOrigin: max(1, count / 2), prefetchesPerOrigin: max(1, count / 2), runningCost: 64_000_000,
+                waiting: configuration.queue, waitingCost: 400_000_000, maxQueueTime: configuration.queueTimeout))
         restarts = RestartPolicy(tolerated: max(4, 2 * configuration.count))
     }
 
@@ -74,7 +74,7 @@ actor WorkerPool: EventLoopActor {
         guard !Task.isCancelled, !isShutDown else { return .failure(ImageError(.cancelled)) }
         guard isReady.load(ordering: .relaxed) else { return .failure(ImageError(.workerFailed)) }
         let number = nextNumber()
-        urgency.listen { [weak self] in self?.execute { $0.prioritize(number, urgency.priority, urgency.owners) } }
+        urgency.listen { [weak self] in self?.execute { $0.prioritize(number, urgency.priority) } }
         defer { urgency.listen(nil) }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -87,7 +87,7 @@ actor WorkerPool: EventLoopActor {
 
     private func submit(_ number: UInt32, _ job: Job, pixels: Int, _ urgency: TransformPriority) {
         let (isAccepted, displaced) = queue.enter(
-            number, for: urgency.owners, cost: max(1, pixels), priority: urgency.priority, now: .now())
+            number, from: urgency.origin, cost: max(1, pixels), priority: urgency.priority, now: .now())
         guard isAccepted else { return job.reply(.failure(overloaded)) }
         jobs[number] = job
         jobs[number]?.job.id = number
@@ -105,10 +105,9 @@ actor WorkerPool: EventLoopActor {
     /// The estimated time in seconds until all waiting jobs are done.
     private var retryAfter: Int { 1 + queue.waitingCost / (Self.pixelsPerSecond * max(1, configuration.count)) }
 
-    /// Raises the priority of a job, and updates its owners.
-    private func prioritize(_ number: UInt32, _ priority: ImagePriority, _ owners: ImageOwners) {
+    /// Raises the priority of a job.
+    private func prioritize(_ number: UInt32, _ priority: ImagePriority) {
         if priority > .prefetch { queue.setPriority(priority, of: number, isNewest: true, now: .now()) }
-        queue.setOwners(owners, of: number)
         assign()
     }
 

@@ -1,7 +1,6 @@
-internal import Crypto
+internal import IntertwineCrypto
 public import IntertwineFetch
 internal import IntertwinePrimitives
-internal import IntertwineSigning
 internal import Synchronization
 
 /// Creates and verifies the signed paths of images: `/images/{signature}/{source}` and, for resized ones, `/images/{signature}/{source}/{variant}`.
@@ -25,16 +24,15 @@ public struct ImageURLSigner: Sendable {
     private final class Key: Sendable {
         /// The name of the key in a path, so that several keys can be valid. It is derived from the key, so no further setting is necessary.
         let name: [UInt8]
-        private let prepared: PreparedHMAC
+        private let hmac: HMACSHA256
 
         init(_ bytes: [UInt8]) {
-            let key = SymmetricKey(data: bytes)
-            name = Array(HMAC<SHA256>.authenticationCode(for: Array("intertwine image key name".utf8), using: key).prefix(2))
-            prepared = PreparedHMAC(key: key, prefix: Array("intertwine image path\0".utf8))
+            name = Array(HMACSHA256(key: bytes).code(of: "intertwine image key name".utf8).prefix(2))
+            hmac = HMACSHA256(key: bytes, prefix: Array("intertwine image path\0".utf8))
         }
 
         /// Returns the tag of the signature's head and the text after it.
-        func tag(of signed: UnsafeRawBufferPointer) -> (UInt64, UInt64) { prepared.half(of: signed) }
+        func tag(of signed: UnsafeRawBufferPointer) -> (UInt64, UInt64) { hmac.half(of: signed) }
     }
 
     private static let version: UInt8 = 1

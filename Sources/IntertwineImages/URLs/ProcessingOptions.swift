@@ -8,7 +8,7 @@ internal import IntertwinePrimitives
 /// | `150x150-attention` | fills the box around the most salient part |
 /// | `150x150-250-500` | fills the box around a point, in thousandths from left and top |
 /// | `150x150-fit` | fits the complete image into the box |
-/// | `150x150~avatar.TT` | has a fallback for an unavailable image |
+/// | `150x150~avatar` | has a fallback for an unavailable image |
 public struct ProcessingOptions: Sendable, Hashable {
     /// The maximum of pixels on one side, at any scale.
     public static let largestSide = 4_096
@@ -29,8 +29,8 @@ public struct ProcessingOptions: Sendable, Hashable {
     /// Creates options; nil if a side of the box is not between 1 and ``largestSide``.
     ///
     /// ```swift
-    /// let options = ProcessingOptions(width: 150, height: 150, fallback: ImageFallback(part: "avatar", initials: "TT"))
-    /// options?.text  // "150x150~avatar.TT"
+    /// let options = ProcessingOptions(width: 150, height: 150, fallback: ImageFallback(part: "avatar"))
+    /// options?.text  // "150x150~avatar"
     /// ```
     public init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
         guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
@@ -66,7 +66,7 @@ public struct ProcessingOptions: Sendable, Hashable {
         appendShape(to: &bytes)
         if let fallback {
             bytes.append(UInt8(ascii: "~"))
-            bytes += fallback.text.utf8
+            bytes += fallback.part.utf8
         }
         return bytes
     }
@@ -93,7 +93,7 @@ public struct ProcessingOptions: Sendable, Hashable {
     /// Parses a text; nil if it is not canonical.
     init?(text: some StringProtocol) {
         let halves = text.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
-        let fallback = halves.count == 2 ? ImageFallback(text: halves[1]) : nil
+        let fallback = halves.count == 2 ? ImageFallback(part: String(halves[1])) : nil
         guard halves.count == 1 || fallback != nil else { return nil }
         let parts = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
@@ -113,29 +113,17 @@ public struct ProcessingOptions: Sendable, Hashable {
     }
 }
 
-/// The fallback for an unavailable image: an image that the configuration sets for a part, or initials.
+/// The fallback for an unavailable image: an image that the configuration sets for a part.
 public struct ImageFallback: Sendable, Hashable {
     /// The name of the part.
     public let part: String
-    /// The initials: at most two capital letters or digits.
-    public let initials: String
 
     /// Creates a fallback; nil if a name contains characters that a URL has to escape.
-    public init?(part: String, initials: String = "") {
+    public init?(part: String) {
         let bytes = part.utf8
         let isPlain = bytes.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 <= 9 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
-        guard isPlain, (1...64).contains(bytes.count), initials.utf8.count <= 2,
-            initials.utf8.allSatisfy({ $0 &- 0x41 < 26 || $0 &- 0x30 <= 9 })
-        else { return nil }
-        (self.part, self.initials) = (part, initials)
-    }
-
-    var text: String { initials.isEmpty ? part : "\(part).\(initials)" }
-
-    init?(text: some StringProtocol) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, parts.count == 1 || !parts[1].isEmpty else { return nil }
-        self.init(part: String(parts[0]), initials: parts.count == 2 ? String(parts[1]) : "")
+        guard isPlain, (1...64).contains(bytes.count) else { return nil }
+        self.part = part
     }
 }
 

@@ -27,8 +27,8 @@ package struct ItemReader: Sendable {
         /// Before an item of an array. After the first item, the end of the array is not valid here.
         case arrayItem(isFirst: Bool)
         case arraySeparator
-        /// Inside an invalid item of an array, while searching for the next item.
-        case resynchronising(ItemResynchroniser)
+        /// Inside an invalid item of an array, whose end is searched for.
+        case skipping(ItemSplitter)
         case afterArray
         case finished
     }
@@ -42,13 +42,13 @@ package struct ItemReader: Sendable {
     private var isAtEnd = false
     private var state = State.start
     private var isFirstByte = true
-    /// True while the file may still be a single object.
-    private var isFirstLine = true
     /// The number of array elements so far, both valid and invalid.
     private var index: Int?
 
     /// The number of the current line.
     package private(set) var line = 1
+    /// The number of bytes of the file before the current line.
+    private var lineStart = 0
     /// The start of the item that was returned last.
     package private(set) var last = (line: 1, index: Int?.none, offset: 0)
 
@@ -76,7 +76,7 @@ package struct ItemReader: Sendable {
             case .lines(let isSkipping): outcome = isSkipping ? skipLine() : nextLine()
             case .arrayItem(let isFirst): outcome = nextArrayItem(isFirst: isFirst)
             case .arraySeparator: outcome = nextSeparator()
-            case .resynchronising(let resynchroniser): outcome = resynchronise(resynchroniser)
+            case .skipping(let splitter): outcome = skip(splitter)
             case .afterArray: outcome = finishArray()
             case .finished: outcome = .finished
             }
@@ -89,32 +89,22 @@ package struct ItemReader: Sendable {
         if isFirstByte {
             let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
             if buffer.count < mark.count, !isAtEnd, mark.starts(with: buffer) { return .needsBytes }
-            if buffer.starts(with: mark) { position = mark.count }
+            if buffer.starts(with: mark) { (position, lineStart) = (mark.count, mark.count) }
             isFirstByte = false
-        }
-        switch ItemFileError.opening(buffer[position...], isAtEnd: isAtEnd) {
-        case .items: break
-        case .needsBytes:
-            // A file may begin with any number of empty lines.
-            skipWhitespace()
-            return .needsBytes
-        case .error(let fault): return unreadable(fault)
         }
         skipWhitespace()
         guard position < buffer.count else { return isAtEnd ? .finished : .needsBytes }
-        if buffer[position] == UInt8(ascii: "[") {
+        switch buffer[position] {
+        case UInt8(ascii: "["):
             position += 1
             index = 0
             state = .arrayItem(isFirst: true)
-        } else {
-            state = .lines(skipping: false)
+        case UInt8(ascii: "{"): state = .lines(skipping: false)
+        default:
+            state = .finished
+            return .unreadable(.notAList(line: line, column: consumed + position - lineStart + 1))
         }
         return nil
-    }
-
-    private mutating func unreadable(_ fault: ItemFileError) -> Outcome {
-        state = .finished
-        return .unreadable(fault)
     }
 
     // MARK: Lines
@@ -131,7 +121,6 @@ package struct ItemReader: Sendable {
         if let newline = buffer[position...].firstIndex(of: 0x0A) {
             end = newline
         } else if buffer.count - position > Self.itemLimit {
-            if isFirstLine, case .error(let fault) = shape() { return unreadable(fault) }
             state = .lines(skipping: true)
             return bad(tooLong)
         } else if isAtEnd {
@@ -139,17 +128,8 @@ package struct ItemReader: Sendable {
         } else {
             return .needsBytes
         }
-        let outcome = item(onLineTo: end)
-        if isFirstLine, case .bad = outcome {
-            switch shapeOfFile(firstLineTo: end) {
-            case .error(let fault): return unreadable(fault)
-            case .needsBytes: return .needsBytes
-            case .unknown: break
-            }
-        }
-        isFirstLine = false
-        position = end
-        return outcome
+        defer { position = end }
+        return item(onLineTo: end)
     }
 
     private mutating func item(onLineTo end: Int) -> Outcome {
@@ -164,30 +144,22 @@ package struct ItemReader: Sendable {
             guard object.range.upperBound <= end else { return bad(ItemError(JSONError(.endOfText, at: position))) }
             return check(object)
         } catch {
-            return bad(ItemError(JSONError(error.offset > end ? .endOfText : error.reason, at: position)))
+            return bad(ItemError(JSONError(reason(ofLineTo: end), at: position)))
         }
     }
 
-    /// Returns the structure of the file if the first line is invalid because the file is one object and not a list.
-    private func shapeOfFile(firstLineTo end: Int) -> ItemFileError.Shape {
-        guard buffer[position] == UInt8(ascii: "{") else { return .unknown }
-        if let object = try? JSONObject(buffer, at: position), object.range.upperBound <= end {
-            // An invalid line followed by other lines does not make the file a single object.
-            let isAlone = buffer[end...].allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
-            guard isAlone else { return .unknown }
-            guard isAtEnd else { return buffer.count - position > Self.itemLimit ? .unknown : .needsBytes }
+    /// Returns what is invalid in a line. The bytes after it, which may be missing yet, have no influence.
+    private func reason(ofLineTo end: Int) -> JSONError.Reason {
+        do throws(JSONError) {
+            _ = try JSONObject(Array(buffer[position..<end]), at: 0)
+            return .endOfText
+        } catch {
+            return error.reason
         }
-        let shape = shape()
-        return shape == .needsBytes && (isAtEnd || buffer.count - position > Self.itemLimit) ? .unknown : shape
-    }
-
-    private func shape() -> ItemFileError.Shape {
-        ItemFileError.shape(of: buffer, at: position)
     }
 
     /// Skips the rest of an oversized line.
     private mutating func skipLine() -> Outcome? {
-        isFirstLine = false
         guard let newline = buffer[position...].firstIndex(of: 0x0A) else {
             position = buffer.count
             guard isAtEnd else { return .needsBytes }
@@ -221,15 +193,15 @@ package struct ItemReader: Sendable {
             if error.reason == .endOfText, !isAtEnd {
                 // Parsing restarts with every chunk. Restarts are few, because an item is at most a few chunks long.
                 guard buffer.count - position > Self.itemLimit else { return .needsBytes }
-                return resynchronising(after: tooLong)
+                return skipping(after: tooLong)
             }
-            return resynchronising(after: ItemError(error))
+            return skipping(after: ItemError(error))
         }
     }
 
-    private mutating func resynchronising(after fault: ItemError) -> Outcome {
+    private mutating func skipping(after fault: ItemError) -> Outcome {
         defer { countElement() }
-        state = .resynchronising(ItemResynchroniser())
+        state = .skipping(ItemSplitter())
         return bad(fault)
     }
 
@@ -249,40 +221,24 @@ package struct ItemReader: Sendable {
             position += 1
             state = .afterArray
             return nil
-        case UInt8(ascii: "{"):
-            // The comma is missing, but the item after it may be present.
-            state = .arrayItem(isFirst: false)
-        default: state = .resynchronising(ItemResynchroniser())
+        // The comma is missing, but the item after it may be present.
+        case UInt8(ascii: "{"): state = .arrayItem(isFirst: false)
+        default: state = .skipping(ItemSplitter())
         }
         return bad(ItemError(JSONError(.expectedCommaOrEnd, at: position)))
     }
 
-    private mutating func resynchronise(_ resynchroniser: ItemResynchroniser) -> Outcome? {
-        var resynchroniser = resynchroniser
-        while position < buffer.count {
-            let byte = buffer[position]
-            switch resynchroniser.receive(byte) {
-            case .inside:
-                if byte == 0x0A { line += 1 }
-                position += 1
-            case .afterItem:
-                position += 1
-                state = .arraySeparator
-                return nil
-            case .atSeparator:
-                state = .arraySeparator
-                return nil
-            case .atItem:
-                state = .arrayItem(isFirst: false)
-                return nil
-            }
+    /// Skips an invalid item.
+    private mutating func skip(_ splitter: ItemSplitter) -> Outcome? {
+        var splitter = splitter
+        guard let end = splitter.end(in: buffer.span, from: position) else {
+            consume(to: buffer.count)
+            // The invalid item has already been reported. The missing end of the array is part of that error.
+            state = isAtEnd ? .finished : .skipping(splitter)
+            return isAtEnd ? nil : .needsBytes
         }
-        guard isAtEnd else {
-            state = .resynchronising(resynchroniser)
-            return .needsBytes
-        }
-        // The invalid item has already been reported. The missing end of the array is part of that error.
-        state = .finished
+        consume(to: end)
+        state = .arraySeparator
         return nil
     }
 
@@ -293,8 +249,7 @@ package struct ItemReader: Sendable {
             state = .finished
             return nil
         }
-        // An invalid item can end the array too early, so an object after the end is parsed as an item.
-        state = buffer[position] == UInt8(ascii: "{") ? .arrayItem(isFirst: false) : .resynchronising(ItemResynchroniser())
+        state = .finished
         return bad(ItemError(reason: "something follows the end of the array"))
     }
 
@@ -320,7 +275,7 @@ package struct ItemReader: Sendable {
     private mutating func skipWhitespace() {
         while position < buffer.count {
             switch buffer[position] {
-            case 0x0A: line += 1
+            case 0x0A: (line, lineStart) = (line + 1, consumed + position + 1)
             case 0x20, 0x0D, 0x09: break
             default: return
             }

@@ -33,10 +33,7 @@ public protocol FeedSnapshot {
     /// - Parameter isComplete: True if no other reads are expected. If one follows after all, the store may restart the whole read.
     func prefetch(_ queries: [RowQuery], isComplete: Bool)
 
-    /// Returns the number of items in a stream.
-    ///
-    /// The cost of this method and of ``sortPosition(at:in:by:)`` may depend on the number of items. They are called at most once per
-    /// ``FeedStore/version``, and only if ads are placed at the midpoint of the whole feed.
+    /// Returns the number of items in a stream. The cost may depend on it.
     ///
     /// ```swift
     /// let count = try await store.read(for: .background) { snapshot in
@@ -44,11 +41,6 @@ public protocol FeedSnapshot {
     /// }
     /// ```
     func count(in stream: StreamID) throws -> Int
-
-    /// Returns the position of the item with an index in a stream, or nil if the index is out of range.
-    ///
-    /// - Parameter field: The field that orders the stream; nil for the order of positions.
-    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition?
 
     /// Returns the advertisements that are pinned among the content of a stream, from the least position to the greatest.
     ///
@@ -89,20 +81,6 @@ extension FeedSnapshot {
             return true
         }
         return count
-    }
-
-    /// Visits the rows of the stream up to the index. The cost depends on the index.
-    ///
-    /// - Throws: The error of `visit(_:_:)`.
-    public func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
-        var rest = index
-        var found: SortPosition?
-        try forEachRow(in: SectionSort(by: field).rows(of: stream)) { row in
-            if rest == 0 { found = row.sortPosition }
-            rest -= 1
-            return rest >= 0
-        }
-        return found
     }
 
     /// Counts the rows of ``StreamID/content`` and ``StreamID/advertisements`` by type. The cost depends on the number of items.

@@ -74,11 +74,6 @@ package final class DependencyTrackingSnapshot: FeedSnapshot {
         return try snapshot.item(kind: kind, id: id)
     }
 
-    package func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
-        if field != nil { dependencies.add(.min ... .max, of: stream) }
-        return try snapshot.sortPosition(at: index, in: stream, by: field)
-    }
-
     // The results of the following methods do not depend on the content of an item that stays at its position.
 
     package func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }

@@ -1,6 +1,5 @@
-import Crypto
+internal import IntertwineCrypto
 internal import IntertwinePrimitives
-internal import IntertwineSigning
 
 /// A signer of small values for one purpose: `base64url(key id, payload, HMAC-SHA256 truncated to 128 bits)`.
 ///
@@ -14,7 +13,7 @@ package struct Signer: Sendable {
 
     private struct Derived: Sendable {
         var id: UInt32
-        var code: PreparedHMAC
+        var code: HMACSHA256
     }
 
     private let current: Derived
@@ -22,7 +21,7 @@ package struct Signer: Sendable {
 
     init(keys: SigningKeys, purpose: SigningPurpose) {
         func derive(_ key: SigningKey) -> Derived {
-            Derived(id: key.id, code: PreparedHMAC(key: key.derived(for: purpose)))
+            Derived(id: key.id, code: HMACSHA256(key: key.derived(for: purpose)))
         }
         accepted = keys.accepted.map(derive)
         current = accepted[0]

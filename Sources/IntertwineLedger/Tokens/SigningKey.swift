@@ -1,4 +1,4 @@
-package import Crypto
+internal import IntertwineCrypto
 internal import IntertwinePrimitives
 
 /// A secret of 32 bytes with which the service signs.
@@ -32,7 +32,7 @@ public struct SigningKey: Sendable, Hashable {
 
     private init(unchecked bytes: [UInt8]) {
         self.bytes = bytes
-        let code = HMAC<SHA256>.authenticationCode(for: Array("intertwine key id".utf8), using: SymmetricKey(data: bytes))
+        let code = HMACSHA256(key: bytes).code(of: "intertwine key id".utf8)
         id = UInt32(bigEndianBytes: code.prefix(4))
     }
 }
@@ -58,9 +58,8 @@ extension SigningKey {
     /// Returns a key for one purpose. With it, values of other purposes can neither be signed nor verified.
     ///
     /// The key is an HMAC-SHA256 over the purpose's name, 32 bytes.
-    package func derived(for purpose: SigningPurpose) -> SymmetricKey {
-        let label = Array("intertwine/\(purpose.rawValue)/1".utf8)
-        return SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: label, using: SymmetricKey(data: bytes)))
+    package func derived(for purpose: SigningPurpose) -> [UInt8] {
+        Array(HMACSHA256(key: bytes).code(of: "intertwine/\(purpose.rawValue)/1".utf8))
     }
 }
 

@@ -178,23 +178,6 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
         Int(try rows("SELECT count(*) FROM item WHERE lane = $1", .integer(stream.rawValue)).integer(0, 0))
     }
 
-    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
-        guard index >= 0 else { return nil }
-        guard let field else {
-            let rows = try rows(
-                "SELECT position FROM item WHERE lane = $1 ORDER BY position LIMIT 1 OFFSET $2", .integer(stream.rawValue),
-                .integer(Int64(index)))
-            return rows.isEmpty ? nil : SortPosition(position: rows.integer(0, 0))
-        }
-        let key = SectionKey(stream: stream, field: field)
-        let rows = try rows(
-            """
-            SELECT position, \(key.expression) FROM item WHERE lane = \(stream.rawValue)
-            ORDER BY \(key.expression), position LIMIT 1 OFFSET $1
-            """, .integer(Int64(index)))
-        return rows.isEmpty ? nil : SortPosition(key: key.key(rows, 0, 1), position: rows.integer(0, 0))
-    }
-
     func counts() throws -> [ItemType: Int] {
         let rows = try rows("SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
         var counts: [ItemType: Int] = [:]

@@ -88,8 +88,6 @@ private final class ListRanges {
     /// The query that begins the transaction, until its result is read.
     private var beginning: PipelinedQuery?
     private var ranges: [ViewerList: CachedRange] = [:]
-    /// The number of removals among dismissed cells; nil if there were none or it was not read.
-    private var withdrawalCount: Int64?
 
     init(_ lists: [ViewerList], of viewer: String, _ connection: PostgresConnection) throws {
         (self.lists, self.viewer, self.connection) = (lists, viewer, connection)
@@ -102,7 +100,6 @@ private final class ListRanges {
         self.beginning = nil
         for (list, rows) in try zip(lists, connection.results(of: beginning).dropFirst()) {
             store(rows, of: list, from: nil)
-            if list == .dismissed, !rows.isEmpty { withdrawalCount = rows.integer(0, 1) }
         }
     }
 
@@ -118,17 +115,11 @@ private final class ListRanges {
         if beginning == nil { try? connection.post([SQLCommand("COMMIT")]) }
     }
 
-    func withdrawals(from list: ViewerList) throws -> Int64? {
-        try begin()
-        return list == .dismissed ? withdrawalCount : nil
-    }
-
-    /// Returns the query for a range of a list. For dismissed cells, each row also has the number of removals at that moment.
+    /// Returns the query for a range of a list.
     private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> SQLCommand {
-        let count = ", coalesce((SELECT count FROM withdrawal WHERE place = \(PostgresLedgerSchema.removalStripe(of: "$1"))), 0)"
-        return SQLCommand(
+        SQLCommand(
             """
-            SELECT cell\(list == .dismissed ? count : "") FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3
+            SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3
             ORDER BY cell LIMIT $4
             """, [.text(viewer), .text(list.rawValue), .text(cell), .integer(length)])
     }
@@ -169,7 +160,6 @@ private struct ListRange: CellSet {
     }
 
     func contains(_ cell: String) throws -> Bool { try marking { try ranges.contains(cell, on: list) } }
-    func removalGeneration() throws -> Int64? { try marking { try ranges.withdrawals(from: list) } }
 
     private func marking<Value>(_ read: () throws -> Value) throws -> Value {
         do { return try read() } catch let error as PostgresError { throw ListFailure(cause: error) }

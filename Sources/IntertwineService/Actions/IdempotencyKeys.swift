@@ -1,5 +1,5 @@
-internal import Crypto
 internal import HTTPTypes
+internal import IntertwineCrypto
 internal import IntertwineHTTPServer
 internal import IntertwineLedger
 internal import IntertwinePrimitives
@@ -14,9 +14,9 @@ struct IdempotencyKeys: Sendable {
     private static let field = Parameter.idempotencyKey
 
     private let clients: ClientReader
-    private let secret: SymmetricKey
+    private let secret: HMACSHA256
     /// The secret of the previous signing key, under which responses may still be stored, or of the next one, which another replica may use already.
-    private let formerSecret: SymmetricKey?
+    private let formerSecret: HMACSHA256?
 
     init(clients: ClientReader, keys: SigningKeys) {
         self.clients = clients
@@ -45,20 +45,20 @@ struct IdempotencyKeys: Sendable {
         return [secret, former].compactMap { $0.map { owner(of: viewer, $0) } }
     }
 
-    private static func owner(of viewer: String, _ secret: SymmetricKey) -> String {
-        Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Array("owner\u{0}\(viewer)".utf8), using: secret))
+    private static func owner(of viewer: String, _ secret: HMACSHA256) -> String {
+        Hexadecimal.text(secret.code(of: "owner\u{0}\(viewer)".utf8))
     }
 
-    private static func secrets(_ keys: SigningKeys) -> (SymmetricKey, former: SymmetricKey?) {
-        func secret(_ key: SigningKey) -> SymmetricKey { key.derived(for: SigningPurpose(rawValue: "idempotency")) }
+    private static func secrets(_ keys: SigningKeys) -> (HMACSHA256, former: HMACSHA256?) {
+        func secret(_ key: SigningKey) -> HMACSHA256 { HMACSHA256(key: key.derived(for: SigningPurpose(rawValue: "idempotency"))) }
         return (secret(keys.current), (keys.next ?? keys.previous).map(secret))
     }
 
     /// Returns a keyed hash of the owner and the idempotency key, valid for the key's lifetime across midnight.
     ///
     /// Why: the store contains neither viewers nor addresses, and keys of one person cannot be linked.
-    private static func scope(of key: String, _ owner: String, _ secret: SymmetricKey) -> String {
-        Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Array("\(key)\u{0}\(owner)".utf8), using: secret))
+    private static func scope(of key: String, _ owner: String, _ secret: HMACSHA256) -> String {
+        Hexadecimal.text(secret.code(of: "\(key)\u{0}\(owner)".utf8))
     }
 }
 

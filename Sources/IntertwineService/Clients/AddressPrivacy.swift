@@ -1,5 +1,5 @@
-internal import Crypto
 internal import Glibc
+internal import IntertwineCrypto
 internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineSettings
@@ -28,12 +28,12 @@ final class AddressPrivacy: Sendable {
 
     private let mode: EventSettings.Address
     /// The current key, then the previous and the next one.
-    private let keys: [SymmetricKey]
+    private let keys: [HMACSHA256]
     private let known = Mutex((day: Int64(0), traces: BoundedCache<String, AnonymizedAddress>(limit: capacity)))
 
     init(mode: EventSettings.Address, keys: SigningKeys) {
         self.mode = mode
-        self.keys = keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "address")) }
+        self.keys = keys.accepted.map { HMACSHA256(key: $0.derived(for: SigningPurpose(rawValue: "address"))) }
     }
 
     /// Returns the address as the ledger may store it; nil if addresses are not stored or the text is no address.
@@ -75,7 +75,7 @@ final class AddressPrivacy: Sendable {
         guard let bytes = Self.bytes(of: address) else { return [] }
         let day = withUnsafeBytes(of: (now / Self.day).bigEndian) { Array($0) }
         return keys.map { key in
-            let code = HMAC<SHA256>.authenticationCode(for: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))), using: key)
+            let code = key.code(of: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))))
             return Hexadecimal.text(code.prefix(12))
         }
     }

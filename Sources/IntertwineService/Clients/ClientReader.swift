@@ -71,16 +71,6 @@ struct ClientReader: Sendable {
         try await viewers.identity(of: request, from: peer, client: address(of: request, from: peer), now: now)
     }
 
-    /// Returns the party for resource limits: the viewer of the request or, without a viewer, its address (of IPv6 its network, /64).
-    ///
-    /// The party must not be stored.
-    func party(of request: HTTPRequest, from peer: String, now: Int64) -> String {
-        if let viewer = viewers.viewerIgnoringErrors(of: request, from: peer, now: now) { return "viewer " + viewer }
-        let address = address(of: request, from: peer)
-        guard let bytes = AddressPrivacy.bytes(of: address), bytes.count > 4 else { return address }
-        return Hexadecimal.text(Array(bytes.prefix(8)))
-    }
-
     /// Returns the fingerprint of a request's client.
     ///
     /// - Parameters:

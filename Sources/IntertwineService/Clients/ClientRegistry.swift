@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// Registrations are stored in the ledger's database, so they survive a restart and are shared by all processes with that database.
 final class ClientRegistry: Sendable {
-    /// The ledger; nil if the program has a ledger of its own. In that case, registrations are in memory until the process ends.
+    /// The ledger; without one, registrations are in memory until the process ends.
     private let ledger: (any PersistentLedger)?
     private let known = Mutex(BoundedCache<String, ClientCapabilities>(limit: 2_000))
 

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import HTTPTypes
 internal import IntertwineDeclarations
 internal import IntertwineEventLoop
@@ -125,7 +126,7 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
     }
 
     private static func document(inFile path: String) async throws -> [UInt8] {
-        try await StartingListeners.perform {
+        try await DispatchQueue.perform {
             do throws(TextFile.ReadError) {
                 return Array(try TextFile.text(at: path).utf8)
             } catch {

@@ -96,7 +96,7 @@ extension ServiceBuilder {
             return own ?? extensions.placement ?? configuration.feed.placement
         }
         let campaigns = Campaigns(
-            campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery, memberships: stores.ownStore,
+            campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery, memberships: stores.store,
             inventory: CampaignInventory(
                 sources, placement: placement, hasAttributes: configuration.viewers.canHaveAttributes,
                 hasViewers: configuration.viewers.canBeNamed))
@@ -149,7 +149,7 @@ extension ServiceBuilder {
         return feed.routes + challenging(lists.routes) + limited.limiting(ClientRoutes(registry: parts.clients).routes, as: .clients)
             + challenging(limited.limiting(actions.routes, as: .actions)).map { $0.describing(stores.declared.registry) } + clicks.routes
             + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
-            + parts.images.routes(clients)
+            + parts.images.routes
             + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
     }
 
@@ -159,7 +159,7 @@ extension ServiceBuilder {
     func activate(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws {
         let campaigns = application.campaigns
         if let file = application.campaignsFile {
-            let findings = try await campaigns.findings(in: stores.store, stores.campaignLedger)
+            let findings = try await campaigns.findings(in: stores.store, stores.ledger)
             if let error = file.errors(findings) { throw error }
             for (campaign, creative) in findings.gone {
                 logger.warning("an ad of a campaign is missing", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])

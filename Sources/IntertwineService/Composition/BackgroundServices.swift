@@ -9,23 +9,18 @@ extension ServiceBuilder {
         _ live: ReloadableApplication, _ stores: OpenStores, _ parts: ProcessParts, _ listeners: ServiceListeners
     ) -> [any ServiceLifecycle.Service] {
         let clock = stores.clock
-        var checks: [@Sendable () -> FileChange?] = []
-        if let store = stores.ownStore { checks.append { store.storageChange() } }
-        if let ledger = stores.ownLedger { checks.append { ledger.storageChange() } }
+        let (store, ledger) = (stores.store, stores.ledger)
+        let checks: [@Sendable () -> FileChange?] = [{ store.storageChange() }, { ledger.storageChange() }]
         var services: [any ServiceLifecycle.Service] = [
             DatabaseWatch(checks, logger: logger),
             parts.subscribers, CampaignQuotaSync(delivery: parts.delivery, now: clock, logger: logger),
         ]
         services += stores.servedFiles.map { DatabaseCheck(file: $0.file) } + parts.tokenServices
-        if let store = stores.ownStore {
-            services.append(TakedownMonitor(store: store, live: live, images: parts.images.takedowns, now: clock, logger: logger))
-        }
-        if let archive = stores.archive {
-            services.append(
-                LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))
-            services.append(LedgerTotals(archive: archive, logger: logger))
-        }
-        if let trackers = listeners.trackers { services.append(trackers) }
+        services += [
+            TakedownMonitor(store: store, live: live, images: parts.images.takedowns, now: clock, logger: logger),
+            LedgerRetention(archive: ledger, retention: { live.configuration.ledger.retention }, now: clock, logger: logger),
+            LedgerTotals(archive: ledger, logger: logger), listeners.trackers,
+        ]
         if stores.ring.mayChange {
             services.append(
                 KeyRefresher(
@@ -36,12 +31,10 @@ extension ServiceBuilder {
                         listeners.accessLog.forgetAddresses()
                     }, logger: logger))
         }
-        if let polling = parts.polling {
-            services.append(
-                polling.recorded { name, outcome in
-                    try await listeners.audit?.record(who: "source:\(name)", method: "sync", path: name, now: clock) { $0.record(outcome) }
-                })
-        }
+        services.append(
+            parts.polling.recorded { name, outcome in
+                try await listeners.audit?.record(who: "source:\(name)", method: "sync", path: name, now: clock) { $0.record(outcome) }
+            })
         return services
     }
 }

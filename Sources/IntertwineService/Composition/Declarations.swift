@@ -17,16 +17,4 @@ struct Declarations: Sendable {
     let kinds: ItemKinds
     /// The sources that the file `sources.file` declares.
     let sources: [RemoteSource]
-
-    /// Checks that no declaration needs the service's own store.
-    ///
-    /// - Throws: `ConfigurationError` if a declaration needs it.
-    func checkNeedsNoFile() throws(ConfigurationError) {
-        guard feeds.plans.isEmpty else {
-            throw ConfigurationError("kinds.file: sections require the service's own store; this program provides another store")
-        }
-        guard sources.isEmpty else {
-            throw ConfigurationError("sources.file: sources require the service's own store; this program provides another store")
-        }
-    }
 }

@@ -10,8 +10,8 @@ internal import IntertwineSync
 struct ProcessParts: Sendable {
     let state = ServiceState()
     let images: ImageProxy
-    /// The synchronization of remote sources; nil if the program provides the store.
-    let polling: SourcePoller?
+    /// The synchronization of remote sources.
+    let polling: SourcePoller
     let pageMetrics: PageMetrics
     let cellCounters = RenderedCellCache.Counters()
     let writes: WriteLimiter
@@ -36,15 +36,14 @@ extension ServiceBuilder {
         let clock = stores.clock
         let images = try ImageProxy(
             configuration.images, signer: configuration.images.signer(stores.ring.keys), folder: configuration.store.path(of: "images"),
-            store: stores.ownStore, clock: clock, logger: logger)
-        let polling = stores.ownStore.map { store in
-            SourcePoller(
-                stores.declared.sources, policy: configuration.sources.policy, into: store, at: stores.location, now: clock, logger: logger)
-        }
+            store: stores.store, clock: clock, logger: logger)
+        let polling = SourcePoller(
+            stores.declared.sources, policy: configuration.sources.policy, into: stores.store, at: stores.location, now: clock,
+            logger: logger)
         // A separate limiter, because many viewers of one address receive pages.
         let decisions = WriteLimiter(address: limits.decisionsPerAddress, viewer: limits.writesPerViewer)
         let delivery = AdServer(
-            ledger: stores.campaignLedger, process: ProcessName.make(), lifetime: configuration.campaigns.reservationTimeout.milliseconds
+            ledger: stores.ledger, process: ProcessName.make(), lifetime: configuration.campaigns.reservationTimeout.milliseconds
         ) { facts, now in
             decisions.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
         }
@@ -56,7 +55,7 @@ extension ServiceBuilder {
             refusals: WriteRefusals(stores.ledger), delivery: delivery,
             subscribers: LiveFeeds(
                 limit: limits.effectiveEventStreams, store: stores.store, ledger: stores.ledger, clock: clock, logger: logger),
-            clients: ClientRegistry(stores.ownLedger), forwardingWarning: ForwardingWarning(logger: logger), viewerTokens: tokens.viewers,
+            clients: ClientRegistry(stores.ledger), forwardingWarning: ForwardingWarning(logger: logger), viewerTokens: tokens.viewers,
             operatorTokens: tokens.operators)
     }
 }

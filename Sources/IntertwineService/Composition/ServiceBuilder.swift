@@ -26,7 +26,6 @@ extension FeedService {
         signal(SIGPIPE, SIG_IGN)
         // The check includes the needs of serving, because workers start during the composition and would fail without a clear message.
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
-        try ThreadLimit.require(ThreadLimit.ofServing)
         return try ServiceBuilder(
             configuration: configuration, extensions: extensions, telemetry: telemetry ?? Telemetry(configuration.log), logger: logger
         ).build()

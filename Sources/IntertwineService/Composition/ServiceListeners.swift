@@ -17,8 +17,8 @@ struct ServiceListeners: Sendable {
     let accessLog: AccessLog
     /// The audit log; nil if the admin listener is not started.
     let audit: AuditLog?
-    /// The calls to the trackers of third parties; nil if the ledger keeps none.
-    let trackers: TrackerDispatcher?
+    /// The calls to the trackers of third parties.
+    let trackers: TrackerDispatcher
 }
 
 extension ServiceBuilder {
@@ -26,21 +26,19 @@ extension ServiceBuilder {
     func makeListeners(
         _ live: ReloadableApplication, _ router: Router, _ stores: OpenStores, _ parts: ProcessParts
     ) throws -> ServiceListeners {
-        let trackers = stores.trackerLedger.map { ledger in
-            TrackerDispatcher(
-                ledger: ledger,
-                sources: [
-                    AdTrackers(store: stores.store, factories: { live.current.factories }),
-                    CampaignTrackers(store: stores.store, campaigns: { live.current.campaigns }),
-                ], calls: { live.current.trackerCalls }, policy: configuration.images.trackerPolicy, settings: configuration.trackers,
-                now: stores.clock, logger: logger)
-        }
+        let trackers = TrackerDispatcher(
+            ledger: stores.ledger,
+            sources: [
+                AdTrackers(store: stores.store, factories: { live.current.factories }),
+                CampaignTrackers(store: stores.store, campaigns: { live.current.campaigns }),
+            ], calls: { live.current.trackerCalls }, policy: configuration.images.trackerPolicy, settings: configuration.trackers,
+            now: stores.clock, logger: logger)
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
             anonymize: { live.current.privacy.storedForm(of: $0, now: $1) })
         let samples = ServiceSamples(
-            live: live, cellCounters: parts.cellCounters, store: stores.ownStore, ledger: stores.ownLedger, polling: parts.polling,
-            trackers: trackers?.metrics, imageManager: parts.images.manager, accessLog: accessLog, sink: telemetry.sink,
+            live: live, cellCounters: parts.cellCounters, store: stores.store, ledger: stores.ledger, polling: parts.polling,
+            trackers: trackers.metrics, imageManager: parts.images.manager, accessLog: accessLog, sink: telemetry.sink,
             listeners: parts.subscribers, servedFiles: stores.servedFiles, tokens: parts.tokenServices, clock: stores.clock,
             keyCreation: stores.ring.creation)
         let administration = administrationRoutes(live, stores, parts, samples)
@@ -97,12 +95,10 @@ extension ServiceBuilder {
         HealthRoutes(store: stores.store, ledger: stores.ledger, state: parts.state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
             + OperatorRoutes(
-                store: stores.ownStore, location: stores.location, kinds: stores.declared.kinds, described: extensions.kinds,
-                settings: configuration.admin, archive: stores.archive, prefixes: stores.declared.advertisementPrefixes,
-                reportQuery: {
-                    guard let ledger = stores.campaignLedger else { return [:] }
-                    return try await live.current.campaigns.figures(in: stores.store, ledger, now: stores.clock())
-                }, images: parts.images.manager, polling: parts.polling,
+                store: stores.store, location: stores.location, kinds: stores.declared.kinds, described: extensions.kinds,
+                settings: configuration.admin, archive: stores.ledger, prefixes: stores.declared.advertisementPrefixes,
+                reportQuery: { try await live.current.campaigns.figures(in: stores.store, stores.ledger, now: stores.clock()) },
+                images: parts.images.manager, polling: parts.polling,
                 owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
                 onErasure: { parts.subscribers.viewerDidChange($0) }
             ).routes

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import IntertwineDeclarations
 internal import IntertwineFetch
@@ -70,28 +69,21 @@ extension ImageSettings {
         return policy
     }
 
-    private static let fallbackForms =
-        "a part's name with initials or a file, such as avatar=initials or content=/etc/intertwine/content.png"
+    private static let fallbackForms = "a part's name with a file, such as content=/etc/intertwine/content.png"
 
     /// - Parameter setting: An element of `images.fallbacks`.
-    private static func fallback(_ setting: String) -> (part: String, file: String?)? {
+    private static func fallback(_ setting: String) -> (part: String, file: String)? {
         let words = setting.split(separator: "=", maxSplits: 1).map(String.init)
-        guard words.count == 2, ImageFallback(part: words[0]) != nil, words[1] == "initials" || words[1].hasPrefix("/") else {
-            return nil
-        }
-        return (words[0], words[1] == "initials" ? nil : words[1])
+        guard words.count == 2, ImageFallback(part: words[0]) != nil, words[1].hasPrefix("/") else { return nil }
+        return (words[0], words[1])
     }
 
-    /// Returns the fallback images by part; a part with initials has an empty image.
+    /// Returns the fallback images by part.
     ///
     /// - Throws: `ConfigurationError` if a file cannot be read or contains no image.
     func fallbackImages() throws(ConfigurationError) -> [String: [UInt8]] {
         var images: [String: [UInt8]] = [:]
         for (part, file) in fallbacks.compactMap(Self.fallback) {
-            guard let file else {
-                images[part] = []
-                continue
-            }
             guard let data = FileManager.default.contents(atPath: file), data.count <= maxSourceSize.bytes, ImageFormat.isImage(Array(data))
             else {
                 throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no complete image")
@@ -113,7 +105,7 @@ extension ImageSettings {
 
     /// Returns the signer's secrets, derived from the accepted keys.
     static func secrets(_ keys: SigningKeys) -> [[UInt8]] {
-        keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "image")).withUnsafeBytes { Array($0) } }
+        keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "image")) }
     }
 
     /// The time limit of image requests: longer than name resolution, queue, fetch and the pause before a second attempt together.

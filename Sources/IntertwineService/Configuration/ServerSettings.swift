@@ -49,7 +49,6 @@ extension LimitSettings {
         reader.read("limits.min-body-rate", &minBodyRate)
         reader.read("limits.keep-alive-timeout", &keepAliveTimeout, in: times)
         reader.read("limits.write-timeout", &writeTimeout, in: times)
-        reader.read("limits.min-write-rate", &minWriteRate)
         reader.read("limits.request-timeout", &requestTimeout, in: times)
         reader.read("limits.requests-per-connection", &requestsPerConnection, in: 1...Int(Int32.max))
         reader.read("limits.max-connection-age", &maxConnectionAge, in: times)
@@ -127,7 +126,6 @@ extension ServiceConfiguration {
     private var limited: HTTPServerConfiguration {
         let limits = server.limits
         var server = HTTPServerConfiguration()
-        server.heartbeat = .seconds(1)
         server.requestLineLimit = limits.maxRequestLine.bytes
         server.fieldBlockLimit = limits.maxHeader.bytes
         server.fieldLimit = limits.headerFields
@@ -138,7 +136,6 @@ extension ServiceConfiguration {
         server.headTimeout = limits.headerTimeout
         server.bodyTimeout = limits.bodyTimeout
         server.minimumBodyRate = limits.minBodyRate.bytes
-        server.minimumWriteRate = limits.minWriteRate.bytes
         server.idleTimeout = limits.keepAliveTimeout
         server.writeTimeout = limits.writeTimeout
         server.handlerTimeout = limits.requestTimeout

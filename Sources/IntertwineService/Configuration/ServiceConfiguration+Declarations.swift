@@ -26,7 +26,7 @@ extension ServiceConfiguration {
     /// Reads the settings, and checks them completely.
     ///
     /// ```swift
-    /// let sources = try await SettingSources(file: "Config/intertwine.yaml")
+    /// let sources = try SettingSources(file: "Config/intertwine.yaml")
     /// let configuration = try ServiceConfiguration.checked(sources, extensions)
     /// ```
     ///
@@ -109,19 +109,18 @@ extension ServiceConfiguration {
         return try CampaignsFile(YAMLFile.root(at: campaigns.file, of: "campaigns.file"), targets: feeds.validTargets, creatives: creatives)
     }
 
-    /// Throws if no feed has ad slots for campaigns: all ads are pinned to their listed positions, or shown once at the midpoint of the whole feed.
+    /// Throws if no feed has ad slots for campaigns, because all ads are pinned to their listed positions.
     private func checkCampaignTargets(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
         let hasPlaces = ([DeclaredFeeds.mainName] + feeds.feeds.keys).contains { name in
             let own = feed.with(feeds.ads[name])
             let sections = feeds.feeds[name].map { names in feeds.sections.filter { names.contains($0.name) } } ?? []
             // Undeclared sections have the settings of the feed.
-            return ([DeclaredAds()] + sections.map(\.ads)).contains { ![.pinned, .onceAtMidpoint].contains(own.with($0).placement.supply) }
+            return ([DeclaredAds()] + sections.map(\.ads)).contains { own.with($0).placement.supply != .pinned }
         }
         guard !hasPlaces else { return }
-        let rule = feed.adPlacement == .pinned ? "ads.placement: listed" : "ads.scope: feed"
         throw ConfigurationError(
-            "campaigns.file: campaigns have no ad slots with \(rule); set the placement of ads, a feed or a section to midpoint, every or at"
-        )
+            "campaigns.file: campaigns have no ad slots with ads.placement: listed; set the placement of ads, a feed or a section to midpoint, "
+                + "every or at")
     }
 
     /// Throws if ads are pinned in a section that a field orders. Pinned ads need the order of import.

@@ -8,8 +8,8 @@ extension ServiceConfiguration {
     ///
     /// - Returns: The files, and their faults if these were accepted.
     /// - Throws: `StoreError.unusable` with one line that states the fault and its remedy, unless ``StoreSettings/acceptsDataLoss``.
-    func storeFiles(_ extensions: ServiceExtensions) throws -> (files: StoreFiles, faults: [String])? {
-        guard extensions.store == nil, extensions.ledger == nil, try store.sharedDatabase() == nil else { return nil }
+    func storeFiles() throws -> (files: StoreFiles, faults: [String])? {
+        guard try store.sharedDatabase() == nil else { return nil }
         let files = StoreFiles(items: store.database, ledger: store.ledgerDatabase)
         let keyFile = SigningKeyFile(path: store.path(of: "signing.key"))
         let key = signing.key.isEmpty ? StoreFiles.Key(path: keyFile.path, name: try keyFile.read()?.name) : nil
@@ -20,7 +20,7 @@ extension ServiceConfiguration {
 
     /// Checks that the files of the store belong together, for a command that reads the ledger and needs no key.
     ///
-    /// - Throws: `StoreError.unusable`, as ``storeFiles(_:)`` does.
+    /// - Throws: `StoreError.unusable`, as ``storeFiles()`` does.
     func checkStoreFiles() throws(StoreError) {
         let faults: [String]
         do {

@@ -1,4 +1,3 @@
-internal import Configuration
 internal import Foundation
 internal import IntertwineDeclarations
 internal import IntertwineSettings
@@ -6,10 +5,8 @@ internal import Yams
 
 /// The sources of settings by precedence: flags, environment, file.
 ///
-/// It uses the providers of swift-configuration. They do not list the keys of a file, so the keys are read with a YAML parser too.
-///
 /// ```swift
-/// let sources = try await SettingSources(flags: ["server.port": "9000"])
+/// let sources = try SettingSources(flags: ["server.port": "9000"])
 /// let configuration = try ServiceConfiguration(sources)
 /// configuration.server.port  // 9000
 /// ```
@@ -20,11 +17,27 @@ public struct SettingSources: Sendable {
         return candidates.first { FileManager.default.fileExists(atPath: $0) } ?? candidates[0]
     }
 
-    private let providers: [(origin: SettingOrigin, provider: any ConfigSnapshot)]
+    private enum Value {
+        case text(String)
+        case list([String])
+        /// A list with elements that are no texts.
+        case other
+
+        init(_ node: Node) {
+            if let scalar = node.scalar {
+                self = .text(scalar.string)
+            } else {
+                let texts = (node.sequence ?? []).map { $0.scalar?.string }
+                self = texts.contains(nil) ? .other : .list(texts.compactMap { $0 })
+            }
+        }
+    }
+
+    private let flags: [SettingName: String]
+    private let environment: [String: String]
+    private var file: (path: String, values: [SettingName: Value]) = ("", [:])
     /// Every key in a source. A key that no setting has is a fault.
     private let written: [SettingKey]
-    /// The keys of the file that have no value, and count as absent.
-    private let emptied: Set<SettingName>
     private let environmentVariables: [String]
     /// The credentials of buckets in the environment.
     let bucketCredentials: BucketCredentials?
@@ -38,44 +51,25 @@ public struct SettingSources: Sendable {
     /// - Throws: `ConfigurationError` if the file is missing, cannot be read or is no YAML mapping.
     public init(
         flags: [String: String] = [:], environment: [String: String]? = nil, file: String? = nil
-    ) async throws {
+    ) throws(ConfigurationError) {
         let environment = (environment ?? ProcessInfo.processInfo.environment).filter {
             !ServiceLink.isServiceLink($0.key, value: $0.value)
         }
         let named = file ?? Self.file(in: environment)
         let path = named ?? Self.defaultFile
-        var providers: [(SettingOrigin, any ConfigSnapshot)] = [
-            (
-                .flag,
-                InMemoryProvider(
-                    name: "flags",
-                    values: Dictionary(
-                        flags.map {
-                            (AbsoluteConfigKey(SettingName(spelled: $0.key).components), ConfigValue(.string($0.value), isSecret: false))
-                        },
-                        uniquingKeysWith: { _, last in last })
-                ).snapshot()
-            ),
-            (.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "intertwine").snapshot()),
-        ]
+        self.environment = environment
+        self.flags = Dictionary(flags.map { (SettingName(spelled: $0.key), $0.value) }, uniquingKeysWith: { _, last in last })
         var written = flags.keys.map { SettingKey(spelled: $0, origin: .flag) }
         if named != nil || FileManager.default.fileExists(atPath: path) {
-            let text = try YAMLFile.text(at: path)
-            let keys = try Self.keys(in: text, of: path)
-            // The provider rejects a file with comments only, which is valid.
-            if !keys.isEmpty {
-                do {
-                    let bytes = Array(YAMLFile.withoutBOM(text).utf8)
-                    providers.append((.file(path), try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: .default)))
-                } catch {
-                    throw ConfigurationError("\(path): \(error)".replacing("\n", with: " "))
-                }
+            self.file.path = path
+            for (spelled, node) in try Self.leaves(of: YAMLFile.text(at: path), in: path) {
+                // A key without a value counts as absent.
+                let key = SettingKey(spelled: spelled, origin: .file(path), isEmpty: node.null != nil)
+                written.append(key)
+                if key.isRead, !key.isEmpty { self.file.values[key.name] = Value(node) }
             }
-            written += keys.map { SettingKey(spelled: $0.key, origin: .file(path), isEmpty: $0.isEmpty) }
         }
-        self.providers = providers
         self.written = written
-        emptied = Set(written.filter(\.isEmpty).map(\.name))
         bucketCredentials = BucketCredentials(environment: environment)
         environmentVariables = environment.keys.filter { $0.hasPrefix(SettingName.environmentPrefix) && $0 != "INTERTWINE_CONFIG" }.sorted()
     }
@@ -87,28 +81,29 @@ public struct SettingSources: Sendable {
 
     /// Returns the value of a key with the highest precedence, as a text.
     func text(_ name: SettingName) throws(ConfigurationError) -> (value: String, origin: SettingOrigin)? {
-        try lookUp(name, .string) { if case .string(let text) = $0 { text } else { nil } }
+        guard let (value, origin) = value(name) else { return nil }
+        guard case .text(let text) = value else { throw ConfigurationError("\(name.key) (\(origin)): a single value is expected") }
+        return (text, origin)
     }
 
     /// Returns the value of a key with the highest precedence, as a list. In flags and in the environment, commas separate the elements.
     func list(_ name: SettingName) throws(ConfigurationError) -> (value: [String], origin: SettingOrigin)? {
-        for (origin, provider) in providers {
-            let isFile = if case .file = origin { true } else { false }
-            let found: [String]? =
-                if isFile {
-                    try value(of: name, .stringArray, from: provider, origin) { if case .stringArray(let list) = $0 { list } else { nil } }
-                } else {
-                    try value(of: name, .string, from: provider, origin) { content in
-                        guard case .string(let text) = content else { return nil }
-                        // An empty text is an empty list; an empty element between two commas is a mistake.
-                        let elements = text.split(separator: ",", omittingEmptySubsequences: false)
-                        return elements.count == 1 && text.allSatisfy(\.isWhitespace)
-                            ? [] : elements.map { $0.trimmingCharacters(in: .whitespaces) }
-                    }
-                }
-            if let found { return (found, origin) }
+        guard let (value, origin) = value(name) else { return nil }
+        switch (value, origin) {
+        case (.list(let list), _): return (list, origin)
+        case (.text(let text), .flag), (.text(let text), .environment):
+            // An empty text is an empty list; an empty element between two commas is a mistake.
+            let elements = text.split(separator: ",", omittingEmptySubsequences: false)
+            let isEmpty = elements.count == 1 && text.allSatisfy(\.isWhitespace)
+            return (isEmpty ? [] : elements.map { $0.trimmingCharacters(in: .whitespaces) }, origin)
+        default: throw ConfigurationError("\(name.key) (\(origin)): a list is expected")
         }
-        return nil
+    }
+
+    private func value(_ name: SettingName) -> (Value, SettingOrigin)? {
+        if let text = flags[name] { return (.text(text), .flag) }
+        if let text = environment[name.environmentVariable] { return (.text(text), .environment) }
+        return file.values[name].map { ($0, .file(file.path)) }
     }
 
     /// Throws for all keys in a source that are not in `known`, and for keys that occur twice in one source.
@@ -146,41 +141,16 @@ public struct SettingSources: Sendable {
         if let error = ConfigurationError(reasons.sorted()) { throw error }
     }
 
-    private func lookUp<Value>(
-        _ name: SettingName, _ type: ConfigType, _ extract: (ConfigContent) -> Value?
-    ) throws(ConfigurationError) -> (value: Value, origin: SettingOrigin)? {
-        for (origin, provider) in providers {
-            if let found = try value(of: name, type, from: provider, origin, extract) { return (found, origin) }
-        }
-        return nil
-    }
-
-    private func value<Value>(
-        of name: SettingName, _ type: ConfigType, from provider: any ConfigSnapshot, _ origin: SettingOrigin,
-        _ extract: (ConfigContent) -> Value?
-    ) throws(ConfigurationError) -> Value? {
-        if case .file = origin, emptied.contains(name) { return nil }
-        for components in Set([name.components, name.camelCaseComponents]) {
-            do {
-                if let value = try provider.value(forKey: AbsoluteConfigKey(components), type: type).value { return extract(value.content) }
-            } catch {
-                throw ConfigurationError(
-                    "\(name.key) (\(origin)): \(type == .stringArray ? "a list is expected" : "a single value is expected")")
-            }
-        }
-        return nil
-    }
-
-    private static func keys(in text: String, of path: String) throws(ConfigurationError) -> [(key: String, isEmpty: Bool)] {
+    private static func leaves(of text: String, in path: String) throws(ConfigurationError) -> [(key: String, node: Node)] {
         guard let root = try YAMLFile.node(of: text, from: path) else { return [] }
         guard let mapping = root.mapping else { throw ConfigurationError("\(path): the file must hold a mapping of keys") }
         return leaves(of: mapping, under: [])
     }
 
-    private static func leaves(of mapping: Node.Mapping, under path: [String]) -> [(key: String, isEmpty: Bool)] {
+    private static func leaves(of mapping: Node.Mapping, under path: [String]) -> [(key: String, node: Node)] {
         mapping.flatMap { key, value in
             let path = path + [key.string ?? "?"]
-            return value.mapping.map { leaves(of: $0, under: path) } ?? [(path.joined(separator: "."), value.null != nil)]
+            return value.mapping.map { leaves(of: $0, under: path) } ?? [(path.joined(separator: "."), value)]
         }
     }
 }

@@ -58,12 +58,8 @@ extension Schema {
                 of: .object([
                     .required("kind", .string(minLength: 1), "The kind of item."),
                     .required("count", .count, "The number of omitted items."),
-                    .required(
-                        "reason", .string,
-                        "`unknown-cell`: the client supports none of the cells. `unknown-type`: it does not support their bindings or actions. The list is open."
-                    ),
+                    .required("reason", .string, "`unknown-cell`: the client supports none of the cells. The list is open."),
                     .optional("identifiers", .list(of: .string), "The identifiers of the omitted cells."),
-                    .optional("types", .list(of: .string), "The unsupported types of bindings and actions."),
                 ])), "The items without a cell that the client supports. Present only if the client declares its cells."),
     ]).described("The position of the page in its list.").named("Paging")
     static let cell = Schema.object([

@@ -173,10 +173,7 @@ extension DeclaredSection {
     ///
     /// - Parameter settings: The settings of the feed.
     func placement(_ settings: FeedSettings) -> (any AdPlacement)? {
-        guard ads.perPage != 0 else { return MidpointPlacement(scope: .page(advertisements: 0)) }
-        let own = settings.with(ads)
-        // A single midpoint of the whole feed holds all ads of the feed; a number in a section has no effect on it.
-        let isNumberAlone = ads.rule == nil && ads.isOfFeed == nil && own.adPlacement == .midpoint && own.adScope == .feed
-        return ads == DeclaredAds() || isNumberAlone ? nil : own.placement
+        guard ads.perPage != 0 else { return MidpointPlacement(advertisements: 0) }
+        return ads == DeclaredAds() ? nil : settings.with(ads).placement
     }
 }

@@ -67,10 +67,9 @@ final class ImageProxy: Sendable {
         prefetcher = share > 0 ? ImagePrefetcher(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }
 
-    /// - Parameter clients: Identifies the viewers of image requests.
-    func routes(_ clients: ClientReader) -> [Route] {
+    var routes: [Route] {
         ImageRoutes(
-            manager: manager, signer: signer, responseCache: responseCache, takedowns: takedowns, prefetcher: prefetcher, clients: clients,
+            manager: manager, signer: signer, responseCache: responseCache, takedowns: takedowns, prefetcher: prefetcher,
             timeLimit: timeLimit
         ).routes
     }
@@ -121,7 +120,7 @@ struct ImageLinks: Sendable {
             let part = shape.part.flatMap { parts.contains($0) ? $0 : nil }
             return ProcessingOptions(
                 width: shape.box.width, height: shape.box.height, fit: TransformSpec.Fit(shape.fit),
-                fallback: part.flatMap { ImageFallback(part: $0, initials: shape.initials) })
+                fallback: part.flatMap { ImageFallback(part: $0) })
         }
         let scales = variant?.scales ?? []
         if FetchURL.isPlain(source) { return Links.ImageLink(signer.path(forUnencoded: source, variant, now: now / 1_000), scales: scales) }

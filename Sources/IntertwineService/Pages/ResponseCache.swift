@@ -1,5 +1,5 @@
-internal import DequeModule
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// A cache of responses, bounded by bytes. Event loops look an entry up by the bytes of the request's target.
@@ -39,7 +39,7 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
         /// The entries with their targets and sizes in bytes.
         var entries: [Key: (entry: Entry, target: [UInt8], size: Int)] = [:]
         /// The keys in the order of eviction.
-        var order: Deque<Key> = []
+        var order: FIFOQueue<Key> = []
         var size = 0
     }
 

@@ -173,7 +173,6 @@ struct ExplainRoutes: Sendable {
                 Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
             case .perSlot: Answer.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
             case .pinned: Answer.Rotation(scope: "listed", perPage: nil, page: explanation.page)
-            case .onceAtMidpoint: Answer.Rotation(scope: "feed", perPage: nil, page: explanation.page)
             }
         let answer = Answer(
             rotation: rotation,
@@ -240,7 +239,7 @@ struct ExplainRoutes: Sendable {
                 ? "the kind \(form.kind) is not declared" + (kinds.note.map { ": \($0)" } ?? "")
                 : "this layout has no cell for \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .broken(let why): "broken: \(why)"
-        case .unknownToClient, .unknownTypes: reason.lack ?? ""
+        case .unknownToClient: reason.lack ?? ""
         }
     }
 }
@@ -259,10 +258,10 @@ extension Schema {
             "rotation",
             Schema.object([
                 .required(
-                    "scope", .words(["page", "place", "listed", "feed"]),
+                    "scope", .words(["page", "place", "listed"]),
                     """
                     `page`: each page has `perPage` ads, and the next page the next ones. `place`: each ad slot of `ads.placement` has the next ad. `listed`: each \
-                    ad is pinned at its position. `feed`: all ads are shown once, at the midpoint of the feed.
+                    ad is pinned at its position.
                     """),
                 .optional("perPage", .count),
                 .optional(

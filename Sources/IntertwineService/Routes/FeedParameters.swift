@@ -66,9 +66,8 @@ enum FeedParameters {
         "Accept-Cells", .string,
         """
         The cells that the client supports, as a list (RFC 9651). A member is the identifier of a cell, with the newest supported version (`;v=2`) \
-        or rejected (`;q=0`). `*` means all other cells. `(text image date);bindings` and `(request link);actions` list the supported types of \
-        bindings and actions. Without the field, the client supports everything. The page omits items without a supported cell and counts them in \
-        `page.omitted`.
+        or rejected (`;q=0`). `*` means all other cells. Without the field, the client supports everything. The page omits items without a \
+        supported cell and counts them in `page.omitted`.
         """, example: #""UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0""#)
 
     static let acceptLanguage = Parameter.field(

@@ -22,7 +22,6 @@ struct ImageRoutes: Sendable {
     let takedowns: TakedownImageFilter
     /// The prefetcher, which records the requested images.
     let prefetcher: ImagePrefetcher?
-    let clients: ClientReader
     /// The time limit of a request. It is longer than any wait in the manager, including the creation of a resized image.
     let timeLimit: Duration
 
@@ -98,8 +97,7 @@ struct ImageRoutes: Sendable {
         let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
         let imageRequest = ImageRequest(
             verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible,
-            viewer: clients.party(of: request.head, from: request.request.peer.address, now: request.now), via: fields[.via],
-            cacheControl: fields[.cacheControl], accept: fields[.accept])
+            via: fields[.via], cacheControl: fields[.cacheControl], accept: fields[.accept])
         prefetcher?.record(imageRequest)
         let answer = await manager.image(imageRequest)
         // The event loop serves the next request for this image from the cache.

@@ -1,5 +1,5 @@
-import DequeModule
 internal import IntertwineItems
+import IntertwinePrimitives
 import Synchronization
 
 /// A record of the items that a unit of work replaced in place, if it did nothing else.
@@ -26,7 +26,7 @@ final class ChangeLog: Sendable {
     private static let limit = 1_024
 
     private struct State {
-        var steps: Deque<Step> = []
+        var steps: FIFOQueue<Step> = []
         var items = 0
     }
 
@@ -52,14 +52,12 @@ final class ChangeLog: Sendable {
     func isUntouched(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool {
         guard old != new else { return true }
         return state.withLock { state in
-            guard var index = state.steps.lastIndex(where: { $0.after == new }) else { return false }
-            while true {
-                let step = state.steps[index]
+            guard let index = state.steps.lastIndex(where: { $0.after == new }) else { return false }
+            for step in state.steps[...index].reversed() {
                 if step.items.contains(where: extent.includes) { return false }
                 if step.before == old { return true }
-                guard index > 0 else { return false }
-                index -= 1
             }
+            return false
         }
     }
 }

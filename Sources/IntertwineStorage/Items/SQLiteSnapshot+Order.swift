@@ -30,23 +30,6 @@ extension SQLiteSnapshot {
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
-        guard index >= 0 else { return nil }
-        guard let field else {
-            let statement = try SQLStatement(database, "SELECT position FROM item WHERE lane = ? ORDER BY position LIMIT 1 OFFSET ?")
-            defer { statement.reset() }
-            try statement.bind(1, stream.rawValue)
-            try statement.bind(2, Int64(index))
-            return try statement.step() ? SortPosition(position: statement.integer(0)) : nil
-        }
-        let key = SectionIndex.expression(field)
-        let statement = try ordered(
-            SectionIndex(stream: stream, field: field), "SELECT position, \(key)", "", "ORDER BY \(key), position LIMIT 1 OFFSET ?1")
-        defer { statement.reset() }
-        try statement.bind(1, Int64(index))
-        return try statement.step() ? SortPosition(key: statement.key(1, field), position: statement.integer(0)) : nil
-    }
-
     /// Reads rows of a section in order.
     ///
     /// - Parameters:

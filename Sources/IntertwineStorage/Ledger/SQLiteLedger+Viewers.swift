@@ -54,7 +54,6 @@ private final class ListCursor: CellSet {
     private let next: SQLStatement
     /// Prepares the statement for the previous cell, which few pages need.
     private let previous: () throws -> SQLStatement
-    private let counted: () throws -> Int64?
     /// The start of a range up to `end` in which no cell is on the list.
     private var start: Start?
     /// The cell on the list that ends the known range; nil for the end of the list.
@@ -65,10 +64,8 @@ private final class ListCursor: CellSet {
     /// Safety of nonisolated(unsafe): the array is a constant and contains no cell set.
     nonisolated(unsafe) private static let nothing: [(any CellSet)?] = [nil, nil, nil]
 
-    private init(
-        _ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement, counted: @escaping () throws -> Int64?
-    ) {
-        (self.list, self.next, self.previous, self.counted) = (list, next, previous, counted)
+    private init(_ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
+        (self.list, self.next, self.previous) = (list, next, previous)
     }
 
     /// Returns a cursor for each list, in order; nil for an empty list. A query for each list that has cells finds them: one query for most viewers.
@@ -106,15 +103,9 @@ private final class ListCursor: CellSet {
         let next = try statement(">= ?3 ORDER BY cell")
         return lists.map { list in
             guard filled.contains(list.rawValue) else { return nil }
-            return ListCursor(list, next: next) {
-                try statement("< ?3 ORDER BY cell DESC")
-            } counted: {
-                try SQLStatement.integer(database, "SELECT count FROM withdrawal WHERE list = ?1", .text(list.rawValue))
-            }
+            return ListCursor(list, next: next) { try statement("< ?3 ORDER BY cell DESC") }
         }
     }
-
-    func removalGeneration() throws -> Int64? { try counted() }
 
     private func seek(_ statement: SQLStatement, from cell: UnsafeRawBufferPointer) throws -> [UInt8]? {
         try statement.bind(2, list.rawValue)

@@ -48,20 +48,6 @@ struct EventBatch: Sendable {
         return totals
     }
 
-    /// Returns the impressions that count and have a viewer.
-    func seen(_ session: some SQLSession) throws -> [LedgerEvent] {
-        try session.rows(
-            """
-            SELECT at, cell, viewer, campaign, feed, section, position, layout, creative, advertiser FROM event
-            WHERE id > ?1 AND id <= ?2 AND verdict = 'counted' AND kind = 'impression' AND viewer IS NOT NULL ORDER BY id
-            """, .integer(after), .integer(last)
-        ) { row in
-            var event = LedgerEvent(at: row.integer(0), kind: .impression, cell: row.text(1), viewer: row.text(2))
-            event.readPlacement(from: row, 3)
-            return event
-        }
-    }
-
     /// A key of the columns that totals distinguish, as bytes: the hour and the columns in sequence.
     private struct GroupKey: Hashable {
         private var bytes: [UInt8] = []

@@ -91,21 +91,6 @@ extension LedgerReport {
 
     private typealias Kind = LedgerEvent.Kind
 
-    /// Adds the estimated numbers of different viewers.
-    mutating func countViewers(_ question: Query, _ session: some SQLSession) throws {
-        let grouping = question.groupings.first { $0 != .day } ?? .day
-        for index in rows.indices {
-            let (key, days) = ReportViewers.subject(rows[index], of: question)
-            var all = UniqueViewersSketch()
-            try session.run([
-                SQLCommand(
-                    "SELECT sketch FROM report_viewers WHERE grouping = ?1 AND key = ?2 AND day BETWEEN ?3 AND ?4",
-                    [.text(grouping.rawValue), .text(key), .integer(days.lowerBound), .integer(days.upperBound)])
-            ]) { if let sketch = UniqueViewersSketch($1.bytes(0)) { all.merge(sketch) } }
-            rows[index].viewers = all.estimate
-        }
-    }
-
     private static func column(_ grouping: Grouping, isHourly: Bool) -> String {
         switch grouping {
         case .day, .verdict, .reason, .choice: isHourly ? "time / 24" : "time"

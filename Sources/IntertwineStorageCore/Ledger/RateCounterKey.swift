@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineCrypto
 internal import IntertwineItems
 package import IntertwineLedger
 
@@ -20,9 +20,7 @@ package struct RateCounterKey: Hashable, Comparable, Sendable {
             withUnsafeTemporaryAllocation(byteCount: 1 + text.count, alignment: 1) { bytes in
                 bytes[0] = UInt8(truncatingIfNeeded: purpose.value)
                 UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: UnsafeRawBufferPointer(text))
-                var hash = SHA256()
-                hash.update(bufferPointer: UnsafeRawBufferPointer(bytes))
-                return hash.finalize().withUnsafeBytes { Self.halves($0) }
+                return SHA256.hash(data: UnsafeRawBufferPointer(bytes)).withUnsafeBytes { Self.halves($0) }
             }
         }
     }

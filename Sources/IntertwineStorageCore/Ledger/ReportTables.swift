@@ -3,10 +3,10 @@ internal import IntertwineLedger
 
 /// A table of reports that is made of the events after a marker.
 package enum ReportCheckpoint: String, Sendable {
-    case totals, viewers, trackers
+    case totals, trackers
 }
 
-/// The tables of totals and sketches, which are aggregated from the events after a marker.
+/// The tables of totals, which are aggregated from the events after a marker.
 ///
 /// The marker advances in the transaction that adds the events. Each event is therefore counted once, whichever process aggregates it,
 /// and clicks have no additional cost.
@@ -66,34 +66,7 @@ enum ReportTables {
         return ids
     }
 
-    // MARK: Sketches
-
-    static func merge<Session: SQLSession>(
-        _ sketches: ArraySlice<(key: ReportViewers.Subject, value: UniqueViewersSketch)>, _ session: Session
-    ) throws {
-        var merged = Array(sketches)
-        let subjects: [SQLValue] = [
-            .texts(merged.map(\.key.grouping)), .texts(merged.map(\.key.key.text)), .integers(merged.map(\.key.day)),
-        ]
-        try session.run([
-            SQLCommand(
-                """
-                SELECT number, sketch FROM \(Session.dialect.table("asked", ["grouping", "key", "day", "number"]))
-                JOIN report_viewers USING (grouping, key, day)
-                """, subjects + [.integers(merged.indices.map(Int64.init))])
-        ]) { _, row in
-            if let before = UniqueViewersSketch(row.bytes(1)) { merged[Int(row.integer(0))].value.merge(before) }
-        }
-        try session.run([
-            SQLCommand(
-                """
-                INSERT INTO report_viewers AS stored (grouping, key, day, sketch) \(Session.dialect.values(4))
-                ON CONFLICT (grouping, key, day) DO UPDATE SET sketch = excluded.sketch WHERE stored.sketch <> excluded.sketch
-                """, subjects + [.blobs(merged.map(\.value.bytes))])
-        ]) { _, _ in }
-    }
-
-    /// Removes a batch of hours and sketches before a time; false if there was nothing to remove.
+    /// Removes a batch of hours before a time; false if there was nothing to remove.
     static func removeSome(before moment: Int64, _ session: some SQLSession) throws -> Bool {
         var removed = 0
         for combination in ReportTotals.Dimensions.allCases where combination.isHourly {
@@ -102,11 +75,6 @@ enum ReportTables {
             removed += try session.write(
                 "DELETE FROM report_total WHERE combination = ?1 AND time <= ?2", .integer(combination.rawValue), .integer(first))
         }
-        removed += try session.write(
-            """
-            DELETE FROM report_viewers WHERE (grouping, key, day) IN (
-                SELECT grouping, key, day FROM report_viewers WHERE day < ?1 ORDER BY day LIMIT 200)
-            """, .integer(moment / 86_400_000))
         return removed > 0
     }
 }

@@ -9,11 +9,8 @@ extension SQLLedger {
         // Some groupings have totals that are written with each click.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
         if isOfTotals { try await gatherCounts() } else { try await flushCounts() }
-        if question.countsViewers { try await gatherViewers() }
-        return try await reading(for: .background) { session in
-            var report = try isOfTotals ? LedgerReport.ofTotals(question, session) : LedgerReport.ofRollups(question, session)
-            if question.countsViewers { try report.countViewers(question, session) }
-            return report
+        return try await reading(for: .background) {
+            try isOfTotals ? LedgerReport.ofTotals(question, $0) : LedgerReport.ofRollups(question, $0)
         }
     }
 
@@ -66,7 +63,6 @@ extension SQLLedger {
     package func removeEvents(before moment: Int64) async throws -> Int {
         // Events are added to the totals before they are removed.
         try await gatherCounts()
-        try await gatherViewers()
         try await removeReports(before: moment)
         return try await removeSettledEvents(before: moment)
     }

@@ -1,5 +1,5 @@
-import DequeModule
 internal import IntertwineItems
+import IntertwinePrimitives
 
 /// A read that is queued or runs on a thread.
 ///
@@ -40,8 +40,8 @@ struct ReadQueue {
     }
 
     private let limits: ReadLimits
-    private var requests: Deque<PendingRead> = []
-    private var background: Deque<PendingRead> = []
+    private var requests: FIFOQueue<PendingRead> = []
+    private var background: FIFOQueue<PendingRead> = []
     private var runningInBackground = 0
     private(set) var statistics = ReadStatistics()
 
@@ -103,8 +103,8 @@ struct ReadQueue {
     /// Removes and returns the reads whose deadline has passed.
     mutating func drainExpired(at now: ContinuousClock.Instant) -> [PendingRead] {
         var late: [PendingRead] = []
-        while let read = requests.first, now - read.arrival >= limits.queueTimeout { late.append(requests.removeFirst()) }
-        while let read = background.first, now - read.arrival >= limits.queueTimeout { late.append(background.removeFirst()) }
+        while let read = requests.first, now - read.arrival >= limits.queueTimeout { requests.popFirst().map { late.append($0) } }
+        while let read = background.first, now - read.arrival >= limits.queueTimeout { background.popFirst().map { late.append($0) } }
         for read in late { read.stage = .over }
         statistics.refused += late.count
         statistics.waiting = count

@@ -1,6 +1,6 @@
-import Crypto
-import CryptoExtras
 import Foundation
+import IntertwineCrypto
+import TestSupport
 
 /// A private key that signs JSON Web Tokens.
 struct TokenSigner {
@@ -23,31 +23,22 @@ struct TokenSigner {
         (self.algorithm, self.id) = (algorithm, id)
         var members = ["alg": algorithm.rawValue]
         members["kid"] = id
+        let key: PrivateKey?
         switch algorithm {
-        case .hs256:
-            let key = SymmetricKey(size: .bits256)
-            members.merge(["kty": "oct", "k": key.withUnsafeBytes { Self.text(Data($0)) }]) { $1 }
+        case .hs256: (members["kty"], key) = ("oct", nil)
+        case .rs256: (members["kty"], key) = ("RSA", try PrivateKey(.rsa))
+        case .es256: (members["kty"], members["crv"], key) = ("EC", "P-256", try PrivateKey(.p256))
+        case .edDSA: (members["kty"], members["crv"], key) = ("OKP", "Ed25519", try PrivateKey(.ed25519))
+        }
+        if let key {
+            for (name, bytes) in key.members { members[name] = Self.text(Data(bytes)) }
+            pem = key.pem
+            sign = { Data(try key.signature(of: Array($0))) }
+        } else {
+            let secret = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+            members["k"] = Self.text(secret)
             pem = ""
-            sign = { Data(HMAC<SHA256>.authenticationCode(for: $0, using: key)) }
-        case .rs256:
-            let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-            let parts = try key.publicKey.getKeyPrimitives()
-            members.merge(["kty": "RSA", "n": Self.text(parts.modulus), "e": Self.text(parts.publicExponent)]) { $1 }
-            pem = key.publicKey.pemRepresentation
-            sign = { try key.signature(for: $0, padding: .insecurePKCS1v1_5).rawRepresentation }
-        case .es256:
-            let key = P256.Signing.PrivateKey()
-            let point = key.publicKey.rawRepresentation
-            members.merge(["kty": "EC", "crv": "P-256", "x": Self.text(point.prefix(32)), "y": Self.text(point.suffix(32))]) { $1 }
-            pem = key.publicKey.pemRepresentation
-            sign = { try key.signature(for: $0).rawRepresentation }
-        case .edDSA:
-            let key = Curve25519.Signing.PrivateKey()
-            members.merge(["kty": "OKP", "crv": "Ed25519", "x": Self.text(key.publicKey.rawRepresentation)]) { $1 }
-            // The prefix of an Ed25519 key in the form of RFC 8410 section 4.
-            let der = Data([0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00]) + key.publicKey.rawRepresentation
-            pem = "-----BEGIN PUBLIC KEY-----\n\(der.base64EncodedString())\n-----END PUBLIC KEY-----\n"
-            sign = { try key.signature(for: $0) }
+            sign = { Self.code(for: $0, secret) }
         }
         jwk = String(decoding: try JSONSerialization.data(withJSONObject: members, options: .sortedKeys), as: UTF8.self)
     }
@@ -78,7 +69,7 @@ struct TokenSigner {
 
     /// Returns the HMAC of a text with any key, as an attacker computes it.
     static func code(for text: Data, _ key: Data) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: text, using: SymmetricKey(data: key)))
+        Data(HMACSHA256(key: Array(key)).code(of: text))
     }
 
     static func text(_ bytes: Data) -> String {

@@ -8,8 +8,8 @@ import Testing
 struct CursorTests {
     @Test("A mutated cursor fails with an invalid cursor error", arguments: 0..<4)
     func mutations(seed: Int) async throws {
-        let fixture = try Fixture(
-            users: 30, advertisements: 3, placement: MidpointPlacement(scope: seed % 2 == 0 ? .feed : .page(advertisements: 1)))
+        let placement: any AdPlacement = seed % 2 == 0 ? EveryPlacement(every: 3) : MidpointPlacement()
+        let fixture = try Fixture(users: 30, advertisements: 3, placement: placement)
         let assembler = fixture.assembler()
         let genuine = try #require(try await fixture.page(limit: 5).next.flatMap(Fixture.cursor))
         try assembler.validate(cursor: genuine)

@@ -7,50 +7,24 @@ import Testing
 
 @Suite("Skipping of dismissed items")
 struct HiddenRunTests {
-    /// The dismissed cells, and the number of withdrawals.
     private final class Dismissals: ViewerStateStore, CellSet {
-        private let state = Mutex<(cells: Set<String>, withdrawals: Int64)>(([], 0))
+        private let cells = Mutex<Set<String>>([])
 
-        func hide(_ cells: some Sequence<String>) { state.withLock { $0.cells.formUnion(cells) } }
+        func hide(_ cells: some Sequence<String>) { self.cells.withLock { $0.formUnion(cells) } }
 
-        func withdraw(_ cell: String) {
-            state.withLock {
-                $0.cells.remove(cell)
-                $0.withdrawals += 1
-            }
-        }
+        func withdraw(_ cell: String) { _ = cells.withLock { $0.remove(cell) } }
 
-        func contains(_ cell: String) -> Bool { state.withLock { $0.cells.contains(cell) } }
-        func removalGeneration() -> Int64? { state.withLock { $0.withdrawals } }
+        func contains(_ cell: String) -> Bool { cells.withLock { $0.contains(cell) } }
 
         func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(dismissed: self)) }
     }
 
-    /// The content of the store, and the number of items that were read.
-    private final class CountingSource: DataSource {
-        private let source = FlatDataSource()
-        private let read = Atomic(0)
-        var sections: [FeedSection] { source.sections }
-
-        var count: Int { read.exchange(0, ordering: .relaxed) }
-
-        func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
-            try source.visit(query, in: snapshot) { row in
-                read.add(1, ordering: .relaxed)
-                try body(row)
-            }
-        }
-    }
-
     private let fixture: Fixture
     private let assembler: FeedAssembler
-    private let source = CountingSource()
     private let dismissals = Dismissals()
 
     init() throws {
-        var fixture = try Fixture(users: 3_000)
-        fixture.source = source
-        self.fixture = fixture
+        fixture = try Fixture(users: 3_000)
         assembler = fixture.assembler()
     }
 
@@ -63,32 +37,6 @@ struct HiddenRunTests {
     }
 
     private func users(_ range: Range<Int>) -> [String] { range.map { "user:u\($0)" } }
-
-    @Test(
-        "A page skips dismissed runs already read, and reads a new run once"
-    )
-    func stepped() async throws {
-        dismissals.hide(users(0..<2_000))
-        #expect(try await page().ids == users(2_000..<2_003))
-        #expect(source.count >= 2_000)
-        #expect(try await page().ids == users(2_000..<2_003))
-        #expect(source.count < 64)
-        #expect(try await page(limit: 20).ids == users(2_000..<2_020))
-        #expect(source.count < 64)
-        // This walk begins with a page of visible items.
-        dismissals.hide(users(2_010..<2_900))
-        let first = try await page(limit: 8)
-        _ = source.count
-        for expected in [890..<4_000, 0..<640] {
-            #expect(try await page(first.next, limit: 8).ids == users(2_008..<2_010) + users(2_900..<2_906))
-            #expect(expected.contains(source.count))
-        }
-        dismissals.hide(users(2_000..<2_010))
-        #expect(try await page().ids == users(2_900..<2_903))
-        #expect(source.count >= 900)
-        #expect(try await page().ids == users(2_900..<2_903))
-        #expect(source.count < 64)
-    }
 
     @Test("A withdrawn dismissal, a new item and a new dismissal change the next page")
     func changed() async throws {

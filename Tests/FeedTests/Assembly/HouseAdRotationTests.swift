@@ -78,7 +78,7 @@ struct HouseAdRotationTests {
 
     @Test("A walk rotates advertisements from its start in both directions, across hours and deletions", arguments: 0..<20)
     func walks(seed: Int) async throws {
-        let fixture = try Fixture(users: 30, advertisements: 7, placement: MidpointPlacement(scope: .page(advertisements: seed % 3 + 1)))
+        let fixture = try Fixture(users: 30, advertisements: 7, placement: MidpointPlacement(advertisements: seed % 3 + 1))
         let viewer = "viewer \(seed)"
         var pages = [try await page(fixture, viewer: viewer)]
         while let next = pages.last?.next.flatMap(Fixture.cursor) {

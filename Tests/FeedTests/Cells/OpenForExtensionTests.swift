@@ -61,7 +61,7 @@ struct OpenForExtensionTests {
 
     @Test("Advertisements of several variants rotate in one order in both directions")
     func forms() async throws {
-        var fixture = try Fixture(users: 9, placement: MidpointPlacement(scope: .page(advertisements: 2)))
+        var fixture = try Fixture(users: 9, placement: MidpointPlacement(advertisements: 2))
         let plan = try CellCommands(kind: "ad", slots: [:], registry: .standard, offers: [])
         for variant in ["video", "audio"] {
             try fixture.factories.register(

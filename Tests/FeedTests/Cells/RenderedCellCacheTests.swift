@@ -97,7 +97,7 @@ struct RenderedCellCacheTests {
         var configuration = CellConfiguration()
         configuration.userCommands[.impression] = ["analytics"]
         let fixture = try Fixture(
-            users: 30, advertisements: 5, placement: MidpointPlacement(scope: .page(advertisements: 3)), configuration: configuration)
+            users: 30, advertisements: 5, placement: MidpointPlacement(advertisements: 3), configuration: configuration)
         fixture.store.put(Fixture.broken("b", at: 4_500))
         let pair = Pair(fixture)
         for round in 0..<4 {

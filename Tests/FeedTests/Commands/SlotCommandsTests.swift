@@ -14,10 +14,8 @@ struct SlotCommandsTests {
     func unknown() throws {
         let wrong = configuration { $0.userCommands[.selection] = ["analytics", "presnt"] }
         let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(wrong) }
-        #expect(
-            error?.description
-                == "unknown command 'presnt' in user selection; known are analytics, cancel-images, clickthrough, dismiss, present, restore, save, unsave"
-        )
+        let text = error?.description ?? ""
+        for part in ["'presnt'", "user selection", "analytics", "present"] { #expect(text.contains(part), "\(text)") }
     }
 
     @Test("A command that needs a viewer is refused by name if viewers are disabled", arguments: ["save", "dismiss"])

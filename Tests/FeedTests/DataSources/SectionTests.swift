@@ -66,7 +66,7 @@ struct SectionTests {
 
     @Test("A section can be sorted newest first, with correct pages in both directions", arguments: [1, 2, 5])
     func newest(limit: Int) async throws {
-        let fixture = try fixture(stars: 3, others: 2, advertisements: 1, placement: MidpointPlacement(scope: .feed), order: .newest)
+        let fixture = try fixture(stars: 3, others: 2, advertisements: 1, placement: FixedPlacement(at: [2], scope: .feed), order: .newest)
         let pages = try await fixture.walk(limit: limit)
         #expect(
             pages.flatMap(\.ids) == [
@@ -105,23 +105,12 @@ struct SectionTests {
         #expect(pages.map(\.adIDs) == [["ad:0"], ["ad:1", "ad:2"]])
     }
 
-    @Test("Feed-scoped advertisements appear once, in the section that contains the feed's midpoint", arguments: [1, 2, 3, 100])
-    func midpoint(limit: Int) async throws {
-        let fixture = try fixture(stars: 2, others: 6, advertisements: 2, placement: MidpointPlacement(scope: .feed))
-        let ids = try await fixture.walk(limit: limit).flatMap(\.ids)
-        #expect(
-            ids.filter { !$0.hasPrefix("section:") } == ["s0", "s1", "o0", "o1"].map { "user:\($0)" } + ["ad:0", "ad:1"]
-                + ["o2", "o3", "o4", "o5"].map { "user:\($0)" })
-        let edge = try self.fixture(stars: 2, others: 2, advertisements: 1, placement: MidpointPlacement(scope: .feed))
-        #expect(try await edge.page().ids == ["section:stars", "user:s0", "user:s1", "section:others", "ad:0", "user:o0", "user:o1"])
-    }
-
     @Test("A section's placement applies only to that section")
     func ownPlacement() async throws {
         var fixture = try fixture(stars: 2, others: 2, advertisements: 5)
         fixture.source = SectionedDataSource([
-            FeedSection("stars", stream: Self.stars, placement: MidpointPlacement(scope: .page(advertisements: 0))),
-            FeedSection("others", stream: Self.others, placement: MidpointPlacement(scope: .page(advertisements: 2))),
+            FeedSection("stars", stream: Self.stars, placement: MidpointPlacement(advertisements: 0)),
+            FeedSection("others", stream: Self.others, placement: MidpointPlacement(advertisements: 2)),
         ])
         #expect(try await fixture.page().ids == ["user:s0", "user:s1", "user:o0", "ad:0", "ad:1", "user:o1"])
     }
@@ -131,7 +120,7 @@ struct SectionTests {
         for (quiet, loud) in [(0, 1), (1, 0)] {
             for advertisements in [1, 2, 4] {
                 var fixture = try fixture(stars: 3, others: 3, advertisements: advertisements)
-                let none = MidpointPlacement(scope: .page(advertisements: 0))
+                let none = MidpointPlacement(advertisements: 0)
                 var sections = [FeedSection("stars", stream: Self.stars), FeedSection("others", stream: Self.others)]
                 sections[quiet].placement = none
                 // A third section with advertisements, for either choice of the section without them.
@@ -153,52 +142,10 @@ struct SectionTests {
         }
     }
 
-    @Test("A section without advertisements has no feed-scoped advertisements either", arguments: [1, 2, 100])
-    func quietSection(limit: Int) async throws {
-        var fixture = try fixture(stars: 3, others: 3, advertisements: 2, placement: MidpointPlacement(scope: .feed))
-        let quiet = MidpointPlacement(scope: .page(advertisements: 0))
-        fixture.source = SectionedDataSource([
-            FeedSection("stars", stream: Self.stars), FeedSection("others", stream: Self.others, placement: quiet),
-        ])
-        let first = try await fixture.page(limit: 1)
-        // After deletion of the middle item and the next item, the following section has no advertisements.
-        fixture.store.delete(kind: "user", id: "s1")
-        fixture.store.delete(kind: "user", id: "s2")
-        let rest = try await fixture.walk(from: first.next.flatMap(Fixture.cursor), limit: limit).flatMap(\.ids)
-        #expect(rest == ["user:o0", "user:o1", "user:o2"])
-        fixture.store.delete(kind: "user", id: "s0")
-        #expect(try await fixture.walk(limit: limit).flatMap(\.ids) == ["user:o0", "user:o1", "user:o2"])
-    }
-
-    @Test("The midpoint of the feed counts only items that the layout shows")
-    func midpointOfShown() async throws {
-        var fixture = try fixture(stars: 4, others: 6, advertisements: 1, placement: MidpointPlacement(scope: .feed))
-        let cell = CellDeclaration(
-            "C", size: SizeRule(CellSize(width: 1, height: 1)), conditions: [FieldCondition("type", .anyOf(["x"]))],
-            bindings: [BindingDeclaration("part", .text, "title")])
-        let kind = try DeclaredKind(
-            KindDeclaration(
-                name: "thing", variants: ["x", "y"], fields: [FieldDeclaration("title", .text, isRequired: true)],
-                cells: [.collection: [cell]]))
-        try fixture.factories.register(kind)
-        for number in 0..<1_200 {
-            let body = Array(#"{"title":"t"}"#.utf8)
-            fixture.store.put(
-                FeedItem(kind: "thing", id: "\(number)", variant: "xy".map(String.init)[number / 600], position: Int64(number), body: body),
-                in: StreamID(rawValue: 9))
-        }
-        let collection = try await fixture.walk(limit: 100).flatMap(\.entries).map(\.cell.id)
-        let table = try await fixture.assembler().page(FeedRequest(limit: 100, now: Fixture.now, layout: .table)).ids
-        // One layout shows 610 items, and the other shows 10.
-        #expect(collection.filter { !$0.hasPrefix("section:") }.firstIndex(of: "ad:0") == 305)
-        #expect(table.filter { !$0.hasPrefix("section:") }.firstIndex(of: "ad:0") == 5)
-    }
-
     @Test(
         "An empty feed shows only advertisements if configured, and otherwise no cells",
         arguments: [
-            (MidpointPlacement(), ["ad:0"]), (MidpointPlacement(scope: .page(advertisements: 0)), []),
-            (MidpointPlacement(scope: .feed), ["ad:0", "ad:1"]),
+            (MidpointPlacement(), ["ad:0"]), (MidpointPlacement(advertisements: 0), []),
         ])
     func empty(placement: MidpointPlacement, advertisements: [String]) async throws {
         var fixture = try fixture(stars: 0, others: 0, advertisements: 2, placement: placement)
@@ -215,7 +162,7 @@ struct SectionTests {
     @Test("An empty feed uses the placement of the first section that permits advertisements")
     func emptyOwnPlacement() async throws {
         var fixture = try fixture(stars: 0, others: 0, advertisements: 5)
-        let (none, two) = (MidpointPlacement(scope: .page(advertisements: 0)), MidpointPlacement(scope: .page(advertisements: 2)))
+        let (none, two) = (MidpointPlacement(advertisements: 0), MidpointPlacement(advertisements: 2))
         let stars = FeedSection("stars", stream: Self.stars, placement: none)
         fixture.source = SectionedDataSource([stars, FeedSection("others", stream: Self.others, placement: two)], showsAdsAlone: true)
         #expect(try await fixture.page().ids == ["ad:0", "ad:1"])
@@ -273,10 +220,10 @@ struct SectionTests {
                 for item in items.prefix(query.limit) { try item.withRow(body) }
             }
         }
-        var fixture = try Fixture(advertisements: 1, placement: MidpointPlacement(scope: .feed))
+        var fixture = try Fixture(advertisements: 1, placement: FixedPlacement(at: [2], scope: .feed))
         fixture.source = Numbers()
         let pages = try await fixture.walk(limit: limit)
-        #expect(pages.flatMap(\.ids) == ["user:1-0", "user:2-0", "user:2-1", "ad:0", "user:3-0", "user:3-1", "user:3-2"])
+        #expect(pages.flatMap(\.ids) == ["user:1-0", "user:2-0", "user:2-1", "user:3-0", "user:3-1", "ad:0", "user:3-2"])
         #expect(pages.allSatisfy { $0.sections == nil })
         var backward = [try #require(pages.last)]
         while let previous = backward.last?.previous {

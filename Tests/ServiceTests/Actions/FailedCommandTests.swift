@@ -4,7 +4,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Failed commands", .timeLimit(.minutes(1)))
+@Suite("Failed commands", .timeLimit(.untilStuck))
 struct FailedCommandTests {
     private struct BrokenCommand: Command {
         struct Failure: Error {}

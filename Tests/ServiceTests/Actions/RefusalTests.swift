@@ -4,7 +4,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Refusals of commands and routes", .timeLimit(.minutes(1)))
+@Suite("Refusals of commands and routes", .timeLimit(.untilStuck))
 struct RefusalTests {
     /// Refuses each action with the reason in `refusal`.
     private struct RefusingCommand: Command {

@@ -11,7 +11,7 @@ import Testing
 
 /// The code in the articles of `IntertwineService.docc` and the tutorial is in this folder or in that of the program `ExtensionProbe`, and is
 /// compiled and run here.
-@Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
+@Suite("Articles for programs that embed the service", .timeLimit(.untilStuck))
 struct ArticleTests {
     @Test(
         "The code in each article equals the compiled code",
@@ -20,7 +20,7 @@ struct ArticleTests {
             ("CommandOfYourOwn", "ExtensionProbe/CommandArticle"), ("DataSourceOfYourOwn", "ExtensionProbe/DataSourceArticle"),
             ("RoutesOfYourOwn", "RoutesArticle"), ("KindOfYourOwn", "ExtensionProbe/KindArticle"), ("CommandInput", "InputArticle"),
             ("PlacementOfYourOwn", "ExtensionProbe/PlacementArticle"), ("MiddlewareOfYourOwn", "ExtensionProbe/MiddlewareArticle"),
-            ("StoreOfYourOwn", "ExtensionProbe/StoreArticle"), ("TestingYourFeed", "TestingArticle"),
+            ("TestingYourFeed", "TestingArticle"),
             ("ServiceGroups", "ServiceGroupArticle"), ("embed", "TutorialProgram"),
         ])
     func shown(article: String, file: String) throws {
@@ -133,24 +133,6 @@ struct ArticleTests {
             #expect(bytes.withLock { $0.count } == 1 && bytes.withLock { $0.values.first ?? 0 } > 0)
             isOn.withLock { $0 = true }
             #expect(try await service.client.post("/cells/user:0/selection", fields: viewer).status == 503)
-        }
-    }
-
-    @Test("The store of the article serves changed items, and its ledger has the events")
-    func store() async throws {
-        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let store = MemoryStore()
-        store.replace([try FeedItem(Card(text: "First", size: .small), id: "1", position: 1)])
-        let ledger = CountingLedger(try SQLiteLedger(path: "\(folder)/ledger.sqlite"))
-        try await TestService.run(.socket, extensions: extensions(store: store, ledger: ledger)) { service in
-            #expect(try await service.client.get("/feed").text.contains("First"))
-            store.replace([try FeedItem(Card(text: "Second", size: .small), id: "2", position: 2)])
-            #expect(try await service.client.get("/feed").text.contains("Second"))
-            #expect(try await service.client.post("/cells/card:2/bookmark", fields: ["X-Viewer-ID": "v"]).status == 200)
-            #expect(ledger.count == 1)
-            #expect(try await service.client.get("/saved", fields: ["X-Viewer-ID": "v"]).text.contains("card:2"))
         }
     }
 

@@ -3,6 +3,7 @@ import IntertwineAds
 import IntertwineDeclarations
 import IntertwineItems
 import IntertwineTesting
+import TestSupport
 import Testing
 
 @testable import IntertwineService
@@ -187,7 +188,7 @@ struct CampaignServiceTests {
         var advertisements: [Advertisement]
     }
 
-    @Test("A store accepts at most 10,000 campaigns; an existing campaign can still be replaced")
+    @Test("A store accepts at most 10,000 campaigns; an existing campaign can still be replaced", .onlyInFull)
     func limit() async throws {
         let campaigns = (1...10_000).map { Self.campaign("c\($0)", 1) }.joined(separator: "\n")
         try await TestService.run(items: Self.items(campaigns)) { service in

@@ -41,7 +41,7 @@ struct ClientReaderTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
         try "".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let configuration = try ServiceConfiguration(try await SettingSources(flags: settings, environment: [:], file: file))
+        let configuration = try ServiceConfiguration(try SettingSources(flags: settings, environment: [:], file: file))
         let key = try SigningKey(Array(repeating: 7, count: 32))
         return ClientReader(
             settings: configuration.events,
@@ -211,26 +211,10 @@ struct ClientReaderTests {
         let reader = try await reader(["viewers.header": ""])
         #expect(try await reader.viewer(of: request([("X-Viewer-ID", "ann")]), from: "192.0.2.1") == nil)
     }
-
-    @Test("A share belongs to the viewer, otherwise to the IPv4 address or IPv6 network")
-    func parties() async throws {
-        let reader = try await reader()
-        let (one, other) = ("203.0.113.1", "203.0.113.2")
-        let named = try request([("X-Viewer-ID", "v")])
-        #expect(reader.party(of: named, from: "127.0.0.1") == reader.party(of: named, from: "127.0.0.2"))
-        #expect(try reader.party(of: named, from: "127.0.0.1") != reader.party(of: request([("X-Viewer-ID", "w")]), from: "127.0.0.1"))
-        // The name is not accepted from other peers.
-        #expect(try reader.party(of: named, from: one) == reader.party(of: request(), from: one))
-        #expect(try reader.party(of: request(), from: one) != reader.party(of: request(), from: other))
-        let networks = try ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"].map { try reader.party(of: request(), from: $0) }
-        #expect(networks[0] == networks[1] && networks[0] != networks[2])
-    }
 }
 
 extension ClientReader {
     fileprivate func viewer(of request: HTTPRequest, from peer: String) async throws(Problem) -> String? {
         try await identity(of: request, from: peer, now: 0).viewer
     }
-
-    fileprivate func party(of request: HTTPRequest, from peer: String) -> String { party(of: request, from: peer, now: 0) }
 }

@@ -1,8 +1,9 @@
 import IntertwineService
 import IntertwineTesting
+import TestSupport
 import Testing
 
-@Suite("Names of viewers from senders that are no trusted proxies", .timeLimit(.minutes(1)))
+@Suite("Names of viewers from senders that are no trusted proxies", .timeLimit(.untilStuck))
 struct UntrustedViewerTests {
     @Test("Each route that acts for a viewer refuses the name", arguments: TestService.Transport.allCases)
     func refusal(way: TestService.Transport) async throws {

@@ -40,7 +40,7 @@ struct ReloadTests {
             "store.database": "\(folder)/feed.sqlite", "sources.file": "\(folder)/sources.yaml", "kinds.file": "\(folder)/kinds.yaml",
         ]
         return try ServiceConfiguration(
-            try await SettingSources(flags: flags.merging(more) { $1 }, environment: [:], file: "\(folder)/empty.yaml"))
+            try SettingSources(flags: flags.merging(more) { $1 }, environment: [:], file: "\(folder)/empty.yaml"))
     }
 
     @Test("A reload logs each changed file that requires a restart")
@@ -80,7 +80,7 @@ struct ReloadTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
         let configuration = try ServiceConfiguration(
-            try await SettingSources(
+            try SettingSources(
                 flags: ["store.database": "\(folder)/feed.sqlite"], environment: [:], file: "\(folder)/empty.yaml"))
         let lines = Lines()
         let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }

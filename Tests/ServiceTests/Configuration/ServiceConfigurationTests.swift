@@ -12,9 +12,9 @@ struct ServiceConfigurationTests {
         flags: [String: String] = [:], environment: [String: String] = [:], file: String? = nil
     ) async throws -> ServiceConfiguration {
         guard let file else {
-            return try ServiceConfiguration(try await SettingSources(flags: flags, environment: environment, file: try temporary("")))
+            return try ServiceConfiguration(try SettingSources(flags: flags, environment: environment, file: try temporary("")))
         }
-        return try ServiceConfiguration(try await SettingSources(flags: flags, environment: environment, file: try temporary(file)))
+        return try ServiceConfiguration(try SettingSources(flags: flags, environment: environment, file: try temporary(file)))
     }
 
     private func temporary(_ text: String) throws -> String {
@@ -146,7 +146,7 @@ struct ServiceConfigurationTests {
     @Test("A PostgreSQL URL is accepted as a secret; a malformed URL is refused without it")
     func postgres() async throws {
         for url in ["postgresql://me:open-sesame@db1:1,db2/x?target_session_attrs=read-write", "postgres://db/x?password=open@sesame"] {
-            let configuration = try ServiceConfiguration(try await SettingSources(flags: ["store.database": url], environment: [:]))
+            let configuration = try ServiceConfiguration(try SettingSources(flags: ["store.database": url], environment: [:]))
             let setting = try #require(configuration.settings.first { $0.key == "store.database" })
             #expect(configuration.store.database == url && setting.shown == "(secret)")
         }
@@ -238,16 +238,16 @@ struct ServiceConfigurationTests {
 
     @Test("A device is accepted as a configuration file; a folder or /dev/zero is refused")
     func devices() async throws {
-        #expect(try ServiceConfiguration(try await SettingSources(environment: [:], file: "/dev/null")).server.port == 8080)
-        #expect(try ServiceConfiguration(try await SettingSources(environment: ["INTERTWINE_CONFIG": "/dev/null"])).server.port == 8080)
+        #expect(try ServiceConfiguration(try SettingSources(environment: [:], file: "/dev/null")).server.port == 8080)
+        #expect(try ServiceConfiguration(try SettingSources(environment: ["INTERTWINE_CONFIG": "/dev/null"])).server.port == 8080)
         for path in ["/dev/zero", "/tmp"] {
-            await #expect(throws: ConfigurationError.self) { try await SettingSources(environment: [:], file: path) }
+            #expect(throws: ConfigurationError.self) { try SettingSources(environment: [:], file: path) }
         }
     }
 
     @Test("An empty INTERTWINE_CONFIG means no configuration file")
     func emptyVariable() async throws {
-        let configuration = try ServiceConfiguration(try await SettingSources(environment: ["INTERTWINE_CONFIG": ""]))
+        let configuration = try ServiceConfiguration(try SettingSources(environment: ["INTERTWINE_CONFIG": ""]))
         #expect(configuration.server.host == "127.0.0.1")
     }
 
@@ -339,7 +339,7 @@ struct ServiceConfigurationTests {
             sources: {file: \(list)}
             actions: {user: {selection: [fly]}, ad: {dismissal: [swim]}}
             """
-        let sources = try await SettingSources(environment: ["INTERTWINE_CAT": "1"], file: try temporary(text))
+        let sources = try SettingSources(environment: ["INTERTWINE_CAT": "1"], file: try temporary(text))
         let error = #expect(throws: ConfigurationError.self) { _ = try ServiceConfiguration.checked(sources) }
         let reasons = error?.reasons ?? []
         for words in [
@@ -419,7 +419,7 @@ struct ServiceConfigurationTests {
 
     @Test("A missing named file is an error")
     func missingFile() async {
-        await #expect(throws: ConfigurationError.self) { try await SettingSources(environment: [:], file: "/nonexistent/intertwine.yaml") }
+        #expect(throws: ConfigurationError.self) { try SettingSources(environment: [:], file: "/nonexistent/intertwine.yaml") }
     }
 
     @Test("A secret setting is not shown")
@@ -433,7 +433,7 @@ struct ServiceConfigurationTests {
     func shippedFile() async throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Config/intertwine.yaml")
             .path
-        let shipped = try ServiceConfiguration(try await SettingSources(environment: [:], file: path))
+        let shipped = try ServiceConfiguration(try SettingSources(environment: [:], file: path))
         let defaults = try await read()
         #expect(shipped.settings.map(\.key) == defaults.settings.map(\.key))
         for (here, there) in zip(shipped.settings, defaults.settings) {

@@ -113,7 +113,7 @@ private struct Answer: Decodable {
     let undo: Undo
 }
 
-@Suite("Asynchronous data sources", .timeLimit(.minutes(2)))
+@Suite("Asynchronous data sources", .timeLimit(.untilStuck))
 struct AsyncDataSourceTests {
     private let viewer = ["X-Viewer-ID": "ann"]
 

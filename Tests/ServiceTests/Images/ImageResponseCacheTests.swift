@@ -1,13 +1,14 @@
 import Foundation
 import IntertwineImages
 import IntertwineLedger
+import IntertwineStorage
 import Logging
 import TestSupport
 import Testing
 
 @testable import IntertwineService
 
-@Suite("Cached image responses", .timeLimit(.minutes(1)))
+@Suite("Cached image responses", .timeLimit(.untilStuck))
 struct ImageResponseCacheTests {
     private struct Kept {
         weak var image: CachedImage?
@@ -16,7 +17,8 @@ struct ImageResponseCacheTests {
 
     @Test("The response cache retains no image that the memory cache evicted")
     func cap() async throws {
-        let image = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Config/sample/images/ad-0.png").standardized
+        let image = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Sources/IntertwineSample/files/images/ad-0.png")
+            .standardized
         let bytes = [UInt8](try Data(contentsOf: image))
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: bytes) }
         defer { origin.stop() }
@@ -26,7 +28,7 @@ struct ImageResponseCacheTests {
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
         let memory = 8 * (bytes.count + 2_048)
         let configuration = try ServiceConfiguration(
-            try await SettingSources(
+            try SettingSources(
                 flags: [
                     "store.database": "\(folder)/feed.sqlite", "images.memory-cache": "\(memory)",
                     "images.allowed-networks": "127.0.0.1/32",

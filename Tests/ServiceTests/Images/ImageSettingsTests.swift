@@ -12,7 +12,7 @@ struct ImageSettingsTests {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
         try "".write(toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return try ServiceConfiguration(try await SettingSources(flags: flags, environment: [:], file: path)).images
+        return try ServiceConfiguration(try SettingSources(flags: flags, environment: [:], file: path)).images
     }
 
     @Test("Timeouts, redirects, stale periods and host rules are passed to the proxy")

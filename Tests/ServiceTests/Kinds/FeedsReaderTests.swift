@@ -47,10 +47,6 @@ struct FeedsReaderTests {
         #expect(main.map(\.order) == [soon, .newest])
         #expect(main.map(\.placement?.supply) == [.rotating(perPage: 2), nil])
         #expect(sources.keys.sorted() == ["agenda", "main"])
-        var settings = FeedSettings()
-        settings.adScope = .feed
-        let once = feeds.sources(streams: ["events": StreamID(rawValue: 2), "main": .content], settings: settings)
-        #expect((once["main"] as? SectionedDataSource)?.sections[0].placement == nil)
     }
 
     @Test("Ad settings of a feed apply to sections without ad settings, not to other feeds")
@@ -61,14 +57,6 @@ struct FeedsReaderTests {
         let own = settings.with(feeds.ads["agenda"])
         #expect(own.adPlacement == .at([2]) && own.adScope == .feed && own.adsPerPage == 3)
         #expect(settings.with(feeds.ads["main"]).placement.supply == settings.placement.supply)
-        let main = try Self.feeds(
-            Self.text.replacing("main: [events, main]", with: "main: {sections: [events, main], scope: feed}").replacing(
-                "title: People", with: "title: People\n    scope: page"))
-        let sources = main.sources(streams: ["events": StreamID(rawValue: 2), "main": .content], settings: settings)
-        let supplies = (sources["main"] as? SectionedDataSource)?.sections.map(\.placement?.supply)
-        // The number has no effect with all ads at one midpoint of the feed.
-        #expect(supplies == [nil, .rotating(perPage: 1)])
-        #expect(settings.with(main.ads["main"]).placement.supply == .onceAtMidpoint)
     }
 
     @Test("Without declared sections, only the main feed exists, as a flat source")

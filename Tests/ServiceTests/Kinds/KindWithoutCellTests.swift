@@ -5,7 +5,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Kinds without cells", .timeLimit(.minutes(1)))
+@Suite("Kinds without cells", .timeLimit(.untilStuck))
 struct KindWithoutCellTests {
     private struct NoteKind: ItemKind {
         let name = "note"

@@ -168,7 +168,6 @@ struct KindsFileTests {
             Fault("{text: title}", "{image: image, size: 101%x3}", 21, "1% to 100%"),
             Fault("{text: title}", "{image: image, size: cell, fit: fil}", 21, "allowed: fill, fit"),
             Fault("{text: title}", "{image: image, size: cell, fit: fit, focus: centre}", 21, "no focus"),
-            Fault("{text: title}", "{image: image, size: cell, initials: image}", 21, "text is expected"),
             Fault("{text: title}", "{image: image, size: cell, focus: face}", 21, "two number fields"),
             Fault("{text: title}", "{image: image, size: cell, focus: [title, title]}", 21, "number is expected"),
             Fault("https://example.com/{{id}}", "{{signup}}", 22, "must begin with http"),

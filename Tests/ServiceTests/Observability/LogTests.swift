@@ -21,7 +21,7 @@ struct LogTests {
         }
         let empty = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
         try "".write(toFile: empty, atomically: true, encoding: .utf8)
-        let settings = try ServiceConfiguration(try await SettingSources(flags: flags, environment: [:], file: empty)).log
+        let settings = try ServiceConfiguration(try SettingSources(flags: flags, environment: [:], file: empty)).log
         let telemetry = Telemetry(settings, sink: LogSink(descriptor: descriptor))
         body(telemetry.logger, telemetry.control)
         telemetry.sink.flush()

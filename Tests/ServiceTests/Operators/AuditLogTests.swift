@@ -76,7 +76,7 @@ struct AuditLogTests {
         #expect(throws: ConfigurationError.self) { try AuditLog(path: "/nowhere/at/all") }
     }
 
-    @Test("An operation does not begin if the device or disk is full")
+    @Test("An operation does not begin if the device or disk is full", .mounts)
     func full() async throws {
         try await Self.withLog { folder, path in
             symlink("/dev/full", path)
@@ -88,7 +88,7 @@ struct AuditLogTests {
             #expect(try Self.lines(path).map(\.outcome) == ["done"])
         }
         try await Self.withLog { folder, path in
-            guard let disk = try Mount.small(folder, kibibytes: 512) else { return }
+            let disk = try Mount.small(folder, kibibytes: 512)
             defer { disk.remove() }
             let log = try AuditLog(path: path)
             let deed = try await log.begin(Self.entry("/first"))

@@ -25,7 +25,7 @@ struct LedgerRetentionTests {
             LedgerReport(rows: [])
         }
 
-        func gatherTotals(withViewers: Bool) async throws {}
+        func gatherTotals() async throws {}
 
         func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] { [] }
 

@@ -74,7 +74,7 @@ struct OperatorAccessTests {
     func configuration(host: String, token: String, isAllowed: Bool) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
         try "".write(toFile: file, atomically: true, encoding: .utf8)
-        let sources = try await SettingSources(flags: ["admin.host": host, "admin.token": token], environment: [:], file: file)
+        let sources = try SettingSources(flags: ["admin.host": host, "admin.token": token], environment: [:], file: file)
         var refusal = ""
         do { _ = try ServiceConfiguration(sources) } catch { refusal = "\(error)" }
         #expect(refusal.isEmpty == isAllowed)

@@ -6,7 +6,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Routes of an embedding program", .timeLimit(.minutes(1)))
+@Suite("Routes of an embedding program", .timeLimit(.untilStuck))
 struct ServiceRouteTests {
     private static func route(_ pattern: String, _ method: HTTPRequest.Method = .get) -> ServiceRoute {
         ServiceRoute(method, pattern) { _, context in ServerResponse(body: context.route) }

@@ -1,10 +1,11 @@
 import Foundation
 import IntertwineStorage
+import TestSupport
 import Testing
 
 @testable import IntertwineSync
 
-@Suite("State of sources", .timeLimit(.minutes(1)))
+@Suite("State of sources", .timeLimit(.untilStuck))
 struct SourceRegistryTests {
     @Test("A sync request ends the current or next cooldown once")
     func wishes() async {

@@ -2,9 +2,10 @@ import Foundation
 import IntertwineItems
 import IntertwineService
 import IntertwineTesting
+import TestSupport
 import Testing
 
-@Suite("Service inside a test process", .timeLimit(.minutes(1)))
+@Suite("Service inside a test process", .timeLimit(.untilStuck))
 struct TestServiceTests {
     @Test("Equal requests have equal results in memory and on a socket", arguments: TestService.Transport.allCases)
     func ways(way: TestService.Transport) async throws {

@@ -1,6 +1,7 @@
 import IntertwineLedger
 import IntertwineStorage
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Reports, export and retention, in every ledger")
@@ -148,7 +149,7 @@ struct LedgerArchiveTests {
     }
 
     @Test(
-        "Continuous clicks block neither retention nor export nor reports", .timeLimit(.minutes(1)), arguments: LedgerKind.allCases)
+        "Continuous clicks block neither retention nor export nor reports", .timeLimit(.untilStuck), arguments: LedgerKind.allCases)
     func turns(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let ledger = bench.ledger

@@ -74,8 +74,8 @@ struct ReportContractTests {
         for number in 0..<3 as Range<Int64> {
             try await bench.commit(
                 at: 30 * LedgerBench.day + number * LedgerBench.hour, showing: ImpressionContext(campaign: "a", feed: "main"))
-            async let first: Void = ledger.gatherTotals(withViewers: true)
-            async let second: Void = other.gatherTotals(withViewers: true)
+            async let first: Void = ledger.gatherTotals()
+            async let second: Void = other.gatherTotals()
             _ = try await (first, second)
         }
         #expect(try await bench.counts(.campaign) == ["a 3"])
@@ -97,46 +97,12 @@ struct ReportContractTests {
             try await bench.commit(at: 30 * LedgerBench.day, showing: ImpressionContext(campaign: "a", feed: "main"), to: ledger)
             switch index % 4 {
             case 0: #expect(try await bench.counts(.campaign) == ["a \(index + 1)"])
-            case 1: try await two.gatherTotals(withViewers: false)
-            case 2: try await one.gatherTotals(withViewers: false)
+            case 1: try await two.gatherTotals()
+            case 2: try await one.gatherTotals()
             default: #expect(try await bench.counts(.hour) == ["1970-01-31T00:00:00Z \(index + 1)"])
             }
         }
         #expect(try await bench.counts(.campaign) == ["a 12"])
-    }
-
-    @Test("Unique viewers over days are estimated within three standard errors", arguments: LedgerKind.allCases)
-    func viewers(kind: LedgerKind) async throws {
-        let bench = try LedgerBench(kind, hasClock: false)
-        let ledger = bench.ledger
-        for day in 40...41 as ClosedRange<Int64> {
-            let entries = (0..<6_000).map { number in
-                var event = LedgerEvent(
-                    at: day * LedgerBench.day, kind: .impression, cell: "ad:\(number % 2)",
-                    viewer: "viewer-\(number + Int(day - 40) * 3_000)",
-                    showing: ImpressionContext(campaign: "a", feed: "main"))
-                event.creative = CreativeInfo(form: "image")
-                return event
-            }
-            for start in stride(from: 0, to: entries.count, by: 500) {
-                _ = try await ledger.commit(LedgerEntry(events: Array(entries[start..<start + 500])))
-            }
-            try await ledger.gatherTotals(withViewers: true)
-        }
-        func viewers(_ by: LedgerReport.Grouping, _ and: LedgerReport.Grouping? = nil) async throws -> [Int] {
-            let question = LedgerReport.Query(days: 40...41, by: by, and: and, countsViewers: true)
-            #expect(question.error == nil)
-            return try await ledger.report(question).rows.compactMap(\.viewers)
-        }
-        for (found, expected) in try await [
-            (viewers(.day), [6_000, 6_000]), (viewers(.hour), [6_000, 6_000]), (viewers(.ad), [4_500, 4_500]),
-            (viewers(.campaign), [9_000]), (viewers(.creative), [9_000]), (viewers(.campaign, .day), [6_000, 6_000]),
-        ] {
-            #expect(found.count == expected.count)
-            for (found, expected) in zip(found, expected) {
-                #expect(abs(Double(found) / Double(expected) - 1) < 3 * UniqueViewersSketch.error, "\(found) of \(expected)")
-            }
-        }
     }
 }
 

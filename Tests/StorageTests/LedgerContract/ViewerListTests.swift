@@ -172,37 +172,6 @@ struct ViewerListTests {
         #expect(try await bench.cells().isEmpty && bench.rows() == "0|0")
     }
 
-    @Test("The removal generation changes with each restored cell, and with nothing else", arguments: LedgerKind.allCases)
-    func withdrawals(kind: LedgerKind) async throws {
-        let bench = try LedgerBench(kind)
-        func count(_ viewer: String = "v") throws -> Int64? {
-            try bench.ledger.withCells(on: [.dismissed, .saved], of: viewer) {
-                #expect(try $0[0]?.contains("kept") == true)
-                return try $0[0]?.removalGeneration()
-            }
-        }
-        var last: Int64?
-        func expect(_ isCounted: Bool, _ what: Comment, _ changes: ListMutation...) async throws {
-            _ = try await bench.ledger.commit(LedgerEntry(changes: changes))
-            let now = try count()
-            #expect((now != last) == isCounted && now != nil, what)
-            last = now
-        }
-        func add(_ cell: String, _ performance: String, of viewer: String = "v", to list: ViewerList = .dismissed) -> ListMutation {
-            .add(list: list, viewer: viewer, cell: cell, performance: performance, at: 0)
-        }
-        try await expect(true, "the first", add("kept", "1.0"))
-        try await expect(false, "more is dismissed", add("a", "2.0"), add("b", "3.0"), add("kept", "4.0", of: "w"))
-        try await expect(false, "another list", add("a", "5.0", to: .saved))
-        try await expect(false, "taken off it", .revert(list: .saved, viewer: "v", cell: "a", performance: "5.0"))
-        try await expect(true, "taken back", .revert(list: .dismissed, viewer: "v", cell: "a", performance: "2.0"))
-        try await expect(true, "removed", .remove(list: .dismissed, viewer: "v", cell: "b", performance: "6.0", at: 0))
-        let before = try count("w")
-        _ = try await bench.ledger.erase(viewer: "w", owners: [])
-        try await bench.change(add("kept", "7.0", of: "w"))
-        #expect(try count("w") != before)
-    }
-
     @Test("Membership of single cells is found, and ids with different bytes differ", arguments: LedgerKind.allCases)
     func single(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)

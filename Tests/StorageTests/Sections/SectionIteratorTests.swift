@@ -76,9 +76,8 @@ struct SectionIteratorTests {
             for place in [nil, place] {
                 let statements = try await store.statements {
                     _ = try $0.items(RowQuery(.sorted(lane, by: field), direction, of: place, limit: 20))
-                    _ = try $0.sortPosition(at: 3, in: lane, by: field)
                 }
-                #expect(statements.count == (place == nil ? 2 : 3))
+                #expect(statements.count == (place == nil ? 1 : 2))
                 for sql in statements {
                     let plan = try scratch.sqlite("items.sqlite", "EXPLAIN QUERY PLAN " + sql)
                     #expect(plan.contains("INDEX section_order_") && !plan.contains("TEMP"), "\(plan)")
@@ -144,20 +143,15 @@ struct SectionIteratorTests {
         let field = try #require(SortField("price", .number))
         let ids = try await store.read { try $0.items(RowQuery(.sorted(.content, by: field), limit: 9)).map(\.id) }
         #expect(ids == ["y", "z", "x"])
-        #expect(try await store.read { try $0.sortPosition(at: 1, in: .content, by: field)?.key } == .number(2))
     }
 
-    @Test("A section is counted, and the position of an index is found", arguments: StoreKind.allCases)
+    @Test("A section is counted", arguments: StoreKind.allCases)
     func counts(kind: StoreKind) async throws {
         let scratch = try Scratch()
         let store = try scratch.store(kind)
         for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
         _ = try await store.put(advertisement("1"))
-        let (count, places) = try await store.read { snapshot in
-            (try snapshot.count(in: .content), try (-1...3).map { try snapshot.sortPosition(at: $0, in: .content, by: nil) })
-        }
-        #expect(count == 3)
-        #expect(places.map { $0?.position } == [nil, 1 << 20, 2 << 20, 3 << 20, nil])
+        #expect(try await store.read { try $0.count(in: .content) } == 3)
     }
 }
 

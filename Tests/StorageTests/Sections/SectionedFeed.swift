@@ -62,7 +62,7 @@ final class SectionedFeed {
                             order: SectionSort(by: Self.orders[section.3].order.field, isDescending: section.4))
                     }
                 }, showsAdsAlone: true),
-            kinds: Self.kinds, placement: MidpointPlacement(scope: .page(advertisements: perPage)))
+            kinds: Self.kinds, placement: MidpointPlacement(advertisements: perPage))
     }
 
     func page(_ cursor: String?, limit: Int) async throws -> FeedPage {

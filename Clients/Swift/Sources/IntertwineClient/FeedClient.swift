@@ -165,7 +165,9 @@ public struct FeedClient: Sendable {
         return value
     }
 
-    /// Sends the request of an action or a list. Returns every response below status 400 and throws refusals.
+    /// Sends the request of an action or a list. Returns successful responses and throws refusals.
+    ///
+    /// The server redirects none of these requests. A redirect is an intermediary's, for example to its login page, and refuses the request.
     ///
     /// - Parameter key: The idempotency key of the gesture: the server performs requests with an equal key once.
     func submit(_ method: String, _ href: String, body: JSONValue?, key: String?) async throws -> (
@@ -180,7 +182,7 @@ public struct FeedClient: Sendable {
         if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
         let isSafe = ["GET", "HEAD", "PUT", "DELETE"].contains(method.uppercased())
         let (response, value) = try await exchange(request, isRepeatable: isSafe || key != nil)
-        guard response.status < 400 else { throw FeedClientError.refused(FeedProblem(response)) }
+        guard response.status < 300 else { throw FeedClientError.refused(FeedProblem(response)) }
         return (response, value)
     }
 

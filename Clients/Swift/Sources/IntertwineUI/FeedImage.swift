@@ -15,23 +15,27 @@
     ///
     /// ```swift
     /// HStack {
-    ///     FeedImage(cell, "avatar").frame(width: 60, height: 60)
+    ///     FeedImage(cell, "avatar", initials: "username").frame(width: 60, height: 60)
     ///     Text(cell.bindings["username"]?.text ?? "")
     /// }
     /// ```
     public struct FeedImage: View {
         private let cell: FeedCell
         private let part: String
+        private let initials: String
         @Environment(\.feedImages) private var images
         @Environment(\.displayScale) private var scale
         @State private var loaded: Image?
 
         /// Creates a view of an image.
         ///
-        /// - Parameter part: The name of the binding, such as `avatar`.
-        public init(_ cell: FeedCell, _ part: String) {
+        /// - Parameters:
+        ///   - part: The name of the binding, such as `avatar`.
+        ///   - name: The name of a text's binding, such as `username`: its initials are shown while there is no image. Nil for none.
+        public init(_ cell: FeedCell, _ part: String, initials name: String? = nil) {
             self.cell = cell
             self.part = part
+            initials = name.map(cell.initials) ?? ""
         }
 
         private var binding: CellBinding? { cell.bindings[part] }
@@ -48,7 +52,7 @@
             if let loaded {
                 loaded.resizable().scaledToFill()
             } else {
-                placeholder
+                placeholder.overlay { Text(initials).accessibilityHidden(true) }
             }
         }
 

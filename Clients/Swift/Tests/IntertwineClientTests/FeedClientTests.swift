@@ -228,13 +228,15 @@ private let pageText =
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func redirectsAreReturned() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.respond(303, fields: ["Location: https://shop.example.com/1"]) }
+    @Test func redirectsAreRefusedAndNotFollowed() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(303, fields: ["Location: https://login.example.com/"]) }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: .never)
-        let response = try await client.submit("POST", "/cells/ad:1/selection", body: nil, key: "k").response
-        #expect(response.status == 303)
-        #expect(response.fields["location"] == "https://shop.example.com/1")
+        let refusal = await #expect(throws: FeedClientError.self) {
+            try await client.submit("POST", "/cells/ad:1/selection", body: nil, key: "k")
+        }
+        guard case .refused(let problem)? = refusal else { throw URLError(.unknown) }
+        #expect(problem.status == 303)
         #expect(server.requests.count == 1)
     }
 

@@ -61,3 +61,17 @@ struct Collection {
         return entries
     }
 }
+
+@Suite struct InitialsTests {
+    @Test(arguments: [("Ada Lovelace", "AL"), (" ada king  of lovelace ", "AL"), ("Zoë", "Z"), ("李 小龙", "李小"), ("", "")])
+    func initialsTakeThePlaceOfAMissingImage(name: String, initials: String) throws {
+        let bindings = JSONValue.object(["username": .object(["type": .text("text"), "text": .text(name)])])
+        let cell = try #require(
+            FeedCell(
+                .object([
+                    "id": .text("user:a"),
+                    "actions": .object(["configuration": .object(["type": .text("bind"), "bindings": bindings])]),
+                ])))
+        #expect(cell.initials(of: "username") == initials && cell.initials(of: "title").isEmpty)
+    }
+}

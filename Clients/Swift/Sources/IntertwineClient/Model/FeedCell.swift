@@ -43,6 +43,19 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
     /// ```
     public func state(_ name: String) -> Bool { members["state"]?[name]?.boolean ?? false }
 
+    /// Returns up to two initials of a text of the cell, which take the place of an image that is missing.
+    ///
+    /// ```swift
+    /// label.text = cell.initials(of: "username")  // "AL" for Ada Lovelace
+    /// ```
+    ///
+    /// - Parameter part: The name of the text's binding.
+    public func initials(of part: String) -> String {
+        let words = bindings[part]?.text?.split(whereSeparator: \.isWhitespace) ?? []
+        let ends = words.count > 1 ? [words.first, words.last] : [words.first]
+        return ends.compactMap { $0?.first?.uppercased() }.joined()
+    }
+
     /// A Boolean value indicating whether the cell is an ad.
     public var isAdvertisement: Bool { id.hasPrefix("ad:") }
 

@@ -1,0 +1,82 @@
+package intertwine.client
+
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonObject
+
+/**
+ * A page of cells.
+ *
+ * @property cells the cells in the order of the feed.
+ * @property next the URL of the next page; null at the end of the feed.
+ * @property previous the URL of the previous page; null at the start of the feed.
+ * @property syncToken the token for requesting changes, if the page was requested with `changes=true`.
+ * @property sections the names of the sections on the page.
+ * @property language the language of the texts (RFC 5646), if the server sends it.
+ * @property members all members of `page`, including those that this library does not know.
+ */
+public class FeedPage internal constructor(
+    public val cells: List<FeedCell>,
+    public val next: String?,
+    public val previous: String?,
+    public val syncToken: String?,
+    public val sections: List<String>,
+    public val language: String?,
+    public val members: JsonObject,
+) {
+    public companion object {
+        /**
+         * Reads a page; null for any other value. Links are relative to [base].
+         *
+         * Entries that are not cells are omitted. Changes of such a page are not requested, because its indices differ from the server's.
+         */
+        public fun of(value: JsonElement, base: String? = null, language: String? = null): FeedPage? {
+            val entries = value["cells"].array ?: return null
+            val page = value["page"].members ?: return null
+            val cells = entries.mapNotNull { FeedCell.of(it, base) }
+            return FeedPage(
+                cells = cells,
+                next = page["next"].text?.let { Links.resolve(it, base) },
+                previous = page["previous"].text?.let { Links.resolve(it, base) },
+                syncToken = if (cells.size == entries.size) page["syncToken"].text else null,
+                sections = page["sections"].array.orEmpty().mapNotNull { it.text },
+                language = language,
+                members = page,
+            )
+        }
+    }
+}
+
+/**
+ * A feed of the server.
+ *
+ * @property name the name, such as `main`.
+ * @property title the title in the requested language; null if the feed has none.
+ * @property url the first page.
+ * @property layouts the layouts for which the feed has cells: `collection`, `table`.
+ * @property sections the sections in order.
+ */
+public data class FeedSummary(val name: String, val title: String?, val url: String, val layouts: List<String>, val sections: List<Section>) {
+    /**
+     * A section of a feed.
+     *
+     * @property name the name.
+     * @property title the title in the requested language; null if the section has none.
+     * @property url the first page of the section.
+     */
+    public data class Section(val name: String, val title: String?, val url: String)
+
+    internal companion object {
+        fun of(value: JsonElement, base: String?): FeedSummary? {
+            val first = section(value, base) ?: return null
+            return FeedSummary(
+                first.name, first.title, first.url, value["layouts"].array.orEmpty().mapNotNull { it.text },
+                value["sections"].array.orEmpty().mapNotNull { section(it, base) })
+        }
+
+        private fun section(value: JsonElement, base: String?): Section? {
+            val name = value["name"].text ?: return null
+            val url = value["href"].text?.let { Links.resolve(it, base) } ?: return null
+            return Section(name, value["title"].text, url)
+        }
+    }
+}

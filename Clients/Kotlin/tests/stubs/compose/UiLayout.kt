@@ -1,0 +1,6 @@
+package androidx.compose.ui.layout
+
+enum class ContentScale {
+    Crop,
+    Fit,
+}

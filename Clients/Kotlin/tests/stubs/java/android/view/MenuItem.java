@@ -1,0 +1,7 @@
+package android.view;
+
+public interface MenuItem {
+    interface OnMenuItemClickListener { boolean onMenuItemClick(MenuItem item); }
+
+    MenuItem setOnMenuItemClickListener(OnMenuItemClickListener listener);
+}

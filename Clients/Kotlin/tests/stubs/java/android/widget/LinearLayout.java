@@ -1,0 +1,23 @@
+package android.widget;
+
+import android.content.Context;
+import android.view.ViewGroup;
+
+public class LinearLayout extends ViewGroup {
+    public static final int HORIZONTAL = 0;
+    public static final int VERTICAL = 1;
+
+    public static class LayoutParams extends ViewGroup.LayoutParams {
+        public LayoutParams(int width, int height) { super(width, height); }
+    }
+
+    private int orientation;
+
+    public LinearLayout(Context context) { super(context); }
+
+    public int getOrientation() { return orientation; }
+
+    public void setOrientation(int orientation) { this.orientation = orientation; }
+
+    public void setGravity(int gravity) {}
+}

@@ -1,0 +1,9 @@
+package androidx.core.view.accessibility;
+
+import android.view.View;
+
+public interface AccessibilityViewCommand {
+    abstract class CommandArguments {}
+
+    boolean perform(View view, CommandArguments arguments);
+}

@@ -1,0 +1,13 @@
+internal import CEmbeddedFiles
+
+/// The files of the sample in the program, by their path below `files`.
+enum SampleFiles {
+    static let all: [String: [UInt8]] = {
+        var files: [String: [UInt8]] = [:]
+        var file = EmbeddedFile()
+        while sampleFile(Int32(files.count), &file) {
+            files[String(cString: file.name)] = Array(UnsafeBufferPointer(start: file.bytes, count: Int(file.size)))
+        }
+        return files
+    }()
+}

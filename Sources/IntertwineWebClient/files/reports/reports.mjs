@@ -1,0 +1,177 @@
+// Requests reports from the admin API, and plots them.
+import { onToken, send } from "/reports/admin-api.mjs"
+import { bars, legend, lines } from "/reports/chart.mjs"
+
+const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice"]
+const MEASURES = ["impressions", "clicks", "ctr", "selections", "dismissals", "saves"]
+const DAY = 86_400_000
+// What is drawn; the table has everything.
+const [SERIES, BARS] = [7, 40]
+
+const find = (id) => document.getElementById(id)
+const [by, and, measure] = ["by", "and", "measure"].map(find)
+const day = (time) => new Date(time).toISOString().slice(0, 10)
+
+for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filter((word) => !["verdict", "reason", "choice"].includes(word))]], [measure, MEASURES]]) {
+  select.append(...words.map((word) => new Option(word, word)))
+}
+find("from").value = day(Date.now() - 29 * DAY)
+find("to").value = day(Date.now())
+
+function path(format, more = {}) {
+  const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: by.value, format, ...more })
+  if (and.value !== "none") query.set("thenBy", and.value)
+  return `/admin/reports?${query}`
+}
+
+const value = (row, name) => (name === "ctr" ? row.ctr ?? 0 : row[name] ?? 0)
+const called = (key) => (key === "" ? "(none)" : key)
+
+// Every day, or hour, of the report, also those in which nothing happened.
+function times(from, to, isHourly) {
+  const all = []
+  for (let time = Date.parse(from); time < Date.parse(to) + DAY; time += isHourly ? DAY / 24 : DAY) {
+    all.push(isHourly ? new Date(time).toISOString().slice(0, 19) + "Z" : day(time))
+  }
+  return all
+}
+
+function plot(report, name) {
+  const time = [report.by, report.thenBy].find((word) => word === "day" || word === "hour")
+  const main = time ?? report.by
+  const other = [report.by, report.thenBy].find((word) => word && word !== main)
+  const totals = new Map()
+  for (const row of report.rows) {
+    const key = other ? called(row[other]) : name
+    totals.set(key, (totals.get(key) ?? 0) + value(row, name))
+  }
+  const largest = [...totals].sort(([, one], [, two]) => two - one).slice(0, SERIES).map(([key]) => key)
+  const hasMore = totals.size > largest.length && name !== "ctr"
+  const names = time ? times(report.from, report.to, time === "hour") : []
+  const cells = new Map()
+  // Rates do not add up: each row has a bar of its own.
+  const isAlone = !time && other && name === "ctr"
+  if (isAlone) largest.splice(0, largest.length, name)
+  for (const row of report.rows) {
+    const place = time ? row[main] : isAlone ? `${called(row[main])}, ${called(row[other])}` : called(row[main])
+    if (!time && !cells.has(place)) names.push(place)
+    const key = other && !isAlone ? called(row[other]) : name
+    const series = largest.includes(key) ? key : "others"
+    const at = cells.get(place) ?? new Map()
+    at.set(series, (at.get(series) ?? 0) + value(row, name))
+    cells.set(place, at)
+  }
+  if (!time) {
+    const sum = (place) => [...cells.get(place).values()].reduce((one, two) => one + two, 0)
+    if (main !== "position") names.sort((one, two) => sum(two) - sum(one))
+    names.splice(BARS)
+  }
+  const series = [...largest, ...(hasMore ? ["others"] : [])].map((key) => ({
+    name: key, values: names.map((place) => cells.get(place)?.get(key) ?? 0),
+  }))
+  const label = `${name} by ${[report.by, report.thenBy].filter(Boolean).join(" and ")}; the table below has the numbers`
+  return [(time ? lines : bars)(names, series, label), series]
+}
+
+/** The campaign with an id, from the pages of the list; an empty object if there is none. */
+async function campaignNamed(id) {
+  let href = "/admin/campaigns?limit=1000"
+  while (href) {
+    const { campaigns, page } = await (await send(href)).json()
+    const campaign = campaigns.find((one) => one.campaign === id)
+    if (campaign) return campaign
+    href = page.next
+  }
+  return {}
+}
+
+// What a campaign has delivered, added up day by day, beside what an even pace would have.
+async function pace(id) {
+  const campaign = await campaignNamed(id)
+  const goal = campaign.goal ?? {}
+  const unit = goal.unit ?? "impressions"
+  const from = campaign.starts ? day(Date.parse(campaign.starts)) : find("from").value
+  const to = campaign.ends ? day(Date.parse(campaign.ends) - 1) : find("to").value
+  const today = day(Date.now())
+  const query = new URLSearchParams({ from, to: to < today ? to : today < from ? from : today, by: "campaign", thenBy: "day" })
+  const report = await (await send(`/admin/reports?${query}`)).json()
+  report.rows = report.rows.filter((row) => row.campaign === id)
+  const counted = new Map(report.rows.map((row) => [row.day, row[unit]]))
+  const names = times(from, to, false)
+  let sum = 0
+  const values = names.map((name) => (name > today ? null : (sum += counted.get(name) ?? 0)))
+  const series = [{ name: `${id}: ${unit} delivered`, values }]
+  const share = (name) => {
+    if (!campaign.starts || !campaign.ends) return null
+    const [start, end] = [Date.parse(campaign.starts), Date.parse(campaign.ends)]
+    return Math.min(1, Math.max(0, (Date.parse(name) + DAY - start) / (end - start)))
+  }
+  if (goal.total && campaign.starts && campaign.ends) {
+    series.push({ name: `even pace to ${goal.total}`, isPace: true, values: names.map((name) => share(name) * goal.total) })
+  } else if (goal.daily) {
+    series.push({ name: `${goal.daily} a day`, isPace: true, values: names.map((_, index) => (index + 1) * goal.daily) })
+  }
+  const goalText = goal.total ? ` Its goal is ${goal.total}, without a time by which that is due.` : " It has no goal."
+  const blocked = campaign.state === "blocked" ? ` It is blocked: ${campaign.reason}.` : ""
+  const text = (series.length > 1 ? "" : campaign.campaign ? goalText : " There is no such campaign now.") + blocked
+  return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${text}`]
+}
+
+function table(report) {
+  const keys = [report.by, report.thenBy].filter(Boolean)
+  const columns = [...keys, "impressions", "clicks", "ctr", "selections", "deselections", "dismissals", "saves", "undos"]
+  const made = document.createElement("table")
+  const head = made.createTHead().insertRow()
+  for (const name of columns) {
+    const cell = document.createElement("th")
+    cell.scope = "col"
+    cell.textContent = name
+    cell.className = keys.includes(name) ? "" : "number"
+    head.append(cell)
+  }
+  const body = made.createTBody()
+  for (const row of report.rows.slice(0, 2_000)) {
+    const line = body.insertRow()
+    for (const name of columns) {
+      const cell = line.insertCell()
+      cell.textContent = keys.includes(name) ? called(row[name]) : row[name] ?? ""
+      cell.className = keys.includes(name) ? "" : "number"
+    }
+  }
+  return made
+}
+
+async function show() {
+  const campaign = find("campaign").value.trim()
+  find("status").textContent = "Loading …"
+  try {
+    const report = campaign ? null : await (await send(path("json"))).json()
+    const [chart, series, rows, text] = campaign ? await pace(campaign) : [...plot(report, measure.value), report, ""]
+    find("chart").replaceChildren(chart)
+    find("legend").replaceChildren(...legend(series))
+    find("table").replaceChildren(table(rows))
+    find("figure").hidden = find("table").hidden = rows.rows.length === 0
+    find("status").textContent = rows.rows.length === 0 ? "Nothing counted in this time." : `${rows.rows.length} rows. ${text}`
+  } catch (error) {
+    find("figure").hidden = find("table").hidden = true
+    find("status").textContent = error.message
+  }
+}
+
+find("question").addEventListener("submit", (event) => {
+  event.preventDefault()
+  show()
+})
+onToken(show)
+find("csv").addEventListener("click", async () => {
+  try {
+    const link = document.createElement("a")
+    link.href = URL.createObjectURL(await (await send(path("csv"))).blob())
+    link.download = `report-${by.value}-${find("from").value}-${find("to").value}.csv`
+    link.click()
+    URL.revokeObjectURL(link.href)
+  } catch (error) {
+    find("status").textContent = error.message
+  }
+})
+show()
