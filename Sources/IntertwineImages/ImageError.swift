@@ -1,5 +1,3 @@
-public import IntertwineFetch
-
 /// An error that explains why there is no image.
 ///
 /// ```swift

@@ -1,9 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import IntertwineDeclarations
 package import IntertwineHTTPServer
-public import IntertwineObservability
-internal import IntertwineRouting
 public import Logging
 public import ServiceLifecycle
 internal import UnixSignals

@@ -1,11 +1,6 @@
-internal import IntertwineAds
 internal import IntertwineFeed
-internal import IntertwineIdentity
 internal import IntertwineImages
-internal import IntertwineObservability
 internal import IntertwineStorage
-internal import IntertwineSync
-internal import IntertwineTrackers
 
 /// The metrics that parts of the service count themselves, read at each metrics request.
 struct ServiceSamples: Sendable {

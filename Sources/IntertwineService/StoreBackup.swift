@@ -1,12 +1,8 @@
 internal import Dispatch
 internal import Foundation
 internal import Glibc
-internal import IntertwineCrypto
-internal import IntertwineDeclarations
 internal import IntertwineFeed
-internal import IntertwineItems
 internal import IntertwinePrimitives
-internal import IntertwineSettings
 internal import IntertwineStorage
 
 /// Backups of a file store: a folder with items, ledger and signing key.

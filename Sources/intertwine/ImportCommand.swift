@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Foundation
-import IntertwineItems
+import IntertwineFeed
 import IntertwineService
 import IntertwineStorage
 

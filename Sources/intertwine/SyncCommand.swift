@@ -1,7 +1,6 @@
 import ArgumentParser
 import IntertwineService
 import IntertwineStorage
-import IntertwineSync
 import Synchronization
 
 struct SyncCommand: AsyncParsableCommand {

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import IntertwineEventLoop
+@testable import IntertwineHTTPServer
 
 @Suite("Event loop")
 struct EventLoopTests {

@@ -1,5 +1,5 @@
 import HTTPTypes
-import IntertwineFetch
+import IntertwineImages
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineFetch
+@testable import IntertwineImages
 
 @Suite("URLs as curl reads them")
 struct FetchURLTests {

@@ -1,6 +1,6 @@
 import Foundation
-import IntertwineIdentity
 import IntertwinePrimitives
+import IntertwineService
 import Testing
 
 @Suite("Documents of keys")

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import IntertwineIdentity
+@testable import IntertwineService
 
 @Suite("Keys from a document that rotates")
 struct TokenKeysTests {

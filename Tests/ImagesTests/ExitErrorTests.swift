@@ -1,4 +1,3 @@
-import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import HTTPTypes
-import IntertwineEventLoop
-import IntertwineFetch
+import IntertwineHTTPServer
 import Testing
 
 @testable import IntertwineImages

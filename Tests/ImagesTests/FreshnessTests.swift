@@ -1,7 +1,6 @@
 import HTTPTypes
 import Testing
 
-@testable import IntertwineFetch
 @testable import IntertwineImages
 
 @Suite("Freshness of responses (RFC 9111, RFC 5861)")

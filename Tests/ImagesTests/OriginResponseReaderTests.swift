@@ -1,6 +1,5 @@
 import FoundationEssentials
 import HTTPTypes
-import IntertwineFetch
 import Testing
 
 @testable import IntertwineImages

@@ -1,5 +1,5 @@
-import IntertwineItems
-import IntertwineJSON
+import IntertwineFeed
+import IntertwinePrimitives
 
 private let tellingBytes = Array(#"{}[]",:\/ untfa0123456789-+.eE"#.utf8) + [0, 0x0A, 0x0D, 0x1F, 0x7F, 0x80, 0xC3, 0xED, 0xEF, 0xF0, 0xFF]
 

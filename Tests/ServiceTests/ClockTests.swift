@@ -1,11 +1,6 @@
 import Foundation
-import IntertwineCells
 import IntertwineFeed
-import IntertwineFetch
 import IntertwineHTTPServer
-import IntertwineItems
-import IntertwineLedger
-import IntertwineObservability
 import IntertwineStorage
 import Synchronization
 import Testing

@@ -1,6 +1,5 @@
 import Foundation
-import IntertwineAds
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing

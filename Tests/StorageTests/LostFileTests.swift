@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing

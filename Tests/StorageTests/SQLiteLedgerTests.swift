@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-import IntertwineLedger
+import IntertwineFeed
 import Synchronization
 import Testing
 

@@ -1,6 +1,5 @@
 import Foundation
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 
 // A process for tests that need another one than their own, most of them to kill it:

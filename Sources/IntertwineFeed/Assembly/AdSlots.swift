@@ -1,7 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-
 /// The ad slots of one page, which ad sources fill, with the ad state that the cursors of the adjacent pages carry.
 ///
 /// Each section of the page has slots among its content as if it were a page of its own. In a feed without sections, the page's content is one

@@ -1,7 +1,3 @@
-package import IntertwineAds
-package import IntertwineCells
-package import IntertwineItems
-package import IntertwineLedger
 internal import IntertwinePrimitives
 package import Logging
 

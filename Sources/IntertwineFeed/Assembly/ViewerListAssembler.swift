@@ -1,8 +1,3 @@
-package import IntertwineAds
-package import IntertwineCells
-package import IntertwineItems
-package import IntertwineLedger
-
 /// An assembler of the pages of a viewer's list, such as the saved cells: newest first, without advertisements.
 package struct ViewerListAssembler: Sendable {
     private let list: ViewerList

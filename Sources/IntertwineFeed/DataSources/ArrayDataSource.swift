@@ -1,4 +1,3 @@
-public import IntertwineItems
 import Synchronization
 
 /// A data source with the items of an array, which may change at any time.

@@ -1,5 +1,3 @@
-internal import IntertwineCells
-internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 extension CellViewModel {

@@ -1,8 +1,4 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineLedger
+internal import IntertwinePrimitives
 
 /// A renderer that returns cells of items from the cache or renders them, and records the items that it skipped.
 struct CellRenderer {

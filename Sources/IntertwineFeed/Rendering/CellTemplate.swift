@@ -1,6 +1,3 @@
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineJSON
 internal import IntertwinePrimitives
 internal import Synchronization
 

@@ -1,6 +1,5 @@
 internal import CIntertwineLinux
 internal import Glibc
-internal import IntertwineEventLoop
 
 /// A connection's interface to the kernel: its descriptor, the watched events, the timer and the output queue.
 struct ClientSocket {

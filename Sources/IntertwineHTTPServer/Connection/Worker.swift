@@ -1,7 +1,6 @@
 internal import CIntertwineLinux
 internal import Glibc
 internal import HTTPTypes
-internal import IntertwineEventLoop
 internal import Synchronization
 
 /// An event loop with the state that its connections share: buffers, parsers, and the date. All work happens on the loop.

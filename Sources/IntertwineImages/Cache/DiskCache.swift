@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Glibc
-internal import IntertwineCrypto
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Logging
 internal import Synchronization

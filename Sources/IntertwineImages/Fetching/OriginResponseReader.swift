@@ -1,6 +1,4 @@
 internal import HTTPTypes
-internal import IntertwineCrypto
-internal import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// A pure state machine that reads the response of an origin. Its result is an image, a confirmation (304) or a failure.

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-public import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// The freshness of a response according to RFC 9111 (as a shared cache) and RFC 5861.

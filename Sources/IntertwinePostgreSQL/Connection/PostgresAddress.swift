@@ -1,5 +1,5 @@
 internal import CPostgreSQL
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The address of a PostgreSQL database: a libpq connection URI with one or more hosts.

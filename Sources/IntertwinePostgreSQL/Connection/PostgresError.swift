@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A failure of PostgreSQL or of the connection to it. Its description is one line without a password.

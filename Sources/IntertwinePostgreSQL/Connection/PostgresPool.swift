@@ -1,5 +1,5 @@
 internal import Dispatch
-package import IntertwineItems
+package import IntertwineFeed
 package import IntertwineStorageCore
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 import Synchronization
 

@@ -1,5 +1,4 @@
-internal import IntertwineAds
-internal import IntertwineItems
+internal import IntertwineFeed
 import IntertwineStorageCore
 
 /// Writes an import into a database that others are using: items go by COPY into a table that only this session sees, and from there into

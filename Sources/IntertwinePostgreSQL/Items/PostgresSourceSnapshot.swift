@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 import IntertwineStorageCore
 
 /// One complete list of a source's items: collected in a table that only this session sees, then applied to the store in one transaction.

@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A purger that removes expired rows in small steps.

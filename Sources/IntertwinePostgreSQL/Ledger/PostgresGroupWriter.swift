@@ -1,5 +1,5 @@
 internal import Glibc
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 

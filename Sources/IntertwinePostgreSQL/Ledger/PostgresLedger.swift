@@ -1,6 +1,5 @@
 internal import Foundation
-package import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 internal import Synchronization

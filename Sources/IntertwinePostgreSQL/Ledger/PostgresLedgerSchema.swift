@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The tables of the ledger in a PostgreSQL database that any number of replicas write to.

@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The counters with short windows that all replicas share. Each replica holds them in memory. A group of units writes its counters to one

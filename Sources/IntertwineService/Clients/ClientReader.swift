@@ -1,14 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineAds
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineIdentity
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
-internal import IntertwineSettings
 internal import Synchronization
 
 /// Reads the client of a request: its viewer, its fingerprint for the ledger, its verdict, its targeting context, its capabilities and its

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import IntertwineStorage
 internal import Synchronization
 

@@ -1,10 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineEventLoop
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineIdentity
-internal import IntertwineRouting
-internal import IntertwineSettings
 
 /// The sender of a request, as a trusted proxy or a verified token states.
 struct RequestIdentity: Sendable, Hashable {

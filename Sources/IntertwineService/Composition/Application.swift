@@ -1,13 +1,6 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
-internal import IntertwineTrackers
 
 /// The parts of the service that depend on the configuration and can be replaced while requests continue.
 struct Application: Sendable {

@@ -1,10 +1,6 @@
-internal import IntertwineAds
 internal import IntertwineFeed
-internal import IntertwineLedger
-internal import IntertwineObservability
 internal import IntertwinePrimitives
 internal import IntertwineStorage
-internal import IntertwineSync
 
 /// The parts that live as long as the process.
 struct ProcessParts: Sendable {

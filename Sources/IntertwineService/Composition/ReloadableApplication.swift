@@ -1,10 +1,5 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineDeclarations
 internal import IntertwineFeed
-internal import IntertwineObservability
-internal import IntertwineRouting
-internal import IntertwineSync
+internal import IntertwineHTTPServer
 internal import Logging
 internal import Synchronization
 

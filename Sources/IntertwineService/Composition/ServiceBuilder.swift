@@ -1,7 +1,5 @@
 internal import Glibc
 internal import IntertwineHTTPServer
-public import IntertwineObservability
-internal import IntertwineRouting
 public import Logging
 
 extension FeedService {

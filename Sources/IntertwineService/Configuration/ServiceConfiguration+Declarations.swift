@@ -1,14 +1,7 @@
 internal import Foundation
-package import IntertwineAds
-internal import IntertwineCells
-public import IntertwineDeclarations
-internal import IntertwineFeed
-public import IntertwineItems
-internal import IntertwineKinds
-package import IntertwineLedger
+public import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
-internal import IntertwineSync
 
 extension ServiceConfiguration {
     /// Checks the configuration without opening a store: the values, the commands of actions, and the files `kinds.file`, `sources.file` and

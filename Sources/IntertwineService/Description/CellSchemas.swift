@@ -1,8 +1,6 @@
-internal import IntertwineCells
 internal import IntertwineFeed
-internal import IntertwineLedger
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// Schemas of pages of cells, as clients receive them.
 extension Schema {

@@ -1,5 +1,5 @@
-internal import IntertwineAds
-internal import IntertwineFetch
+internal import IntertwineFeed
+internal import IntertwineImages
 internal import IntertwineStorage
 internal import Synchronization
 

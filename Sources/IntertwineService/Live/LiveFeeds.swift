@@ -1,12 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineAds
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization

@@ -1,9 +1,5 @@
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineObservability
 internal import Synchronization
 
 /// The cached pages, and the rules by which they may be served.

@@ -2,7 +2,6 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineRouting
 
 /// The route `PUT /clients/{name}`: a client registers its capabilities and gets a digest of them.
 ///

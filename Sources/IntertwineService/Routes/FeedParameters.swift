@@ -1,9 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineLedger
-internal import IntertwineRouting
 
 /// The request parameters that several routes of feeds share.
 enum FeedParameters {

@@ -1,13 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineAds
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineObservability
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// The routes `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells. Each has a route `/changes` below it.
 struct FeedRoutes: Sendable {

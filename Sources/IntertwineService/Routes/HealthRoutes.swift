@@ -1,8 +1,6 @@
 internal import HTTPTypes
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineRouting
 
 /// The routes `GET /healthz` (the process responds) and `GET /readyz` (the service can serve).
 struct HealthRoutes: Sendable {

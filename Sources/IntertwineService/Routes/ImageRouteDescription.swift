@@ -1,6 +1,6 @@
 internal import HTTPTypes
+internal import IntertwineHTTPServer
 internal import IntertwineImages
-internal import IntertwineRouting
 
 /// The API description of `GET /images/{signature}/{source}`: an image, or the reason why it is not available.
 enum ImageRouteDescription {

@@ -1,14 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineCells
-internal import IntertwineDeclarations
-internal import IntertwineEventLoop
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineKinds
-internal import IntertwineLedger
-internal import IntertwineRouting
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The route `POST /web-client/playground`: the cells of a sample item, by a declaration of kinds that a person edits in the web client.

@@ -1,9 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineCells
 package import IntertwineFeed
-internal import IntertwineHTTPServer
-package import IntertwineItems
-package import IntertwineRouting
+package import IntertwineHTTPServer
 
 // The conversions from errors of lower modules to problem responses. No other file converts them.
 

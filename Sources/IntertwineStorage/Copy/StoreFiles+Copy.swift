@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
-import IntertwineItems
+import IntertwineFeed
 
 extension StoreFiles {
     /// The number of pages that are copied between two calls of a progress function.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// A dry run that counts the changes of an import. It writes nothing into the store, and reads it beside other processes.
 ///

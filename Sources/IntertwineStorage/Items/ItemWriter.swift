@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineItems
+public import IntertwineFeed
 
 /// A writer that stores the items of an import one after another, inside a transaction of its caller.
 struct ItemWriter {

@@ -1,5 +1,5 @@
 import GRDB
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// A purger that removes expired rows of the ledger in small batches.
 struct LedgerExpiryPurger {

@@ -1,4 +1,4 @@
-import IntertwineLedger
+import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The schema of the ledger's file.

@@ -1,6 +1,5 @@
 import GRDB
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// A writer of groups of units: each group is one durable transaction.
 ///

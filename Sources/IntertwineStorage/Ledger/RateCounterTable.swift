@@ -1,5 +1,5 @@
 import GRDB
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// The rate counters of an SQLite ledger.
 ///

@@ -1,8 +1,6 @@
 import GRDB
 import GRDBSQLite
-internal import IntertwineAds
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 

@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Erasure of a viewer's data.
 extension SQLiteLedger {

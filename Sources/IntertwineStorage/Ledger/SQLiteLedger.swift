@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-public import IntertwineItems
-public import IntertwineLedger
+public import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 

@@ -1,4 +1,4 @@
-public import IntertwineItems
+public import IntertwineFeed
 import Synchronization
 
 extension SQLiteStore {

@@ -1,7 +1,7 @@
 import Foundation
 package import GRDB
 import Glibc
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A description of an Intertwine database file, with functions that recognize, open and create it.
 struct DatabaseFile {

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 package import IntertwineStorageCore
 import Synchronization
 

@@ -1,5 +1,5 @@
 import CIntertwineZlib
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// A streaming decompressor of gzip (RFC 1952), with all members of a file in sequence, as `zcat` does.
 ///

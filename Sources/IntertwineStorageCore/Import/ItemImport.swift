@@ -1,6 +1,5 @@
 import Glibc
-internal import IntertwineAds
-package import IntertwineItems
+package import IntertwineFeed
 
 /// An import of items from one or several files into a store, in one transaction.
 ///

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// A store whose items can be changed by operators and by the process itself. Each change is durable when it returns.

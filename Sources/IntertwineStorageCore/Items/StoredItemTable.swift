@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// The stored items, inside a write transaction of the caller.
 package struct StoredItemTable<Session: SQLSession> {

@@ -1,6 +1,5 @@
 internal import Dispatch
-package import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Synchronization
 

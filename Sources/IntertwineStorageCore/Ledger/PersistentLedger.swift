@@ -1,6 +1,5 @@
 // Exported, because tools outside of the package, such as DocC, cannot load protocols whose parents are in modules that they do not load.
-@_exported public import IntertwineAds
-@_exported public import IntertwineLedger
+@_exported public import IntertwineFeed
 
 /// A ledger in a database, with the further functions that the service needs.
 package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedger {

@@ -1,4 +1,4 @@
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// The rate counters that decide the verdict of an event: it counts if it is no duplicate and within its rate limits.
 ///

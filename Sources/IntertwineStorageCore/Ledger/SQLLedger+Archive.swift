@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Queries of operators, and the retention of events.
 extension SQLLedger {

@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Responses under the idempotency keys of their requests, and selections.
 extension SQLLedger {

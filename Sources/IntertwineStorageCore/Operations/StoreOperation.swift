@@ -1,4 +1,4 @@
-public import IntertwineItems
+public import IntertwineFeed
 
 /// An editorial change of the store. Several are applied together, see `SQLiteStore.apply`.
 ///

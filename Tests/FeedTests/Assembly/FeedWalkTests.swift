@@ -1,6 +1,4 @@
-import IntertwineAds
 import IntertwineFeed
-import IntertwineItems
 import TestSupport
 import Testing
 

@@ -1,10 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineAds
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("Placement of advertisements")
 struct PlacementTests {

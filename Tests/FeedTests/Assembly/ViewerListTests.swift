@@ -1,6 +1,4 @@
-import IntertwineCells
 import IntertwineFeed
-import IntertwineLedger
 import Testing
 
 @Suite("Pages of a viewer's list")

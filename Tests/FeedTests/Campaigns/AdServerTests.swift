@@ -2,9 +2,7 @@ import IntertwinePrimitives
 import TestSupport
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineItems
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Delivery of campaigns")
 struct AdServerTests {

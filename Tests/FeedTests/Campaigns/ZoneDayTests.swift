@@ -1,7 +1,6 @@
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Days with clock changes")
 struct ZoneDayTests {

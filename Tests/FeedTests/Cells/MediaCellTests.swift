@@ -1,9 +1,6 @@
 import Testing
 
-@testable import IntertwineCells
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("Media advertisements")
 struct MediaCellTests {

@@ -1,10 +1,6 @@
 import Foundation
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineJSON
-import IntertwineKinds
-import IntertwineLedger
+import IntertwinePrimitives
 import Synchronization
 import Testing
 

@@ -1,9 +1,5 @@
 import Foundation
-import IntertwineAds
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
 import Synchronization
 import Testing
 

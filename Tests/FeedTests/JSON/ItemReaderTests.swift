@@ -1,5 +1,4 @@
-import IntertwineAds
-import IntertwineItems
+import IntertwineFeed
 import TestSupport
 import Testing
 

@@ -1,9 +1,5 @@
 import Foundation
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineKinds
-import IntertwineLedger
 import IntertwinePrimitives
 import Testing
 

@@ -1,4 +1,4 @@
-import IntertwineItems
+import IntertwineFeed
 import Testing
 
 @Suite("Item kinds")

@@ -1,6 +1,5 @@
 import Foundation
-import IntertwineItems
-import IntertwineKinds
+import IntertwineFeed
 import IntertwinePrimitives
 import TestSupport
 import Testing

@@ -1,7 +1,4 @@
-import IntertwineCells
-import IntertwineItems
-import IntertwineKinds
-import IntertwineLedger
+import IntertwineFeed
 import Testing
 
 @Suite("Faults of a declaration")

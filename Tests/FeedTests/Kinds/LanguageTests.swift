@@ -3,10 +3,7 @@ import IntertwinePrimitives
 import TestSupport
 import Testing
 
-@testable import IntertwineCells
-@testable import IntertwineItems
-@testable import IntertwineKinds
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Texts by language")
 struct LanguageTests {

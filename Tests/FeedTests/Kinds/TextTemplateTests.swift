@@ -1,8 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineItems
-@testable import IntertwineKinds
+@testable import IntertwineFeed
 
 @Suite("Templates of declared kinds")
 struct TextTemplateTests {

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import IntertwineItems
-@testable import IntertwineJSON
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Pages of a JSON API")
 struct RemotePageTests {

@@ -1,7 +1,5 @@
 import Foundation
-import IntertwineAds
-import IntertwineDeclarations
-import IntertwineItems
+import IntertwineFeed
 import IntertwineTesting
 import TestSupport
 import Testing

@@ -1,9 +1,7 @@
 import Foundation
-import IntertwineCells
-import IntertwineSettings
+import IntertwineFeed
 import Testing
 
-@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Configuration")

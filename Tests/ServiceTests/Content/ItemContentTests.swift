@@ -1,6 +1,5 @@
 import Foundation
-import IntertwineCells
-import IntertwineItems
+import IntertwineFeed
 import IntertwineService
 import IntertwineTesting
 import TestSupport

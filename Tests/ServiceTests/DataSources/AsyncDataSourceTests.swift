@@ -1,6 +1,4 @@
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
 import IntertwineService
 import IntertwineTesting
 import Synchronization

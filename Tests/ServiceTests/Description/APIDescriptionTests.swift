@@ -1,9 +1,8 @@
 import Foundation
 import HTTPTypes
-import IntertwineCells
-import IntertwineFetch
+import IntertwineFeed
+import IntertwineHTTPServer
 import IntertwineImages
-import IntertwineRouting
 import Logging
 import Testing
 

@@ -1,9 +1,8 @@
 import Foundation
-import IntertwineItems
+import IntertwineFeed
 import TestSupport
 import Testing
 
-@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Audit log")

@@ -1,10 +1,9 @@
 import HTTPTypes
-import IntertwineItems
-import IntertwineRouting
+import IntertwineFeed
+import IntertwineHTTPServer
 import IntertwineStorage
 import Testing
 
-@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Operations in a request")

@@ -1,9 +1,5 @@
 import HTTPTypes
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
-import IntertwineObservability
 import Synchronization
 import Testing
 

@@ -1,13 +1,11 @@
 import Foundation
 import HTTPTypes
-import IntertwineFetch
-import IntertwineItems
-import IntertwineJSON
+import IntertwineFeed
+import IntertwineImages
+import IntertwinePrimitives
 import IntertwineStorage
-import IntertwineSync
 import Testing
 
-@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Sources in a file")
