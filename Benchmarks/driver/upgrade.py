@@ -70,7 +70,7 @@ def upgrade(start, older, newer, click, seconds):
         }
 
     def migrated(server):
-        return server.sql("SELECT string_agg(part || ' ' || name, '; ' ORDER BY made) FROM intertwine_migration WHERE made > ("
-                          "SELECT min(made) + interval '1 second' FROM intertwine_migration)", "upgraded") or "none"
+        return server.sql("SELECT string_agg(part || ' ' || version, '; ' ORDER BY made) FROM intertwine_schema WHERE made > ("
+                          "SELECT min(made) + interval '1 second' FROM intertwine_schema)", "upgraded") or "none"
 
     return migrated, left

@@ -35,45 +35,6 @@ public struct FeedItem: Sendable, Hashable {
     public var type: ItemType { ItemType(kind: kind, variant: variant) }
 }
 
-/// The names of kinds in databases and cursors, where the kind `ad` has the name `advertisement`.
-///
-/// The two names are exchanged, so the mapping is its own inverse, and no other kind can be confused with ads.
-///
-/// Why: the kind of ads was called `advertisement` when these bytes were defined.
-package enum StoredKind {
-    private static let ad: StaticString = "ad"
-    private static let advertisement: StaticString = "advertisement"
-
-    /// Returns the stored name of a kind.
-    package static func name(of kind: String) -> String {
-        switch kind {
-        case "ad": "advertisement"
-        case "advertisement": "ad"
-        default: kind
-        }
-    }
-
-    /// Returns the kind with a stored name.
-    package static func kind(named name: String) -> String { self.name(of: name) }
-
-    /// Returns the bytes of the stored name of a kind: those of the parameter, or static ones.
-    package static func name(of kind: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        if isSame(kind, advertisement) { return bytes(of: ad) }
-        return isSame(kind, ad) ? bytes(of: advertisement) : kind
-    }
-
-    /// Returns the bytes of the kind with a stored name: those of the parameter, or static ones.
-    package static func kind(named name: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer { self.name(of: name) }
-
-    private static func isSame(_ kind: UnsafeRawBufferPointer, _ other: StaticString) -> Bool {
-        kind.count == other.utf8CodeUnitCount && kind.elementsEqual(bytes(of: other))
-    }
-
-    private static func bytes(of text: StaticString) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    }
-}
-
 /// A kind with a variant, for which one factory makes cells, such as an ad of type `image`.
 ///
 /// ```swift

@@ -21,9 +21,6 @@ package struct DeclaredFields: ItemKind {
     ) throws(KindError) {
         (self.name, self.stream, self.variants, declarations) = (name, stream, variants, fields)
         try Self.check(name: name, at: [])
-        guard ImportSynonyms.kind(name) == name else {
-            throw KindError([], "imports read '\(name)' as the kind \(ImportSynonyms.kind(name))")
-        }
         if let prefix { try Self.check(name: prefix, at: ["prefix"]) }
         for (index, variant) in variants.enumerated() {
             guard !variant.isEmpty, variant.utf8.count <= FieldDeclaration.nameLimit else {
@@ -34,7 +31,7 @@ package struct DeclaredFields: ItemKind {
         for (index, field) in fields.enumerated() {
             let path = ["fields", field.name]
             try Self.check(name: field.name, at: path)
-            guard !(ImportSynonyms.members + ["id", "type"]).contains(field.name) else {
+            guard !["kind", "id", "type"].contains(field.name) else {
                 throw KindError(path, "'\(field.name)' is reserved: every item has it")
             }
             guard !fields[..<index].contains(where: { $0.name == field.name }) else {

@@ -9,12 +9,12 @@ internal import IntertwineStorage
 ///
 /// The data are items, sections, takedowns, ledger, viewers' lists and the signing key.
 package enum DatabaseCopy {
-    /// Copies the data. If the copy was interrupted, another call continues it.
+    /// Copies the data. An interrupted copy leaves the destination empty.
     ///
     /// - Parameters:
     ///   - source: The source database in the format of `store.database`, like `destination`.
     ///   - onProgress: Called on any thread with the number of copied rows per table.
-    /// - Returns: The number of rows per table, equal in both databases.
+    /// - Returns: The number of rows per table.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     package static func run(
         from source: String, to destination: String, onProgress: @escaping @Sendable (_ table: String, _ rows: Int) -> Void
@@ -35,7 +35,7 @@ package enum DatabaseCopy {
             DispatchQueue(label: "intertwine.copy").async {
                 continuation.resume(
                     with: Result {
-                        let copy = StoreCopy(from: try from.copyEndpoint(), to: try to.copyEndpoint())
+                        let copy = StoreCopy(from: try from.copySource(), to: try to.copyDestination())
                         // Keys come first, so that a service that starts on an incomplete copy creates no key of its own.
                         try copyKeys(from, to)
                         return try copy.run(onProgress)
@@ -61,8 +61,13 @@ extension StoreSettings {
         self.database = database
     }
 
-    fileprivate func copyEndpoint() throws(StoreError) -> any CopyEndpoint {
+    fileprivate func copySource() throws(StoreError) -> any CopySource {
         if let shared = try sharedDatabase() { return try shared.copyEndpoint() }
-        return try FileCopyEndpoint(items: database, ledger: ledgerDatabase)
+        return try CopiedFiles(items: database, ledger: ledgerDatabase)
+    }
+
+    fileprivate func copyDestination() throws(StoreError) -> any CopyDestination {
+        if let shared = try sharedDatabase() { return try shared.copyEndpoint() }
+        return NewFiles(items: database, ledger: ledgerDatabase)
     }
 }

@@ -2,21 +2,19 @@ internal import Dispatch
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Logging
+internal import ServiceLifecycle
 
-/// Checks twice a second for deleted or replaced database files. Why: writes to such a file are lost.
+/// Checks twice a second for missing, replaced or corrupt database files. Why: writes to such a file are lost.
 struct DatabaseWatch: PeriodicService {
     /// Returns the change of a file since the last check; the functions block.
     private let monitors: [@Sendable () -> FileChange?]
-    /// Called after a database file is back.
-    private let prepare: @Sendable () throws -> Void
     private let logger: Logger
     let interval = Duration.milliseconds(500)
 
     private let queue = DispatchQueue(label: "intertwine.files")
 
-    init(_ checks: [@Sendable () -> FileChange?], prepare: @escaping @Sendable () throws -> Void, logger: Logger) {
+    init(_ checks: [@Sendable () -> FileChange?], logger: Logger) {
         self.monitors = checks
-        self.prepare = prepare
         self.logger = logger
     }
 
@@ -33,12 +31,29 @@ struct DatabaseWatch: PeriodicService {
         switch change {
         case .gone(let line): logger.error("a database is missing", metadata: ["reason": "\(line)"])
         case .damaged(let line): logger.error("a database is corrupt", metadata: ["reason": "\(line)"])
-        case .back(let line):
-            logger.notice("a database is available again", metadata: ["reason": "\(line)"])
-            do { try prepare() } catch {
-                logger.error("the items of the store could not be assigned to sections", metadata: ["error": "\(error)"])
-            }
+        case .back(let line): logger.notice("a database is available again", metadata: ["reason": "\(line)"])
         case nil: break
+        }
+    }
+}
+
+/// Checks a database file for corruption at the start and then once a day.
+struct DatabaseCheck: PeriodicService {
+    let file: ServedFile
+    var interval: Duration { .seconds(86_400) }
+    var startsAtOnce: Bool { true }
+
+    func perform() async {
+        await withGracefulShutdownHandler {
+            await withCheckedContinuation { continuation in
+                // A thread of its own: the check must take none from reads of requests.
+                DispatchQueue(label: "intertwine.check").async {
+                    file.checkContent()
+                    continuation.resume()
+                }
+            }
+        } onGracefulShutdown: {
+            file.endCheck()
         }
     }
 }

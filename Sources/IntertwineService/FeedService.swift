@@ -47,7 +47,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
 
     /// Builds the service and serves, like ``build(configuration:extensions:telemetry:logger:)`` followed by ``run(reloading:started:)``.
     ///
-    /// The addresses are bound first. Therefore a start that cannot bind opens no store, and requests wait while a store is migrated.
+    /// The addresses are bound first. Therefore a start that cannot bind opens no store, and requests wait while a store is opened.
     ///
     /// ```swift
     /// var configuration = ServiceConfiguration()

@@ -45,7 +45,7 @@ protocol SharedDatabase: Sendable {
     func store(_ key: SigningKey) throws(StoreError)
 
     /// Opens the database as the source or destination of a copy.
-    func copyEndpoint() throws(StoreError) -> any CopyEndpoint
+    func copyEndpoint() throws(StoreError) -> any CopySource & CopyDestination
 }
 
 /// The signing keys of all replicas.
@@ -98,7 +98,7 @@ extension StoreSettings {
 
         func store(_ key: SigningKey) throws(StoreError) { try PostgresSigningKeys.store(key, at: address) }
 
-        func copyEndpoint() throws(StoreError) -> any CopyEndpoint { try PostgresCopyEndpoint(address) }
+        func copyEndpoint() throws(StoreError) -> any CopySource & CopyDestination { try PostgresCopyEndpoint(address) }
     }
 
     extension PostgresSigningKeys: SharedKeys {}

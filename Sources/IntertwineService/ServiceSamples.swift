@@ -19,7 +19,7 @@ struct ServiceSamples: Sendable {
     let accessLog: AccessLog
     let sink: LogSink
     let listeners: LiveFeeds
-    let checkedFiles: [(name: String, file: any CheckedFile)]
+    let servedFiles: [(name: String, file: ServedFile)]
     let tokens: [TokenService]
     let clock: @Sendable () -> Int64
     /// Returns the time at which the newest signing key was created, in milliseconds since 1970-01-01 UTC; nil if it is not known.
@@ -78,23 +78,15 @@ struct ServiceSamples: Sendable {
     }
 
     private var checks: [MetricSample] {
-        checkedFiles.flatMap { name, file in
-            let progress = file.checkProgress
-            let values: [(String, MetricSample.Kind, String, Double)] = [
-                (
-                    "intertwine_store_check_progress_ratio", .gauge, "Progress of the current check of a database file, from 0 to 1.",
-                    progress.share
-                ),
-                (
+        servedFiles.flatMap { name, file in
+            [
+                MetricSample(
                     "intertwine_store_checks_total", .counter, "Completed checks of a database file without corruption.",
-                    Double(progress.passes)
-                ),
-                (
+                    labels: [("file", name)], Double(file.completeChecks)),
+                MetricSample(
                     "intertwine_store_corrupt", .gauge, "1 if a database file is known to be corrupt; it accepts no writes.",
-                    progress.isDamaged ? 1 : 0
-                ),
+                    labels: [("file", name)], file.isCorrupt ? 1 : 0),
             ]
-            return values.map { MetricSample($0.0, $0.1, $0.2, labels: [("file", name)], $0.3) }
         }
     }
 

@@ -44,9 +44,9 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Verify a backup, or the files of a stopped service.",
         discussion: """
-            The command reads all data. It checks that items, ledger and signing key belong together, their schema versions, the structure of
-            both files, and the digests of their rows. A backup also has a digest of each file in SHA256SUMS, and is refused without that
-            file. One line reports each finding, and the exit code is then 1. Nothing is written.
+            The command reads all data. It checks that items, ledger and signing key belong together, their schema versions, and the
+            structure of all tables and indexes (SQLite's integrity_check). One line reports each finding, and the exit code is then 1.
+            Nothing is written.
 
               intertwine verify /backup/2026-11-27
               intertwine verify data/intertwine.sqlite

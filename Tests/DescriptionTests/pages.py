@@ -498,7 +498,7 @@ Every setting, in the order of [`Config/intertwine.yaml`](../../Config/intertwin
 
 - Durations have a unit: `ms`, `s`, `min`, `h`, `d`. Sizes are bytes, or have the unit `KiB`, `MiB` or `GiB`.
 - Keys in the file may be written in kebab-case or camelCase. The empty text is written `""`.
-- An unknown key stops the start, and the error names the nearest one. [Earlier names](../how-to/upgrading.md#renamed-settings-and-commands) are listed.
+- An unknown key stops the start, and the error names the nearest one.
 - `intertwine check-config` prints the effective values with their origin; `--changed` prints only those that differ from the defaults.
 - Variables that Kubernetes sets for services in the namespace are ignored.
 - [Changing settings](process.md#changing-settings) describes the reload.

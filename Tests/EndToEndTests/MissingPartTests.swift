@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Stores with a missing, older, truncated or foreign part", .timeLimit(.untilStuck))
+@Suite("Stores with a missing, truncated or foreign part", .timeLimit(.untilStuck))
 struct MissingPartTests {
     private static let parts = ["intertwine.sqlite", "intertwine.ledger.sqlite", "signing.key"]
 
@@ -134,72 +134,6 @@ struct MissingPartTests {
         }
     }
 
-    @Test("The start refuses a store without the write-ahead log of a killed process", arguments: parts.dropLast())
-    func log(part: String) async throws {
-        try await offPool {
-            let folder = try Folder()
-            let service = try folder.serve()
-            service.process.signal(SIGKILL)
-            _ = service.process.wait()
-            try folder.remove("\(part)-wal")
-            try? folder.remove("\(part)-shm")
-            try Self.expect(folder, refused: "\(part)-wal")
-        }
-    }
-
-    @Test(
-        "The start refuses a write-ahead log that was cut or overwritten after a kill", arguments: parts.dropLast(),
-        ["cut", "first frame", "header"])
-    func damagedLog(part: String, damage: String) async throws {
-        try await offPool {
-            let folder = try Folder()
-            let service = try folder.serve()
-            service.process.signal(SIGKILL)
-            _ = service.process.wait()
-            let path = "\(folder.path)/\(part)-wal"
-            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-            switch damage {
-            // Later frames can belong to an earlier log, and the main file already has those.
-            case "cut": bytes = bytes.prefix(1_000)
-            case "first frame": bytes.replaceSubrange(200..<208, with: [UInt8](repeating: 0x5A, count: 8))
-            default: bytes.replaceSubrange(0..<8, with: [UInt8](repeating: 0x5A, count: 8))
-            }
-            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-            try file.truncate(atOffset: 0)
-            try file.write(contentsOf: bytes)
-            try file.close()
-            try Self.expect(folder, refused: "\(part)-wal, which has the last commits of \(folder.path)/\(part), is cut off or overwritten")
-        }
-    }
-
-    @Test("The start accepts a store after another program checkpoints its write-ahead log")
-    func recovered() async throws {
-        try await offPool {
-            let folder = try Folder()
-            let service = try folder.serve()
-            service.process.signal(SIGKILL)
-            _ = service.process.wait()
-            for part in Self.parts.dropLast() {
-                let shell = try SpawnedProcess(["/usr/bin/sqlite3", "\(folder.path)/\(part)", "SELECT count(*) FROM sqlite_schema"])
-                _ = try shell.nextLine(timeout: 30_000)
-                #expect(shell.wait() == 0 && !FileManager.default.fileExists(atPath: "\(folder.path)/\(part)-wal"))
-            }
-            #expect(try folder.refusal() == nil)
-        }
-    }
-
-    @Test("The start refuses a part that is older than the others", arguments: parts.dropLast())
-    func older(part: String) async throws {
-        try await offPool {
-            let folder = try Folder()
-            try folder.serve().stop()
-            let backup = try Folder(copyOf: folder)
-            try folder.serve().stop()
-            try folder.take([part], from: backup)
-            try Self.expect(folder, refused: "\(part) is older than")
-        }
-    }
-
     @Test("The start refuses a part of another store", arguments: parts)
     func foreign(part: String) async throws {
         try await offPool {
@@ -211,7 +145,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("All files of one backup start, and so do stores without store identities")
+    @Test("All files of one backup start, also with files of different times")
     func backups() async throws {
         try await offPool {
             let (folder, online) = (try Folder(), try Folder())
@@ -230,14 +164,7 @@ struct MissingPartTests {
                 try folder.take(Self.parts, from: backup)
                 #expect(try folder.refusal() == nil)
             }
-            for (part, migration) in [("intertwine.sqlite", 8), ("intertwine.ledger.sqlite", 17)] {
-                let sql = """
-                    DROP TABLE store_identity; DELETE FROM grdb_migrations WHERE identifier GLOB '\(migration):*';
-                    PRAGMA user_version = \(migration - 1)
-                    """
-                let shell = try SpawnedProcess(["/usr/bin/sqlite3", "\(folder.path)/\(part)", sql])
-                #expect(shell.wait() == 0)
-            }
+            try folder.take(["intertwine.sqlite"], from: online)
             #expect(try folder.refusal() == nil)
             try folder.remove("signing.key")
             try Self.expect(folder, refused: "signing.key")

@@ -29,28 +29,6 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("An import with klass and advertisement creates items with kind and ad")
-    func synonyms() async throws {
-        try await offPool {
-            func old(_ items: String) -> String {
-                items.replacing(#""kind":"ad""#, with: #""klass":"advertisement""#).replacing(#""kind":"#, with: #""klass":"#)
-            }
-            let service = try RunningService(items: old(Items.users(1) + Items.advertisements(1)), settings: [RunningService.tokenSetting])
-            #expect(try service.admin("POST", "/admin/items", body: old(Items.user("n") + Items.advertisement(2))).status == 200)
-            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 3)
-            for path in ["user/u0", "user/n", "ad/1", "ad/2"] {
-                let item = try service.admin("GET", "/admin/items/\(path)")
-                #expect(item.text.hasPrefix(#"{"kind":"\#(path.prefix { $0 != "/" })","#), "\(item.text)")
-            }
-            #expect(try service.admin("GET", "/admin/items/advertisement/1").status == 404)
-            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:1").status == 400)
-            #expect(try service.admin("PUT", "/admin/takedowns/ad:1").status == 201)
-            let different = Items.user("x").replacing(#"{"kind""#, with: #"{"klass":"ad","kind""#)
-            let refused = try service.admin("POST", "/admin/items", body: different)
-            #expect(refused.status == 422 && refused.text.contains("klass: differs from kind"), "\(refused.text)")
-        }
-    }
-
     @Test("An import from a slow client or pipe does not block other writes")
     func stalled() async throws {
         try await offPool {

@@ -67,7 +67,7 @@ struct ProblemTests {
         Invalid(method: "PUT", path: "/admin/items/user/x", body: "{}", status: 422, errors: ["#/username required"]),
         Invalid(method: "DELETE", path: "/admin/items/user/u0", fields: ["If-Match: x"], errors: ["If-Match invalid"]),
         Invalid(
-            method: "POST", path: "/admin/items", body: #"[{"klass":"user","id":"1"}]"#, status: 422, errors: ["#/0/username required"]),
+            method: "POST", path: "/admin/items", body: #"[{"kind":"user","id":"1"}]"#, status: 422, errors: ["#/0/username required"]),
         Invalid(method: "PUT", path: "/admin/takedowns/user:u0", body: #"{"reason":7}"#, status: 422, errors: ["#/reason invalid"]),
         Invalid(
             method: "PUT", path: "/admin/takedowns/user:u0", body: #"{"reason":"\#(String(repeating: "r", count: 257))"}"#, status: 422,

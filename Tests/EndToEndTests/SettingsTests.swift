@@ -15,56 +15,12 @@ struct SettingsTests {
         "INTERTWINE_" + key.uppercased().replacing(".", with: "_").replacing("-", with: "_")
     }
 
-    /// Returns the earlier keys with their present names from the upgrade guide.
-    private static func renamedKeys() throws -> [(old: String, new: String)] {
-        let page = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Documentation/how-to/upgrading.md").standardized
-        return try String(contentsOf: page, encoding: .utf8).split(separator: "\n").compactMap { line in
-            line.wholeMatch(of: /\| `([a-z.-]+)` \| `([a-z.-]+)` \|/).map { (String($0.1), String($0.2)) }
-        }
-    }
-
     /// Returns the values of `check-config` by key, without their origins.
     private func values(_ arguments: [String], environment: [String: String] = [:]) throws -> [String: String] {
         let result = try Command.run(["check-config", "--database", "\(folder)/x.sqlite"] + arguments, environment: environment)
         #expect(result.code == 0, "\(result.lines)")
         let pairs = result.lines.compactMap { $0.wholeMatch(of: /([a-z.-]+)=(.*)  # .*/) }.map { (String($0.1), String($0.2)) }
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
-    }
-
-    @Test("An earlier key stops the start and names the present key")
-    func renamed() async throws {
-        try await offPool {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            let keys = try Self.renamedKeys()
-            #expect(keys.count > 60)
-            let known = try values(["--config", "/dev/null"])
-            for key in keys { #expect(known[key.new] != nil && known[key.old] == nil, "\(key)") }
-            let file = "\(folder)/old.yaml"
-            try yaml(keys.map(\.old)).write(toFile: file, atomically: true, encoding: .utf8)
-            func lines(_ arguments: [String], environment: [String: String] = [:]) throws -> [String] {
-                let result = try Command.run(
-                    ["serve", "--port", "0", "--admin-port", "0", "--database", "\(folder)/x.sqlite"] + arguments, environment: environment)
-                #expect(result.code == 1)
-                return result.lines.sorted()
-            }
-            #expect(try lines(["--config", file]) == keys.map { "Error: \($0.old): was renamed (\(file)); write \($0.new)" }.sorted())
-            let variables = Dictionary(uniqueKeysWithValues: keys.map { (Self.variable($0.old), "1") })
-            #expect(
-                try lines(["--config", "/dev/null"], environment: variables)
-                    == keys.map { "Error: \(Self.variable($0.old)): was renamed (environment); write \(Self.variable($0.new))" }.sorted())
-            #expect(
-                try lines(["--config", "/dev/null"] + keys.flatMap { ["--set", "\($0.old)=1"] })
-                    == keys.map { "Error: \($0.old): was renamed (flag); write \($0.new)" }.sorted())
-        }
-    }
-
-    /// Returns a configuration file with a value for each key.
-    private func yaml(_ keys: [String], depth: Int = 0) -> String {
-        let sections = Dictionary(grouping: keys) { $0.split(separator: ".")[depth] }
-        return sections.map { name, members in
-            let isLeaf = members.count == 1 && members[0].split(separator: ".").count == depth + 1
-            return String(repeating: "  ", count: depth) + (isLeaf ? "\(name): 1\n" : "\(name):\n" + yaml(members, depth: depth + 1))
-        }.joined()
     }
 
     @Test("The option --changed of check-config prints an equivalent file of nondefault settings")

@@ -55,7 +55,7 @@ struct ServerChecksTests {
         #expect(foreign?.description.contains("another program's") == true, "\(foreign?.description ?? "")")
         try database.psql("DROP TABLE event")
 
-        // Of a migration.
+        // Of a start.
         let other = try PostgresConnection(address, PostgresSettings(applicationName: "stranger"))
         try other.execute("SELECT pg_advisory_lock(\(0x494E_5457))")
         let held = #expect(throws: StoreError.self) { try PostgresLedger(address) }
@@ -63,12 +63,10 @@ struct ServerChecksTests {
             held?.description.contains("session \(other.backend) (stranger) holds the advisory lock") == true, "\(held?.description ?? "")")
         try other.execute("SELECT pg_advisory_unlock_all()")
         _ = try PostgresLedger(address)
-        try database.psql("DELETE FROM intertwine_migration WHERE part = 'ledger' AND number > 6; DROP TABLE recent_allowance")
-        try database.psql("ALTER TABLE ledger_writer DROP COLUMN logs")
-        try other.execute("BEGIN; LOCK TABLE ledger_writer")
+        try other.execute("BEGIN; LOCK TABLE intertwine_schema")
         let locked = #expect(throws: StoreError.self) { try PostgresLedger(address) }
         #expect(
-            locked?.description.contains("session \(other.backend) (stranger) holds a lock on the table ledger_writer") == true,
+            locked?.description.contains("session \(other.backend) (stranger) holds a lock on the table intertwine_schema") == true,
             "\(locked?.description ?? "")")
         try other.execute("ROLLBACK")
     }
@@ -106,7 +104,7 @@ struct ServerChecksTests {
         try database.psql("DO $$ BEGIN CREATE ROLE homeless LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
         try database.psql("ALTER ROLE homeless SET search_path = nowhere")
         let line = try complaint(database.uri.replacing("intertwine@", with: "homeless@")) {
-            try PostgresSchema.bringUpToDate($0, part: "test", migrations: [PostgresMigration("1", "")])
+            try PostgresSchema.create(PostgresPart("test", "SELECT 1"), $0)
         }
         #expect(line.contains("search_path"))
     }
@@ -115,7 +113,7 @@ struct ServerChecksTests {
     func rights() throws {
         try database.psql("DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
         let uri = database.uri.replacing("intertwine@", with: "poor@")
-        let line = try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "test", migrations: [PostgresMigration("1", "")]) }
+        let line = try complaint(uri) { try PostgresSchema.create(PostgresPart("test", "SELECT 1"), $0) }
         #expect(line.contains("GRANT CREATE"))
         // Whoever may write but does not own the tables could not begin a new day.
         _ = try PostgresLedger(PostgresAddress(database.uri))
@@ -130,38 +128,31 @@ struct ServerChecksTests {
         #expect(try complaint(latin.uri).contains("ENCODING 'UTF8'"))
     }
 
-    @Test("Concurrent replicas migrate once; a newer schema is refused")
-    func migrations() async throws {
-        let all = [
-            PostgresMigration("1: table", "CREATE TABLE thing (number bigint)"),
-            PostgresMigration("2: row", "INSERT INTO thing VALUES (1); ALTER TABLE thing ADD COLUMN name text"),
-        ]
+    @Test("Concurrent replicas create tables once; newer and older schemas are refused")
+    func tables() async throws {
+        let part = PostgresPart("test", "CREATE TABLE thing (number bigint); INSERT INTO thing VALUES (1)")
         let uri = database.uri
         try await withThrowingTaskGroup { group in
             for _ in 0..<6 {
                 group.addTask {
-                    try await offPool {
-                        try PostgresSchema.bringUpToDate(PostgresConnection(PostgresAddress(uri)), part: "test", migrations: all)
-                    }
+                    try await offPool { try PostgresSchema.create(part, PostgresConnection(PostgresAddress(uri))) }
                 }
             }
             try await group.waitForAll()
         }
         #expect(try database.psql("SELECT count(*) FROM thing") == "1")
-        let more = all + [PostgresMigration("3: more", "INSERT INTO thing VALUES (2)")]
-        try PostgresSchema.bringUpToDate(PostgresConnection(PostgresAddress(uri)), part: "test", migrations: more)
-        #expect(try database.psql("SELECT count(*) FROM thing") == "2")
-        #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "test", migrations: all) }.contains("newer version"))
         // Whichever of the parts it is that is newer, and whichever is asked for.
-        try database.psql("INSERT INTO intertwine_migration (part, number, name) VALUES ('ledger', 99, 'of tomorrow')")
-        #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "items", migrations: []) }.contains("(ledger 99;"))
-        try database.psql("DELETE FROM intertwine_migration WHERE part = 'ledger'")
+        try database.psql("INSERT INTO intertwine_schema (part, version) VALUES ('ledger', 99)")
+        #expect(try complaint(uri) { try PostgresSchema.create(part, $0) }.contains("newer version of this program (ledger 99;"))
+        try database.psql("DELETE FROM intertwine_schema WHERE part = 'ledger'")
         // A failing one leaves nothing.
-        let broken = more + [PostgresMigration("4", "DELETE FROM thing"), PostgresMigration("5", "SELECT nonsense")]
         #expect(throws: PostgresError.self) {
-            try PostgresSchema.bringUpToDate(PostgresConnection(PostgresAddress(uri)), part: "test", migrations: broken)
+            let broken = PostgresPart("broken", "DELETE FROM thing; SELECT nonsense")
+            try PostgresSchema.create(broken, PostgresConnection(PostgresAddress(uri)))
         }
-        #expect(try database.psql("SELECT count(*) FROM thing") == "2")
+        #expect(try database.psql("SELECT count(*) FROM thing") == "1")
+        try database.psql("CREATE TABLE intertwine_migration (part text)")
+        #expect(try complaint(uri) { try PostgresSchema.create(part, $0) }.contains("a version before 0.1.0"))
     }
 
     @Test("While the server is down requests fail, and the store reconnects later")

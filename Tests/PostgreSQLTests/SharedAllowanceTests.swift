@@ -109,20 +109,4 @@ struct SharedAllowanceTests {
             #expect(try verdicts(0..<40, replica) == Array(repeating: .duplicate, count: 40))
         }
     }
-
-    @Test("A replica of a version that uses only the table counts like the others")
-    func older() throws {
-        let replica = try Replica(database)
-        try database.psql("INSERT INTO ledger_writer (process, slot, last) VALUES (7, 9, 1)")
-        #expect(try verdicts(0..<2, replica) == [.counted, .counted])
-        // The address and two viewers, for the other one to see; and what that one leaves.
-        #expect(try database.psql("SELECT count(*) FROM allowance") == "3")
-        let theirs = RateCounterKey.repetition("v2").bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        try database.psql("INSERT INTO allowance VALUES ('\\x\(theirs)', \(now + 60_000), 1)")
-        #expect(try verdicts(0..<4, replica) == [.duplicate, .duplicate, .duplicate, .counted])
-        // It has gone. What was put there meanwhile still holds.
-        try database.psql("UPDATE ledger_writer SET seen = seen - interval '11 minutes' WHERE process = 7")
-        #expect(try verdicts(0..<5, replica) == Array(repeating: .duplicate, count: 4) + [.counted])
-        #expect(try database.psql("SELECT count(*) FROM allowance") == "5")
-    }
 }

@@ -15,9 +15,10 @@ struct StoreCopyTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    private func files(_ name: String) throws -> FileCopyEndpoint {
-        try FileCopyEndpoint(items: "\(folder)/\(name).sqlite", ledger: "\(folder)/\(name).ledger.sqlite")
-    }
+    private func path(_ name: String) -> String { "\(folder)/\(name).sqlite" }
+    private func ledgerPath(_ name: String) -> String { "\(folder)/\(name).ledger.sqlite" }
+    private func source(_ name: String) throws -> CopiedFiles { try CopiedFiles(items: path(name), ledger: ledgerPath(name)) }
+    private func destination(_ name: String) -> NewFiles { NewFiles(items: path(name), ledger: ledgerPath(name)) }
 
     /// Some of everything: 5,000 items, which are more than one batch, and what people did.
     private func fill(_ name: String) async throws {
@@ -46,19 +47,21 @@ struct StoreCopyTests {
         try await store.completeFile()
     }
 
-    @Test("A copy resumes after an interruption, preserves all rows both ways, and requires an empty destination")
+    @Test("A copy preserves all rows both ways, leaves nothing if it fails, and requires an empty destination")
     func thereAndBack() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await fill("one")
         let database = try PostgresServer.shared().makeDatabase()
         let address = try PostgresAddress(database.uri)
-        let copy: () throws -> StoreCopy = { try StoreCopy(from: files("one"), to: PostgresCopyEndpoint(address)) }
-        // The first batch is there, and what comes after it is refused.
-        try Self.stopBehindFirstBatch(database, copy)
-        #expect(try database.psql("SELECT count(*) FROM item") == "2000")
-        // Nobody takes half of it for the whole.
-        let unfinished = #expect(throws: StoreError.self) { try PostgresLedger(address) }
-        #expect(unfinished?.description.contains("copy") == true)
+        let copy: () throws -> StoreCopy = { try StoreCopy(from: source("one"), to: PostgresCopyEndpoint(address)) }
+        // The second batch is refused.
+        do {
+            let begun = try copy()
+            try database.psql("ALTER TABLE item ADD CONSTRAINT few CHECK (id NOT LIKE 'u2500%')")
+            #expect(throws: StoreError.self) { try begun.run() }
+            try database.psql("ALTER TABLE item DROP CONSTRAINT few")
+        }
+        #expect(try database.psql("SELECT (SELECT count(*) FROM item) + (SELECT count(*) FROM section)") == "0")
         let counts = try copy().run()
         #expect(counts.first { $0.table == "campaign_creative" }?.rows == 1)
         #expect(counts.first { $0.table == "item" }?.rows == 5_000 && counts.first { $0.table == "event" }?.rows == 21)
@@ -76,7 +79,7 @@ struct StoreCopyTests {
         let last = try await ledger.events(after: 21, limit: 10)
         #expect(last.map(\.sequence) == [22, 23, 24] && last.first?.event.verdict == .duplicate)
 
-        let back = try StoreCopy(from: PostgresCopyEndpoint(address), to: files("two"))
+        let back = try StoreCopy(from: PostgresCopyEndpoint(address), to: destination("two"))
         #expect(try back.run().first { $0.table == "event" }?.rows == 24)
         let store = try SQLiteStore(path: "\(folder)/two.sqlite")
         #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{0}"])
@@ -89,50 +92,38 @@ struct StoreCopyTests {
         #expect(verdicts == [.duplicate, .duplicate, .counted])
     }
 
-    @Test("A resumed copy whose database was modified compares tables and copies the different ones again")
-    func writtenMeanwhile() async throws {
+    @Test("A copy into files that fails leaves no file, and existing files are refused")
+    func intoFiles() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await fill("one")
         let database = try PostgresServer.shared().makeDatabase()
         let address = try PostgresAddress(database.uri)
-        try Self.stopBehindFirstBatch(database) { try StoreCopy(from: files("one"), to: PostgresCopyEndpoint(address)) }
-        try await changeItems("one")
-        let counts = try StoreCopy(from: files("one"), to: PostgresCopyEndpoint(address)).run()
-        #expect(counts.first { $0.table == "item" }?.rows == 4_999)
-        #expect(try database.psql("SELECT count(*) FROM item WHERE id = 'u1' || chr(1)") == "0")
-
-        // The same where the files are the destination, cut short between the two.
-        _ = try StoreCopy(from: PostgresCopyEndpoint(address), to: files("two")).run()
-        let items = try TableFile("\(folder)/two.sqlite", .items)
-        try items.write {
-            try $0.write("CREATE TABLE intertwine_copy (only INTEGER PRIMARY KEY, progress TEXT NOT NULL)")
-            try $0.write("INSERT INTO intertwine_copy VALUES (1, ?1)", .text(#"{"source":"\#(address.shown)","last":{}}"#))
+        _ = try StoreCopy(from: source("one"), to: PostgresCopyEndpoint(address)).run()
+        struct Interrupted: Error {}
+        final class Failing: CopySource {
+            let inner: PostgresCopyEndpoint
+            init(_ inner: PostgresCopyEndpoint) { self.inner = inner }
+            func rows(of table: TableSchema, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
+                guard table.name != "event" else { throw Interrupted() }
+                return try inner.rows(of: table, after: key, limit: limit)
+            }
+            func lastMarker() throws -> Int64 { try inner.lastMarker() }
+            func close() { inner.close() }
         }
-        items.close()
-        let unfinished = #expect(throws: StoreError.self) { try SQLiteStore(path: "\(folder)/two.sqlite") }
-        #expect(unfinished?.description.contains("a copy into it is incomplete") == true)
-        let again = try StoreCopy(from: PostgresCopyEndpoint(address), to: files("two")).run()
-        #expect(again.first { $0.table == "item" }?.rows == 4_999)
-        _ = try SQLiteStore(path: "\(folder)/two.sqlite")
-    }
-
-    /// Removes an item that has been copied.
-    private func changeItems(_ name: String) async throws {
-        let store = try SQLiteStore(path: "\(folder)/\(name).sqlite")
-        #expect(try await store.remove(kind: "user", id: "u1\u{1}"))
-        try await store.completeFile()
+        #expect(throws: Interrupted.self) {
+            try StoreCopy(from: Failing(PostgresCopyEndpoint(address)), to: destination("two")).run()
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { $0.hasPrefix("one.") })
+        _ = try StoreCopy(from: PostgresCopyEndpoint(address), to: destination("two")).run()
+        let again = #expect(throws: StoreError.self) {
+            try StoreCopy(from: PostgresCopyEndpoint(address), to: destination("two")).run()
+        }
+        #expect(again?.description.contains("two.sqlite: exists") == true)
     }
 
     /// A click with a window of the length that is kept in memory.
     private static func shortly(_ key: String) -> LedgerEvent {
         LedgerEvent(
             at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: key, deduplication: .init(key: key, window: 300_000))
-    }
-
-    private static func stopBehindFirstBatch(_ database: PostgresServer.Database, _ copy: () throws -> StoreCopy) throws {
-        let begun = try copy()
-        try database.psql("ALTER TABLE item ADD CONSTRAINT few CHECK (id NOT LIKE 'u2500%')")
-        #expect(throws: StoreError.self) { try begun.run() }
-        try database.psql("ALTER TABLE item DROP CONSTRAINT few")
     }
 }

@@ -39,16 +39,4 @@ struct MembershipTests {
         #expect(try await store.release([ad, ad]) == 1)
         #expect(try await memberships(store).isEmpty)
     }
-
-    @Test("A migrated file stores them from the migration on")
-    func migrates() async throws {
-        do { _ = try await scratch.store(.sqlite).takeDown(ItemKey(kind: "campaign", id: "spring")) }
-        try scratch.sqlite(
-            "items.sqlite",
-            "DROP TABLE campaign_creative; DELETE FROM grdb_migrations WHERE identifier GLOB '7:*'; PRAGMA user_version = 6")
-        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
-        try await store.remember(Self.spring)
-        #expect(try await memberships(store) == Set(Self.spring))
-        #expect(try await store.takedown(of: ItemKey(kind: "campaign", id: "spring")) != nil)
-    }
 }

@@ -70,11 +70,24 @@ struct OpeningTests {
         #expect(try refusal("items.sqlite").contains("newer version of this program (99; this version supports "))
     }
 
-    @Test("A database with an unknown migration is refused")
-    func unknownMigration() throws {
+    @Test("A database of a version before 0.1.0 is refused with the way out")
+    func olderVersion() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
-        try scratch.sqlite("items.sqlite", "INSERT INTO grdb_migrations VALUES ('99: later')")
-        #expect(try refusal("items.sqlite").contains("newer version of this program"))
+        try scratch.sqlite("items.sqlite", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY); PRAGMA user_version = 11")
+        let line = try refusal("items.sqlite")
+        #expect(line.contains("a version before 0.1.0") && line.contains("import the items into a new store"))
+    }
+
+    @Test("Several processes that create a store at once open the same one")
+    func concurrent() throws {
+        let victims = try (0..<4).map { _ in
+            try SpawnedProcess([BuiltProduct.path("StorageVictim"), "open", "items", scratch.path("items.sqlite")])
+        }
+        for victim in victims {
+            while try victim.nextLine(timeout: 60_000) != nil {}
+            #expect(victim.wait() == 0 && victim.lines == ["open"], "\(victim.lines)")
+        }
+        #expect(try scratch.sqlite("items.sqlite", "SELECT count(*) FROM store_identity; PRAGMA integrity_check") == "1\nok")
     }
 
     @Test("A truncated file is refused")

@@ -5,6 +5,11 @@ import Testing
 
 @testable import IntertwineStorage
 
+extension SQLiteLedger {
+    /// The connections of the writer.
+    var pool: DatabasePool { commits.writer.pool }
+}
+
 @Suite("Rate counters of short windows")
 struct RecentAllowanceTests {
     let scratch: Scratch

@@ -19,7 +19,6 @@ enum StatementPlans {
 
     /// Statements that may, and why.
     private static let excused: [(beginning: String, reason: String)] = [
-        ("SELECT row_digest, ", "a check reads a table in parts: LIMIT ends the first one"), ("SELECT NULL, ", "the same"),
         ("SELECT kind, variant, count(*) FROM item GROUP BY", "counts for operators"),
         ("SELECT count(*) FROM item INDEXED BY item_identity", "once for each version of the store, for ads at the middle of all"),
         ("DELETE FROM source_item WHERE source", "what is gone from a source is removed item by item"),

@@ -19,12 +19,11 @@ public struct DatabasePages {
         return shell.lines
     }
 
-    /// The names of all tables and indexes, without SQLite's own tables and the list of migrations, which each start compares.
+    /// The names of all tables and indexes, without SQLite's own tables.
     public func objects() throws -> [String] {
         try sqlite(
             """
-            SELECT name FROM sqlite_schema WHERE type = 'index' OR type = 'table' AND name NOT GLOB 'sqlite_*'
-            EXCEPT SELECT name FROM sqlite_schema WHERE tbl_name = 'grdb_migrations' ORDER BY name
+            SELECT name FROM sqlite_schema WHERE type = 'index' OR type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name
             """)
     }
 
@@ -35,7 +34,7 @@ public struct DatabasePages {
         let described = try sqlite(
             """
             SELECT t.name || ' ' || c.name || ' ' || c.type FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
-            WHERE t.type = 'table' AND t.name NOT GLOB 'sqlite_*' AND t.name NOT GLOB 'grdb_*' AND c.name <> 'row_digest'
+            WHERE t.type = 'table' AND t.name NOT GLOB 'sqlite_*'
                 AND t.sql NOT LIKE '%CHECK (only = 1)%'
             """)
         var tables: [String: [(name: String, value: String)]] = [:]
@@ -110,13 +109,10 @@ public struct DatabasePages {
             return (offset + start, value, offset + min(start + length, size))
         }
 
-        private func count(in file: [UInt8]) -> Int { Int(file[offset + 3]) << 8 | Int(file[offset + 4]) }
+        /// The bytes of the page in the file.
+        public var range: Range<Int> { offset..<offset + size }
 
-        /// A byte of a row: not the length of the row's header. With another length, the digest can seem to be missing.
-        public func randomByte(of file: [UInt8], using random: inout some RandomNumberGenerator) throws -> Int {
-            let record = try record(Int.random(in: 0..<count(in: file), using: &random), of: file)
-            return Int.random(in: record.start + 1..<record.end, using: &random)
-        }
+        private func count(in file: [UInt8]) -> Int { Int(file[offset + 3]) << 8 | Int(file[offset + 4]) }
 
         /// The last byte of the first value of a row or entry in the middle of the page.
         public func valueByte(of file: [UInt8]) throws -> Int {

@@ -18,7 +18,7 @@ extension AdServer {
             }
             writer.write(allocated.reservation == nil ? servedFlag : servedFlag | reservationFlag)
             writer.write(counted: allocated.campaign.utf8)
-            writer.write(counted: StoredKind.name(of: allocated.creative.kind).utf8)
+            writer.write(counted: allocated.creative.kind.utf8)
             writer.write(counted: allocated.creative.id.utf8)
             if let reservation = allocated.reservation {
                 writer.write(reservation.process)
@@ -44,7 +44,7 @@ extension AdServer {
             }
             guard let id = text(), let kind = text(), let creative = text(), let index = campaignIndex.index(of: id) else { return nil }
             var allocated = ServedAd(
-                campaign: id, creative: CreativeID(kind: StoredKind.kind(named: kind), id: creative),
+                campaign: id, creative: CreativeID(kind: kind, id: creative),
                 remembered: campaignIndex.campaigns[index].longestCapWindow)
             if flags & reservationFlag != 0 {
                 guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16(),

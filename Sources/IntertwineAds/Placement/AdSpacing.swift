@@ -27,11 +27,11 @@ package struct AdKey: Hashable {
 
     fileprivate init(number: UInt32) { self.number = number }
 
-    /// Creates the key of a row. Cursors contain the hash of the stored name of the kind.
-    package init(_ row: ItemRow) { number = Self.hash(StoredKind.name(of: row.kind), row.id) & ~Self.labelBit }
+    /// Creates the key of a row. Cursors contain it.
+    package init(_ row: ItemRow) { number = Self.hash(row.kind, row.id) & ~Self.labelBit }
 
     package init(_ creative: CreativeID) {
-        number = Self.hash(StoredKind.name(of: creative.kind).utf8, creative.id.utf8) & ~Self.labelBit
+        number = Self.hash(creative.kind.utf8, creative.id.utf8) & ~Self.labelBit
     }
 
     init(label: String) { number = Self.hash(EmptyCollection(), label.utf8) | Self.labelBit }

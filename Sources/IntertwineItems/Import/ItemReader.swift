@@ -264,7 +264,7 @@ package struct ItemReader: Sendable {
     private mutating func check(_ object: JSONObject) -> Outcome {
         last = (line, index, consumed + position)
         do throws(ItemError) {
-            return .item(try kinds.validate(imported: object))
+            return .item(try kinds.validate(ItemFields(object)))
         } catch {
             let id = try? ItemFields(object).optionalIdentifier("id", limit: 512)
             return bad(error, id: id.map { String(decoding: $0, as: UTF8.self) })

@@ -71,8 +71,8 @@ package struct RemotePage: Sendable {
             guard object.range.count <= ItemReader.itemLimit else {
                 throw ItemError(reason: "is longer than \(ItemReader.itemLimit) bytes")
             }
-            if let fields { return .success(try kind.validate(try fields.fields(from: object))) }
-            return .success(try kind.validate(try ImportSynonyms.fields(of: object)))
+            let mapped = if let fields { try fields.fields(from: object) } else { ItemFields(object) }
+            return .success(try kind.validate(mapped))
         } catch {
             return .failure(fields?.located(error) ?? error)
         }

@@ -147,16 +147,7 @@ public struct ItemKinds: Sendable {
     ///
     /// - Throws: ``ItemError`` if the kind is unknown or rejects the fields.
     public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
-        try validate(fields, as: String(decoding: fields.text("kind", limit: 64), as: UTF8.self))
-    }
-
-    /// Validates one object of an import, of any kind. The object may contain ``ImportSynonyms``.
-    func validate(imported object: JSONObject) throws(ItemError) -> ValidatedItem {
-        let fields = try ImportSynonyms.fields(of: object)
-        return try validate(fields, as: ImportSynonyms.kind(String(decoding: fields.text("kind", limit: 64), as: UTF8.self)))
-    }
-
-    private func validate(_ fields: ItemFields, as name: String) throws(ItemError) -> ValidatedItem {
+        let name = try String(decoding: fields.text("kind", limit: 64), as: UTF8.self)
         guard let kind = kinds[name] else {
             throw ItemError(
                 field: "kind",

@@ -45,9 +45,6 @@ package final class PostgresRows {
         return view.contains(1) ? String(decoding: PostgresText.decoded(view), as: UTF8.self) : String(decoding: view, as: UTF8.self)
     }
 
-    /// Returns the kind of an item, which columns store by ``StoredKind``.
-    func kind(_ row: Int, _ column: Int) -> String { StoredKind.kind(named: text(row, column)) }
-
     package func optionalText(_ row: Int, _ column: Int) -> String? { isNull(row, column) ? nil : text(row, column) }
 
     /// Returns a `smallint`, `integer`, `bigint` or `xid8`; 0 for NULL.
@@ -82,7 +79,6 @@ package struct PostgresRow: SQLRow {
     package func integer(_ column: Int) -> Int64 { rows.integer(number, column) }
     package func flag(_ column: Int) -> Bool { rows.flag(number, column) }
     package func text(_ column: Int) -> String { rows.text(number, column) }
-    package func kind(_ column: Int) -> String { rows.kind(number, column) }
     package func bytes(_ column: Int) -> [UInt8] { rows.bytes(number, column) }
     package func view(_ column: Int) -> UnsafeRawBufferPointer { rows.view(number, column) }
 }

@@ -2,25 +2,25 @@ package import IntertwineItems
 internal import IntertwineLedger
 package import IntertwineStorageCore
 
-/// Items and ledger in a database of PostgreSQL.
-package final class PostgresCopyEndpoint: CopyEndpoint {
-    package let shown: String
-    package var identity: String { shown }
+/// Items and ledger in a database of PostgreSQL, as the source or destination of a copy.
+package final class PostgresCopyEndpoint: CopySource, CopyDestination {
+    private let address: PostgresAddress
     private let connection: PostgresConnection
+    /// The session that creates partitions, which is not part of the transaction.
+    private let partitioning: PostgresConnection
     private var days = EventPartitions()
 
     package init(_ address: PostgresAddress) throws(StoreError) {
-        shown = address.shown
-        connection = try ServerChecks.explaining(address) {
-            let connection = try PostgresConnection(
-                address, PostgresSettings(applicationName: "intertwine copy-store", statementTimeout: .zero))
+        self.address = address
+        (connection, partitioning) = try ServerChecks.explaining(address) {
+            let settings = PostgresSettings(applicationName: "intertwine copy-store", statementTimeout: .zero)
+            let connection = try PostgresConnection(address, settings)
             try PostgresUse.takeAlone(connection)
-            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all, isCopying: true)
-            try PostgresSchema.bringUpToDate(
-                connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations, isCopying: true)
+            try PostgresSchema.create(PostgresItemSchema.part, connection)
+            try PostgresSchema.create(PostgresLedgerSchema.part, connection)
             // Counters saved as one block become rows, like the rows of all other tables.
             try SharedRateCounters.load(connection)
-            return connection
+            return (connection, try PostgresConnection(address, settings))
         }
     }
 
@@ -28,49 +28,32 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         try speaking { try table.rows(after: key, limit: limit, connection) }
     }
 
-    package func progress() throws -> CopyProgress? {
+    package func begin() throws {
         try speaking {
-            guard try connection.query("SELECT to_regclass('intertwine_copy') IS NOT NULL").flag(0, 0) else { return nil }
-            let rows = try connection.query("SELECT progress FROM intertwine_copy")
-            return rows.isEmpty ? nil : try CopyProgress(rows.text(0, 0))
+            for table in TableSchema.copied where !table.isFilled {
+                guard try table.rows(after: nil, limit: 1, connection).isEmpty else {
+                    throw StoreError.unusable("\(address.shown): is not empty; the destination of a copy must be empty")
+                }
+            }
+            try connection.execute("SET idle_in_transaction_session_timeout = 0; BEGIN")
         }
     }
 
-    package func begin(_ progress: CopyProgress) throws {
+    package func append(_ rows: [[TableValue]], to table: TableSchema) throws {
         try speaking {
-            try connection.transaction {
-                try connection.execute("CREATE TABLE IF NOT EXISTS intertwine_copy (progress text NOT NULL)")
-                try connection.query("DELETE FROM intertwine_copy")
-                try connection.query("INSERT INTO intertwine_copy VALUES ($1)", .text(progress.text))
+            if table.name == "event" {
+                // The second column is the time.
+                let times = rows.compactMap { $0[1].integer }
+                try days.make(Set(times.map { LedgerTime.day(of: $0) }), today: .min, partitioning)
             }
+            try connection.run([table.insertion(of: rows, .postgres)])
         }
     }
 
-    package func append(_ rows: [[TableValue]], to table: TableSchema, _ progress: CopyProgress) throws {
-        if table.name == "event" {
-            // The second column is the time.
-            let times = rows.compactMap { $0[1].integer }
-            try speaking { try days.make(Set(times.map { LedgerTime.day(of: $0) }), today: .min, connection) }
-        }
-        _ = try speaking {
-            try connection.transaction {
-                try connection.run([
-                    table.insertion(of: rows, .postgres), SQLCommand("UPDATE intertwine_copy SET progress = $1", [.text(progress.text)]),
-                ])
-            }
-        }
+    package func close() {
+        _ = try? connection.execute("ROLLBACK")
+        PostgresUse.end(connection)
     }
-
-    package func clear(_ tables: [TableSchema], _ progress: CopyProgress) throws {
-        try speaking {
-            try connection.transaction(isLong: true) {
-                for table in tables.reversed() { try connection.execute("DELETE FROM \(table.name)") }
-                try connection.query("UPDATE intertwine_copy SET progress = $1", .text(progress.text))
-            }
-        }
-    }
-
-    package func close() { PostgresUse.end(connection) }
 
     package func lastMarker() throws -> Int64 {
         try speaking {
@@ -80,23 +63,21 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
 
     package func finish(lastMarker: Int64) throws {
         try speaking {
-            try connection.transaction {
-                try connection.query("SELECT setval('event_number', $1, false)", .integer(lastMarker + 1))
-                for table in TableSchema.copied {
-                    guard let number = table.numberColumn else { continue }
-                    try connection.execute(
-                        """
-                        SELECT setval(
-                            pg_get_serial_sequence('\(table.name)', '\(number)'),
-                            coalesce((SELECT max(\(number)) FROM \(table.name)), 0) + 1, false)
-                        """)
-                }
-                if try connection.query("SELECT EXISTS (SELECT FROM allowance)").flag(0, 0) {
-                    let now = try connection.query("SELECT \(ServerClock.expression)").integer(0, 0)
-                    try connection.run(SharedRateCounters.expectation(from: now))
-                }
-                try connection.execute("DROP TABLE intertwine_copy")
+            try connection.query("SELECT setval('event_number', $1, false)", .integer(lastMarker + 1))
+            for table in TableSchema.copied {
+                guard let number = table.numberColumn else { continue }
+                try connection.execute(
+                    """
+                    SELECT setval(
+                        pg_get_serial_sequence('\(table.name)', '\(number)'),
+                        coalesce((SELECT max(\(number)) FROM \(table.name)), 0) + 1, false)
+                    """)
             }
+            if try connection.query("SELECT EXISTS (SELECT FROM allowance)").flag(0, 0) {
+                let now = try connection.query("SELECT \(ServerClock.expression)").integer(0, 0)
+                try connection.run(SharedRateCounters.expectation(from: now))
+            }
+            try connection.execute("COMMIT")
             // Otherwise the first pages scan.
             try connection.execute("ANALYZE")
         }
@@ -106,7 +87,7 @@ package final class PostgresCopyEndpoint: CopyEndpoint {
         do {
             return try body()
         } catch let error as PostgresError {
-            throw StoreError.unavailable("\(shown): \(error)")
+            throw StoreError.unavailable("\(address.shown): \(error)")
         }
     }
 }

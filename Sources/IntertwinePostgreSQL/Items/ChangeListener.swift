@@ -72,7 +72,7 @@ final class ChangeListener: Sendable {
     private static func connect(_ pool: PostgresPool, _ local: OwnWrites) throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(pool.address, PostgresSettings(applicationName: "intertwine listener"))
         try PostgresUse.share(connection)
-        try connection.execute("LISTEN \(ItemMigrations.channel)")
+        try connection.execute("LISTEN \(PostgresItemSchema.channel)")
         local.seen?.record(connection)
         return connection
     }

@@ -30,7 +30,7 @@ package final class PostgresFeedStore: ItemStore {
         let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true, readsOneState: true))
         self.pool = pool
         changes = try ServerChecks.check(pool) { connection in
-            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
+            try PostgresSchema.create(PostgresItemSchema.part, connection)
             return try ChangeListener(pool, local, standby: standby)
         }
         try standby?.check(local.seen?.newest)
@@ -41,7 +41,7 @@ package final class PostgresFeedStore: ItemStore {
     package var readStatistics: ReadStatistics { pool.statistics }
 
     /// Returns a change with the next message about an old primary, or nil. A restarted server is no replacement; readers receive its errors.
-    package func checkForReplacement() -> FileChange? {
+    package func storageChange() -> FileChange? {
         standby?.measure(local.seen?.newest)
         return PostgresTimelines.shared.takeMessage().map(FileChange.gone)
     }
@@ -114,7 +114,7 @@ package final class PostgresFeedStore: ItemStore {
                         // A frozen replica must not block all others for longer.
                         SQLCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'"),
                         SQLCommand("SET LOCAL lock_timeout = '5s'"),
-                        SQLCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+                        SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))"),
                     ])
                     return try body(connection)
                 }
@@ -209,7 +209,7 @@ package final class PostgresFeedStore: ItemStore {
                 try connection.transaction(isLong: true) {
                     try connection.run([
                         SQLCommand("SET LOCAL lock_timeout = '5s'"),
-                        SQLCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+                        SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))"),
                     ])
                     var table = try SectionTable(PostgresSnapshot(inside: connection))
                     try table.lay(sections, in: connection)

@@ -30,7 +30,7 @@ final class PostgresImport: ImportDestination {
         let connection = try ServerChecks.explaining(address) { try PostgresConnection(address, settings) }
         self.connection = connection
         copy = try ServerChecks.explaining(address) {
-            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
+            try PostgresSchema.create(PostgresItemSchema.part, connection)
             // The server ends a long statement of a lost client, if its platform supports that.
             _ = try? connection.execute("SET client_connection_check_interval = '2s'")
             try connection.execute(
@@ -63,7 +63,7 @@ final class PostgresImport: ImportDestination {
             for item in batch {
                 count += 1
                 try copy.row([
-                    .integer(count), .integer(neighbour), .integer(item.stream.rawValue), .kind(item.kind), .text(item.id),
+                    .integer(count), .integer(neighbour), .integer(item.stream.rawValue), .text(item.kind), .text(item.id),
                     .text(item.variant), .utf8(item.body),
                 ])
                 if item.stream != .advertisements { neighbour = count }
@@ -84,11 +84,11 @@ final class PostgresImport: ImportDestination {
                     WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = wanted.kind AND item.id = wanted.id)
                         AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.kind = wanted.kind AND staged.id = wanted.id)
                         AND NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.kind = wanted.kind AND takedown.id = wanted.id)
-                    """, .kinds(keys.map(\.kind)), .texts(keys.map(\.id)))
+                    """, .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
                 let campaigns = try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(Campaign.kind)).integer(0, 0)
                 self.copy = try connection.copy(Self.copying)
                 return FoundItems(
-                    missing: Set((0..<rows.count).map { ItemKey(kind: rows.kind($0, 0), id: rows.text($0, 1)) }),
+                    missing: Set((0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }),
                     campaigns: Int(campaigns))
             } catch {
                 _ = try? connection.execute("ROLLBACK")
@@ -138,7 +138,7 @@ final class PostgresImport: ImportDestination {
 
     private func merge() throws -> ImportCounts {
         try connection.run([
-            SQLCommand("SET LOCAL lock_timeout = '60s'"), SQLCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+            SQLCommand("SET LOCAL lock_timeout = '60s'"), SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))"),
             // All other writers wait while this transaction waits for a lock, so the timeout is short.
             SQLCommand("SET LOCAL lock_timeout = '5s'"),
         ])
@@ -176,7 +176,7 @@ final class PostgresImport: ImportDestination {
             ORDER BY s.number LIMIT \(BlockedItems.namedLimit)
             """)
         guard !some.isEmpty else { return withheld }
-        for row in 0..<some.count { withheld.record(ItemKey(kind: some.kind(row, 0), id: some.text(row, 1))) }
+        for row in 0..<some.count { withheld.record(ItemKey(kind: some.text(row, 0), id: some.text(row, 1))) }
         let all = try connection.query("DELETE FROM staged USING takedown AS t WHERE t.kind = staged.kind AND t.id = staged.id").affected
         withheld.record(more: all - some.count)
         try connection.execute(

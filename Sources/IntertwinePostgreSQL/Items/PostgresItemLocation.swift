@@ -24,7 +24,7 @@ package struct PostgresItemLocation: ItemLocation {
     package var isThere: Bool { true }
 
     package func isUpToDate() throws -> Bool {
-        try ServerChecks.explaining(address) { try PostgresSchema.isUpToDate(PostgresConnection(address, PostgresSettings())) }
+        try ServerChecks.explaining(address) { try PostgresSchema.isComplete(PostgresConnection(address, PostgresSettings())) }
     }
 
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {

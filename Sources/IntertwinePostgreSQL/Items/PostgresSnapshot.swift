@@ -132,7 +132,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
         // All items of a kind are in one stream. Reads by form are nearly always of ads.
         let found = try rows(form, in: StreamID.advertisements.rawValue, direction, of: position, limit: limit)
         guard found.isEmpty else { return try visit(found, body) }
-        let stream = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .kind(form.kind))
+        let stream = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .text(form.kind))
         guard !stream.isEmpty, stream.integer(0, 0) != StreamID.advertisements.rawValue else { return }
         try visit(rows(form, in: stream.integer(0, 0), direction, of: position, limit: limit), body)
     }
@@ -146,7 +146,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
             """
             SELECT \(Self.columns) FROM item WHERE lane = \(stream) AND kind = $1 AND variant = $2 AND position \(comparison) $3
             ORDER BY position\(order) LIMIT $4
-            """, .kind(form.kind), .text(form.variant), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
+            """, .text(form.kind), .text(form.variant), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
     }
 
     private func visit(
@@ -170,7 +170,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
     }
 
     func item(kind: String, id: String) throws -> FeedItem? {
-        let rows = try rows("SELECT \(Self.columns) FROM item WHERE kind = $1 AND id = $2", .kind(kind), .text(id))
+        let rows = try rows("SELECT \(Self.columns) FROM item WHERE kind = $1 AND id = $2", .text(kind), .text(id))
         return try items(of: rows).first
     }
 
@@ -182,7 +182,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
         let rows = try rows("SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
         var counts: [ItemType: Int] = [:]
         for row in 0..<rows.count {
-            counts[ItemType(kind: rows.kind(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
+            counts[ItemType(kind: rows.text(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
         }
         return counts
     }
@@ -218,7 +218,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
                     try withDecoded(rows.view(row, 2)) { variant in
                         try body(
                             ItemRow(
-                                kind: StoredKind.kind(named: kind), id: id, variant: variant, position: position, sortKey: sortKey,
+                                kind: kind, id: id, variant: variant, position: position, sortKey: sortKey,
                                 body: rows.view(row, 4)))
                     }
                 }

@@ -23,7 +23,7 @@ final class PostgresSourceSnapshot: SourceCollection {
         let settings = PostgresSettings(applicationName: "intertwine source", statementTimeout: .zero)
         let connection = try ServerChecks.explaining(address) {
             let connection = try PostgresConnection(address, settings)
-            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
+            try PostgresSchema.create(PostgresItemSchema.part, connection)
             return connection
         }
         // Goes with the session, however that ends.
@@ -66,7 +66,7 @@ final class PostgresSourceSnapshot: SourceCollection {
         return try speaking { connection in
             try connection.execute("ANALYZE staged; BEGIN; SET LOCAL lock_timeout = '60s'")
             do {
-                try connection.query("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))")
+                try connection.query("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))")
                 var merge = try SourceMerge(connection, source: source, kind: kind)
                 let made = try merge.run(removing: share, step: step)
                 guard merge.hasWritten else {

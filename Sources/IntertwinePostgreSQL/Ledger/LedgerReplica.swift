@@ -60,8 +60,8 @@ final class LedgerReplica {
             try connection.query("DELETE FROM ledger_writer WHERE seen < clock_timestamp() - interval '1 day'")
             return try connection.query(
                 """
-                INSERT INTO ledger_writer (process, slot, last, logs)
-                SELECT $1, coalesce(min(slot), 0), 0, true FROM generate_series(0, 1023) AS slot
+                INSERT INTO ledger_writer (process, slot, last)
+                SELECT $1, coalesce(min(slot), 0), 0 FROM generate_series(0, 1023) AS slot
                 WHERE slot NOT IN (SELECT slot FROM ledger_writer WHERE seen > clock_timestamp() - interval '1 minute')
                 ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp() RETURNING slot
                 """, .integer(process)
@@ -77,7 +77,7 @@ final class LedgerReplica {
         // Not which group was the last: what became of that may still have to be found out.
         try connection.query(
             """
-            INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, $2, 0, true)
+            INSERT INTO ledger_writer (process, slot, last) VALUES ($1, $2, 0)
             ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp()
             """, .integer(process), .integer(slot))
         try probe.run(connection)
@@ -86,7 +86,7 @@ final class LedgerReplica {
     private func mark(_ number: Int64) -> SQLCommand {
         SQLCommand(
             """
-            INSERT INTO ledger_writer AS stored (process, slot, last, logs) VALUES ($1, $2, $3, true)
+            INSERT INTO ledger_writer AS stored (process, slot, last) VALUES ($1, $2, $3)
             ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp() RETURNING \(ServerClock.expression)
             """, [.integer(process), .integer(slot), .integer(number)])
     }

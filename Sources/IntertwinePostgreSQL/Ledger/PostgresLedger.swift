@@ -38,8 +38,7 @@ package final class PostgresLedger: Sendable {
             waiting: max(1, waiting), group: max(1, group), maxQueueTime: .seconds(timeout), events: 4_096, isWatched: true)
         commits = GroupCommit(PostgresGroupWriter(address, limits, clock: clock), limits)
         try ServerChecks.check(pool) { connection in
-            try PostgresSchema.bringUpToDate(
-                connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
+            try PostgresSchema.create(PostgresLedgerSchema.part, connection)
             let start = WallClock.now()
             let found = try connection.query(
                 """
@@ -83,7 +82,7 @@ package final class PostgresLedger: Sendable {
     }
 
     /// A server outage is not a replacement: requests fail meanwhile.
-    package func checkForReplacement() -> FileChange? { nil }
+    package func storageChange() -> FileChange? { nil }
 
     package func complete() async throws {
         try await StoreError.wrapping { try await commits.flushCounts() }

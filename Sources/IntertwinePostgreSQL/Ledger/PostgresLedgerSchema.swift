@@ -8,20 +8,7 @@ internal import IntertwineStorageCore
 /// Writers take locks in one order, which prevents deadlocks: the advisory locks by number; then existing rows, table by table and by key;
 /// then, with the writes, new keys. While new keys are written, the transaction waits for nothing else.
 enum PostgresLedgerSchema {
-    static let part = "ledger"
-
-    static let migrations = [
-        PostgresMigration("1: ledger", events + viewers + campaigns + reports + replicas),
-        // The column holds the number of slots that a process may still serve. It has no effect once the process has ended.
-        PostgresMigration("2: parts of goals", "ALTER TABLE reservation ADD COLUMN allowed bigint NOT NULL DEFAULT 0"),
-        PostgresMigration("3: places that others saw", creation(of: .seenPlace)),
-        PostgresMigration("4: what viewers were given", creation(of: .claim)),
-        PostgresMigration(
-            "5: advertisements of declared campaigns, pages of viewers", creation(of: .knownCreative, .givenPage)),
-        PostgresMigration("6: what was taken off lists of dismissed cells is counted", withdrawals),
-        PostgresMigration("7: short allowances in a row for each group", log),
-        PostgresMigration("8: input of slots", input),
-    ]
+    static let part = PostgresPart("ledger", events + viewers + campaigns + reports + replicas + withdrawals + log)
 
     /// The row of `withdrawal` that counts a viewer's. Those who share one may have a page read more than it has to.
     static func removalStripe(of viewer: String) -> String { "(hashtextextended(\(viewer), 0) & 65535)" }
@@ -67,11 +54,12 @@ enum PostgresLedgerSchema {
             user_agent text,
             verdict text COLLATE "C" NOT NULL,
             campaign text, feed text, section text, position bigint, layout text,
-            creative text, advertiser text  -- of advertisements
+            creative text, advertiser text, -- of advertisements
+            input text                      -- the input of a slot: a JSON object
         ) PARTITION BY RANGE (at);          -- by days: see EventDays
         CREATE INDEX event_order ON event (id);
         """
-        + creation(of: .rollupCell, .rollupDay) + """
+        + creation(of: .rollupCell, .rollupDay, .rollupChoice) + """
             -- Rate counters: the number of counted events per key until a time. A limit of one detects duplicates. Keys are digests.
             CREATE TABLE allowance (
                 key bytea PRIMARY KEY, until bigint NOT NULL, used bigint NOT NULL
@@ -101,7 +89,7 @@ enum PostgresLedgerSchema {
             CREATE INDEX listing_removal ON listing (until) WHERE removes;
             """
 
-    private static let campaigns = creation(of: .delivery, .exposure, .reservation)
+    private static let campaigns = creation(of: .delivery, .exposure, .reservation, .seenPlace, .claim, .knownCreative, .givenPage)
 
     private static let reports =
         creation(of: .reportMarker, .reportAd, .reportPlace, .reportTotal, .reportViewers, .trackerCall)
@@ -127,7 +115,6 @@ enum PostgresLedgerSchema {
 
     /// Rows of groups are larger than what PostgreSQL would try to compress, and digests cannot be.
     private static let log = """
-        ALTER TABLE ledger_writer ADD COLUMN logs boolean NOT NULL DEFAULT false;   -- older versions use only `allowance`
         -- Short rate counters of a writer's group: see SharedRateCounters.
         CREATE TABLE recent_allowance (
             writer bigint NOT NULL, number bigint NOT NULL,
@@ -141,11 +128,6 @@ enum PostgresLedgerSchema {
         CREATE INDEX recent_allowance_until ON recent_allowance (until);
         """
 
-    private static let input = """
-        ALTER TABLE event ADD COLUMN input text;        -- the input of a slot: a JSON object
-        """
-        + creation(of: .rollupChoice)
-
     private static let replicas = """
         -- Writers. `last` is the writer's last committed group. After a lost response, it shows whether the group was committed.
         CREATE TABLE ledger_writer (
@@ -155,5 +137,6 @@ enum PostgresLedgerSchema {
         CREATE TABLE passed_time (
             one bigint PRIMARY KEY CHECK (one = 1), reached bigint NOT NULL, clock bigint NOT NULL, doubted bigint
         );
+
         """
 }

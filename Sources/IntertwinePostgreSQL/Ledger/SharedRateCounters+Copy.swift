@@ -7,7 +7,7 @@ extension SharedRateCounters {
     static func expectation(from moment: Int64) -> [SQLCommand] {
         let process = SQLValue.integer(Int64.random(in: 0...Int64.max))
         return [
-            SQLCommand("INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, -1, 1, true)", [process]),
+            SQLCommand("INSERT INTO ledger_writer (process, slot, last) VALUES ($1, -1, 1)", [process]),
             SQLCommand(
                 "INSERT INTO recent_allowance (writer, number, until, spilled, entries) VALUES ($1, 1, $2, true, '')",
                 [process, .integer(LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow))]),

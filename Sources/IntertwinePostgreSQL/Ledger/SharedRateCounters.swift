@@ -8,8 +8,7 @@ internal import IntertwineStorageCore
 /// all earlier decisions by these keys, and their outcomes, in the log. A replica's groups are committed in sequence and numbered,
 /// so the last number read from it shows which entries are new.
 ///
-/// Counters that do not fit in memory are in the table `allowance`, together with long windows. All counters are there while a replica of
-/// a version without the log runs. Confined to the ledger's queue.
+/// Counters that do not fit in memory are in the table `allowance`, together with long windows. Confined to the ledger's queue.
 final class SharedRateCounters {
     /// The location where short windows are read and written.
     struct Mode: Equatable {
@@ -22,8 +21,6 @@ final class SharedRateCounters {
     private var known: [Int64: Int64] = [:]
     /// The latest expiry of short windows in the table, of all and of the group.
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
-    /// True if a replica runs that uses the table alone.
-    private var isBesideOlder = false
 
     /// - Parameter slots: what memory may hold, a power of two.
     init(slots: Int) {
@@ -33,26 +30,21 @@ final class SharedRateCounters {
     static func isShort(_ window: Int64) -> Bool { window <= RecentRateCounters.longestWindow }
 
     func mode(at moment: Int64) -> Mode {
-        let writesTable = isBesideOlder || recent.isFull
-        return Mode(readsTable: writesTable || spilled.until > LedgerTime.earliestEnd(at: moment), writesTable: writesTable)
+        Mode(readsTable: recent.isFull || spilled.until > LedgerTime.earliestEnd(at: moment), writesTable: recent.isFull)
     }
 
     // MARK: Reading the log
 
     /// The query for new log entries.
-    ///
-    /// Writers of a version without the log are in the result if they were active in the last 10 minutes.
-    /// Why: counters that they wrote to the table `allowance` may still be valid.
     private static let newRows = """
-        SELECT writer.process, writer.last, writer.logs, entry.until, entry.spilled, entry.entries
+        SELECT writer.process, writer.last, entry.until, entry.spilled, entry.entries
         FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
         -- The order makes the planner look up each row.
         LEFT JOIN LATERAL (
             SELECT id, until, spilled, entries FROM recent_allowance
             WHERE recent_allowance.writer = writer.process AND number > coalesce(known.last, 0) AND number <= writer.last ORDER BY number
         ) AS entry ON true
-        WHERE CASE WHEN writer.logs THEN writer.last > coalesce(known.last, -1)
-            ELSE writer.seen > clock_timestamp() - interval '10 minutes' END
+        WHERE writer.last > coalesce(known.last, -1)
         ORDER BY entry.id
         """
 
@@ -67,16 +59,11 @@ final class SharedRateCounters {
 
     /// Takes the answer.
     func apply(_ rows: PostgresRows) {
-        isBesideOlder = false
         for row in 0..<rows.count {
-            guard rows.flag(row, 2) else {
-                isBesideOlder = true
-                continue
-            }
             known[rows.integer(row, 0)] = rows.integer(row, 1)
-            guard !rows.isNull(row, 3) else { continue }
-            if rows.flag(row, 4) { spilled.until = max(spilled.until, rows.integer(row, 3)) }
-            RateCounterEntries.unpack(rows.view(row, 5)) { recent.store($0, $1) }
+            guard !rows.isNull(row, 2) else { continue }
+            if rows.flag(row, 3) { spilled.until = max(spilled.until, rows.integer(row, 2)) }
+            RateCounterEntries.unpack(rows.view(row, 4)) { recent.store($0, $1) }
         }
     }
 

@@ -10,12 +10,12 @@ extension ServiceBuilder {
     ) -> [any ServiceLifecycle.Service] {
         let clock = stores.clock
         let (store, ledger) = (stores.store, stores.ledger)
-        let checks: [@Sendable () -> FileChange?] = [{ store.checkForReplacement() }, { ledger.checkForReplacement() }]
+        let checks: [@Sendable () -> FileChange?] = [{ store.storageChange() }, { ledger.storageChange() }]
         var services: [any ServiceLifecycle.Service] = [
-            DatabaseWatch(checks, prepare: stores.prepare, logger: logger),
+            DatabaseWatch(checks, logger: logger),
             parts.subscribers, CampaignQuotaSync(delivery: parts.delivery, now: clock, logger: logger),
         ]
-        services += stores.checkedFiles.map { DatabaseCheck(file: $0.file) } + parts.tokenServices
+        services += stores.servedFiles.map { DatabaseCheck(file: $0.file) } + parts.tokenServices
         services += [
             TakedownMonitor(store: store, live: live, images: parts.images.takedowns, now: clock, logger: logger),
             LedgerRetention(archive: ledger, retention: { live.configuration.ledger.retention }, now: clock, logger: logger),

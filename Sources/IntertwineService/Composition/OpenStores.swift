@@ -27,8 +27,8 @@ struct OpenStores: Sendable {
     fileprivate let createsKey: Bool
     fileprivate let logger: Logger
 
-    var checkedFiles: [(name: String, file: any CheckedFile)] {
-        [("items", store as? any CheckedFile), ("ledger", ledger as? any CheckedFile)].compactMap { name, file in
+    var servedFiles: [(name: String, file: ServedFile)] {
+        [("items", (store as? SQLiteStore)?.file), ("ledger", (ledger as? SQLiteLedger)?.file)].compactMap { name, file in
             file.map { (name: name, file: $0) }
         }
     }
@@ -37,9 +37,7 @@ struct OpenStores: Sendable {
     ///
     /// - Throws: `StoreError`, also if another process has just assigned them to others.
     func prepare() throws {
-        advanceFiles()
-        (ledger as? SQLiteLedger)?.guardLog()
-        (store as? SQLiteStore)?.guardLog()
+        identifyFiles()
         let arranged = try store.arrange(declared.feeds.plans) {
             logger.notice("assigning the items of the store to the configured sections")
         }
@@ -50,7 +48,7 @@ struct OpenStores: Sendable {
 
     /// Ends all writes. Each database becomes one complete file, so that it can be copied.
     func close() async {
-        advanceFiles()
+        identifyFiles()
         do {
             try await ledger.complete()
             try await store.completeFile()
@@ -59,10 +57,10 @@ struct OpenStores: Sendable {
         }
     }
 
-    private func advanceFiles() {
+    private func identifyFiles() {
         guard let files, let items = store as? SQLiteStore, let events = ledger as? SQLiteLedger else { return }
         do {
-            try files.advance(items, events, key: createsKey ? ring.keys.current.name : nil)
+            try files.identify(items, events, key: createsKey ? ring.keys.current.name : nil)
         } catch {
             logger.notice("the identity of the database files was not updated", metadata: ["error": "\(error)"])
         }
@@ -76,12 +74,10 @@ extension ServiceBuilder {
         settings.makeDataFolder()
         let declared = try configuration.declarations(extensions)
         let location = try settings.items()
-        if settings.room?.release() == true { logger.warning("the disk is full: requests that need no disk space are served") }
         let files = try configuration.storeFiles()
         for fault in files?.faults ?? [] { logger.warning("data loss is accepted", metadata: ["reason": "\(fault)"]) }
         let store = try location.open(reading: settings.reading)
         let ledger = try configuration.openLedger(beside: store, now: extensions.clock)
-        settings.room?.reserve()
         // The keys come after the stores, whose error about a missing folder is clearer.
         return OpenStores(
             declared: declared, location: location, files: files?.files, store: store, ledger: ledger,

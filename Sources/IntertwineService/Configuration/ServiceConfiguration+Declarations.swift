@@ -190,7 +190,7 @@ extension ServiceConfiguration {
         do {
             let items = try store.items()
             guard items.isThere else { return unchecked("there is no store yet (\(items.shown))") }
-            guard try hasCurrentDatabases() else { return unchecked("the next start migrates it (\(items.shown))") }
+            guard try hasCurrentDatabases() else { return unchecked("the next start creates its tables (\(items.shown))") }
             let campaigns = Campaigns(
                 file?.campaigns ?? [],
                 factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),

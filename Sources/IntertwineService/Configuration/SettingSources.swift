@@ -114,7 +114,6 @@ public struct SettingSources: Sendable {
             known.flatMap { name in (1..<max(1, name.components.count)).map { name.components.prefix($0).joined(separator: ".") } })
         for key in written where !names.contains(key.name) || !key.isRead {
             faults.collect { () throws(ConfigurationError) in
-                if let error = RenamedSettings.error(for: key.name, spelled: key.spelled, from: key.origin) { throw error }
                 guard key.isRead, sections.contains(key.name.key) else {
                     throw ConfigurationError.unknown(
                         key.spelled, from: key.origin, known: known.map(\.key) + (key.isSection ? sections : []))
@@ -126,8 +125,7 @@ public struct SettingSources: Sendable {
         let variables = Set(known.map(\.environmentVariable))
         for variable in environmentVariables where !variables.contains(variable) {
             faults.collect { () throws(ConfigurationError) in
-                throw RenamedSettings.error(for: variable)
-                    ?? ConfigurationError.unknown(variable, from: .environment, known: Array(variables))
+                throw ConfigurationError.unknown(variable, from: .environment, known: Array(variables))
             }
         }
         faults.collect { () throws(ConfigurationError) in try refuseRepeated() }

@@ -127,9 +127,6 @@ extension StoreSettings {
         Self.isAddress(database) ? URL(fileURLWithPath: dataFolder) : URL(fileURLWithPath: database).deletingLastPathComponent()
     }
 
-    /// The disk space that is reserved for a start on a full disk; nil if the databases are not files of this machine.
-    var room: DiskRoom? { Self.isAddress(database) ? nil : DiskRoom(path: path(of: "start.reserve")) }
-
     /// The location of the store for messages: the absolute path of the file, or the address without its password.
     package var location: String {
         let file = URL(fileURLWithPath: database).standardizedFileURL.path

@@ -32,19 +32,16 @@ extension StoreFiles {
 
     /// Begins a read transaction on each file, so that all of them read the state at one point in time.
     private func pin(_ connections: [DatabaseQueue]) throws {
-        // Starts and stops of a service write both files under the same lock.
-        try ItemSchema.file(items).alone {
-            guard let first = connections.first else { return }
-            let observer = try Self.openForReading(ItemSchema.file(first.path))
-            for _ in 0..<1_000 {
-                let before = try Self.dataVersion(observer)
-                for connection in connections { try connection.writeWithoutTransaction(Self.beginRead) }
-                // Without a write of the items in between, their state is also their state when the last transaction began.
-                if try Self.dataVersion(observer) == before { return }
-                for connection in connections { try connection.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
-            }
-            throw StoreError.unavailable("\(items): is written without a pause")
+        guard let first = connections.first else { return }
+        let observer = try Self.openForReading(ItemSchema.file(first.path))
+        for _ in 0..<1_000 {
+            let before = try Self.dataVersion(observer)
+            for connection in connections { try connection.writeWithoutTransaction(Self.beginRead) }
+            // Without a write of the items in between, their state is also their state when the last transaction began.
+            if try Self.dataVersion(observer) == before { return }
+            for connection in connections { try connection.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
         }
+        throw StoreError.unavailable("\(items): is written without a pause")
     }
 
     private static func beginRead(_ database: Database) throws {
@@ -104,9 +101,8 @@ extension StoreFiles {
         try queue.writeWithoutTransaction { database in
             // The copy has the log mode of its source. Without it, a read of the copy creates no files.
             try database.execute(sql: "PRAGMA journal_mode = DELETE")
-            guard var identity = try StoreIdentity.read(database) else { return }
-            identity.expectsLog = false
-            if !includesKey { identity.key = nil }
+            guard !includesKey, var identity = try StoreIdentity.read(database) else { return }
+            identity.key = nil
             try identity.write(database)
         }
         try queue.close()
@@ -122,44 +118,31 @@ extension StoreFiles {
     ///   - key: the new file of the signing key, and its destination; nil to leave the key.
     /// - Throws: `StoreError.unusable` if another process uses the files; they are then unchanged.
     package func replace(with others: StoreFiles, key: (from: String, to: String)?) throws {
-        try ItemSchema.file(items).alone {
-            try checkUnused()
-            guard FileManager.default.fileExists(atPath: others.items) else {
-                throw StoreError.unusable("\(others.items): is missing; nothing was replaced")
-            }
-            // Without items, a served ledger is refused. The new items therefore come last, after everything that belongs to them.
-            for path in [items, items + "-wal", items + "-shm", ledger + "-wal", ledger + "-shm"] { try Self.remove(path) }
-            guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
-            if FileManager.default.fileExists(atPath: others.ledger) {
-                try Self.move(others.ledger, to: ledger)
-            } else {
-                try Self.remove(ledger)
-            }
-            if let key { try Self.move(key.from, to: key.to) }
-            guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
-            try Self.move(others.items, to: items)
-            guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
+        try checkUnused()
+        guard FileManager.default.fileExists(atPath: others.items) else {
+            throw StoreError.unusable("\(others.items): is missing; nothing was replaced")
         }
+        // Without items, a served ledger is refused. The new items therefore come last, after everything that belongs to them.
+        for path in [items, items + "-wal", items + "-shm", ledger + "-wal", ledger + "-shm"] { try Self.remove(path) }
+        guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
+        if FileManager.default.fileExists(atPath: others.ledger) {
+            try Self.move(others.ledger, to: ledger)
+        } else {
+            try Self.remove(ledger)
+        }
+        if let key { try Self.move(key.from, to: key.to) }
+        guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
+        try Self.move(others.items, to: items)
+        guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
     }
 
     /// Checks that no other process has a file open.
     ///
     /// - Throws: `StoreError.unusable` otherwise.
     package func checkUnused() throws {
-        for path in [items, ledger] where Self.isOpenElsewhere(path) {
+        for path in [items, ledger] where ServedFile.isOpenElsewhere(path) {
             throw StoreError.unusable("\(path): is in use by another process: stop the service first")
         }
-    }
-
-    /// Returns true if another process has a connection to a database in WAL mode. The file may be corrupt.
-    ///
-    /// Each open connection holds a lock on 510 bytes of the file (<https://www.sqlite.org/lockingv3.html>).
-    private static func isOpenElsewhere(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return errno != ENOENT }
-        defer { close(descriptor) }
-        var lock = Glibc.flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510, l_pid: 0)
-        return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
     private static func move(_ path: String, to destination: String) throws {

@@ -34,7 +34,7 @@ struct DryRunImport: ImportDestination {
         let fresh = try seen.write { database in
             let insert = try SQLStatement(database, "INSERT INTO seen (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING")
             return try batch.map { item in
-                try insert.bind(1, kind: item.kind)
+                try insert.bind(1, item.kind)
                 try insert.bind(2, item.id)
                 try insert.run()
                 return database.changesCount > 0
@@ -54,7 +54,7 @@ struct DryRunImport: ImportDestination {
                     counts.count(.withheld, of: item)
                     continue
                 }
-                try find.bind(1, kind: item.kind)
+                try find.bind(1, item.kind)
                 try find.bind(2, item.id)
                 let isThere = try find.step()
                 find.reset()
@@ -68,7 +68,7 @@ struct DryRunImport: ImportDestination {
         let unseen = try seen.read { database in
             let find = try SQLStatement(database, "SELECT 1 FROM seen WHERE kind = ? AND id = ?")
             return try keys.filter { key in
-                try find.bind(1, kind: key.kind)
+                try find.bind(1, key.kind)
                 try find.bind(2, key.id)
                 defer { find.reset() }
                 return try !find.step()

@@ -30,7 +30,7 @@ struct NewFileImport: ImportDestination {
         draft = try DraftFile(for: place)
         do {
             queue = try DatabaseQueue(path: draft.path, configuration: Self.configuration)
-            try file.migrate(queue)
+            try file.create(queue)
             (layout, insert, listings) = try queue.writeWithoutTransaction { database in
                 try database.execute(sql: "BEGIN")
                 let layout = try SectionLayout.arrange(by: sections, in: database)
@@ -84,7 +84,7 @@ struct NewFileImport: ImportDestination {
         return try queue.writeWithoutTransaction { database in
             let all = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = \(StreamID.advertisements.rawValue)")
             defer { all.reset() }
-            while try !missing.isEmpty && all.step() { missing.remove(ItemKey(kind: all.kind(0), id: all.text(1))) }
+            while try !missing.isEmpty && all.step() { missing.remove(ItemKey(kind: all.text(0), id: all.text(1))) }
             return FoundItems(missing: missing)
         }
     }
@@ -120,8 +120,8 @@ struct NewFileImport: ImportDestination {
             try database.execute(
                 sql: """
                     CREATE INDEX item_twins ON item (kind, id, position);
-                    UPDATE item SET (variant, body, digest) = (
-                        SELECT variant, body, digest FROM item AS last WHERE last.kind = item.kind AND last.id = item.id
+                    UPDATE item SET (variant, body) = (
+                        SELECT variant, body FROM item AS last WHERE last.kind = item.kind AND last.id = item.id
                         ORDER BY position DESC LIMIT 1
                     ) WHERE EXISTS (SELECT 1 FROM item AS later WHERE later.kind = item.kind AND later.id = item.id
                         AND later.position > item.position);
@@ -145,7 +145,7 @@ struct NewFileImport: ImportDestination {
             while try rows.step() {
                 // The numbers of sections differ between stores; the store finds its stream by kind.
                 let stream = StreamID(rawValue: rows.integer(0)) == .advertisements ? StreamID.advertisements : .content
-                let item = ValidatedItem(kind: rows.kind(1), stream: stream, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
+                let item = ValidatedItem(kind: rows.text(1), stream: stream, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
                 _ = try store.write([item])
             }
         }
@@ -193,6 +193,7 @@ final class DraftFile {
 
     /// Moves the draft durably to its path. Returns false if a file exists there, or the file system has no links.
     func moveIntoPlace() throws(StoreError) -> Bool {
+        try ServedFile.check(finalPath)
         guard DurableFolder.syncContent(of: path) else {
             throw .unavailable("\(finalPath): cannot be written: \(String(cString: strerror(errno)))")
         }

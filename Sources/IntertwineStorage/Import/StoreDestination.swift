@@ -11,6 +11,7 @@ struct StoreDestination: ImportDestination {
     private static let batchSize = 256
 
     private let pool: DatabasePool
+    private let file: ServedFile
     private let sections: [SectionConfiguration]
     private let stage: SpoolFile
     /// The writer of the transaction; nil before it begins.
@@ -23,6 +24,7 @@ struct StoreDestination: ImportDestination {
     init(_ path: String, sections: [SectionConfiguration]) throws {
         pool = try ItemSchema.file(path).open(Self.configuration)
         try pool.syncCommits()
+        file = try ServedFile(path)
         self.sections = sections
         stage = SpoolFile(nextTo: path)
     }
@@ -67,7 +69,7 @@ struct StoreDestination: ImportDestination {
     }
 
     mutating func commit() throws -> ImportCounts {
-        try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        try file.writing { try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") } }
         isOver = true
         return ImportCounts()
     }
@@ -93,7 +95,7 @@ extension ItemSchema {
         let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
         var missing: Set<ItemKey> = []
         for key in keys {
-            try find.bind(1, kind: key.kind)
+            try find.bind(1, key.kind)
             try find.bind(2, key.id)
             let isThere = try find.step()
             find.reset()

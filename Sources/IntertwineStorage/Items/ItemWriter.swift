@@ -18,7 +18,7 @@ struct ItemWriter {
         listings = try PinnedAdTable(database)
         insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(
-            database, "UPDATE item SET variant = ?4, body = ?5, digest = ?6 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
+            database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         layout = try SectionLayout(database.session)
         withheld = try WithheldItems(database)
     }
@@ -35,15 +35,14 @@ struct ItemWriter {
         let stream = layout.stream(of: item)
         if try append(item, to: stream) { return .added }
         try update.bind(1, stream.rawValue)
-        try update.bind(2, kind: item.kind)
+        try update.bind(2, item.kind)
         try update.bind(3, item.id)
         try update.bind(4, item.variant)
         try update.bind(5, text: item.body)
-        try update.bind(6, RowDigest.of(item))
         try update.run()
         if database.changesCount > 0 { return .replaced }
         // The kind belongs to another stream now, in which the item has no position yet.
-        try SQLStatement.run(database, "DELETE FROM item WHERE kind = ? AND id = ?", .kind(item.kind), .text(item.id))
+        try SQLStatement.run(database, "DELETE FROM item WHERE kind = ? AND id = ?", .text(item.kind), .text(item.id))
         _ = try append(item, to: stream)
         return .replaced
     }
@@ -79,22 +78,21 @@ struct WithheldItems {
     func contains(kind: String, id: String) throws -> Bool {
         guard !isEmpty else { return false }
         defer { find.reset() }
-        try find.bind(1, kind: kind)
+        try find.bind(1, kind)
         try find.bind(2, id)
         return try find.step()
     }
 }
 
 extension SQLStatement {
-    /// Binds the seven values of ``ItemSchema/insertion``.
+    /// Binds the six values of ``ItemSchema/insertion``.
     func bind(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         try bind(1, stream.rawValue)
         try bind(2, position)
-        try bind(3, kind: item.kind)
+        try bind(3, item.kind)
         try bind(4, item.id)
         try bind(5, item.variant)
         try bind(6, text: item.body)
-        try bind(7, RowDigest.of(item))
     }
 }
 

@@ -31,7 +31,7 @@ struct PinnedAdTable {
             neighbour = ItemKey(item)
             return
         }
-        try forget.bind(1, kind: item.kind)
+        try forget.bind(1, item.kind)
         try forget.bind(2, item.id)
         try forget.bind(3, session)
         try forget.run()
@@ -43,7 +43,7 @@ struct PinnedAdTable {
     func add(_ key: ItemKey, stream: StreamID, position: Int64?) throws {
         try insert.bind(1, stream.rawValue)
         try insert.bind(2, position ?? Self.top)
-        try insert.bind(3, kind: key.kind)
+        try insert.bind(3, key.kind)
         try insert.bind(4, key.id)
         try insert.bind(5, session)
         try insert.run()
@@ -52,7 +52,7 @@ struct PinnedAdTable {
     private func location(of key: ItemKey) throws -> (StreamID, Int64)? {
         let find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
         defer { find.reset() }
-        try find.bind(1, kind: key.kind)
+        try find.bind(1, key.kind)
         try find.bind(2, key.id)
         return try find.step() ? (StreamID(rawValue: find.integer(0)), find.integer(1)) : nil
     }

@@ -58,7 +58,7 @@ struct SQLiteSnapshot: FeedSnapshot {
         _ form: ItemType, _ texts: Texts, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws -> Bool {
         let statement = try SQLStatement(database, direction == .forward ? texts.forward : texts.backward)
-        try statement.bind(1, kind: form.kind)
+        try statement.bind(1, form.kind)
         try statement.bind(2, form.variant)
         try statement.bind(3, position ?? direction.outermost)
         try statement.bind(4, Int64(max(limit, 0)))
@@ -74,13 +74,13 @@ struct SQLiteSnapshot: FeedSnapshot {
     private func stream(of kind: String) throws -> Int64? {
         let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
         defer { statement.reset() }
-        try statement.bind(1, kind: kind)
+        try statement.bind(1, kind)
         return try statement.step() ? statement.integer(0) : nil
     }
 
     func item(kind: String, id: String) throws -> FeedItem? {
         let statement = try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND id = ?")
-        try statement.bind(1, kind: kind)
+        try statement.bind(1, kind)
         try statement.bind(2, id)
         var item: FeedItem?
         try visit(statement) { item = $0.item }
@@ -92,7 +92,7 @@ struct SQLiteSnapshot: FeedSnapshot {
         defer { statement.reset() }
         var counts: [ItemType: Int] = [:]
         while try statement.step() {
-            counts[ItemType(kind: statement.kind(0), variant: statement.text(1))] = Int(statement.integer(2))
+            counts[ItemType(kind: statement.text(0), variant: statement.text(1))] = Int(statement.integer(2))
         }
         return counts
     }
@@ -105,7 +105,7 @@ struct SQLiteSnapshot: FeedSnapshot {
         while try statement.step() {
             try body(
                 ItemRow(
-                    kind: StoredKind.kind(named: statement.view(0)), id: statement.view(1), variant: statement.view(2),
+                    kind: statement.view(0), id: statement.view(1), variant: statement.view(2),
                     position: statement.integer(3), sortKey: field.map { statement.key(5, $0) }, body: statement.view(4)))
         }
     }

@@ -61,7 +61,7 @@ extension SQLiteStore {
                 return (layout, try layout.isArranged(by: sections, in: database))
             }
             if !isArranged { willWrite() }
-            let streams = isArranged ? layout.streams : try pool.write { try SectionLayout.arrange(by: sections, in: $0).streams }
+            let streams = isArranged ? layout.streams : try writeBlocking { try SectionLayout.arrange(by: sections, in: $0).streams }
             let known = sections.compactMap { section in streams[section.name].map { ($0, section.order) } }
             orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
             return streams

@@ -61,37 +61,6 @@ final class WALChangeCounter: @unchecked Sendable {
     /// The number of frames in the write-ahead log. During a commit of another process, the number may be out of date.
     var frames: UInt32 { UInt32(truncatingIfNeeded: word(16)) }
 
-    /// The position of the write-ahead log.
-    struct LogPosition: Equatable {
-        /// The salts of the log in its byte order, which change each time that the log restarts.
-        var salt: [UInt8]
-        /// The checksum of the last committed frame, in the byte order of the log.
-        var checksum: [UInt8]
-        /// The number of committed frames.
-        var frames: UInt32
-        /// The number of frames that were copied into the main file.
-        var copied: UInt32
-
-        /// Returns true if the log has not restarted, and no frame at or after a former position was copied into the main file.
-        func continues(_ former: LogPosition) -> Bool { salt == former.salt && copied < former.frames }
-    }
-
-    /// The current position; nil if a writer died during an update.
-    var log: LogPosition? {
-        for _ in 0..<64 {
-            let first = copy(at: 0)
-            atomicMemoryFence(ordering: .acquiring)
-            guard first == copy(at: Self.headerSize) else { continue }
-            // Salts are stored in the byte order of the log, and checksums in the byte order of the machine.
-            let (low, high) = (UInt32(truncatingIfNeeded: first.3), UInt32(truncatingIfNeeded: first.3 >> 32))
-            let checksum = [low, high].flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-            return LogPosition(
-                salt: withUnsafeBytes(of: first.4.littleEndian) { Array($0) }, checksum: checksum,
-                frames: UInt32(truncatingIfNeeded: first.2), copied: UInt32(truncatingIfNeeded: word(2 * Self.headerSize)))
-        }
-        return nil
-    }
-
     /// Returns the six words of a copy: word 1 has `iChange` in its lower half (little endian), and word 3 is `aFrameCksum`.
     private func copy(at offset: Int) -> (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
         (

@@ -17,31 +17,28 @@ final class WriteQueue: @unchecked Sendable {
 
     /// The limit of units in one transaction, which bounds how long the first unit waits for the last.
     private static let largestGroup = 128
+    /// The limit of waiting units, which bounds memory while another process keeps the file locked.
+    private static let mostWaiting = 4_096
 
     private let queue = DispatchQueue(label: "intertwine.items.write")
     private let waiting = Mutex<(units: [Unit], isRunning: Bool)>(([], false))
-    private let pool: @Sendable () throws -> DatabasePool
-    private let check: @Sendable () throws -> Void
-    private let version: @Sendable () -> StoreVersion?
+    private let pool: DatabasePool
+    private let file: ServedFile
+    private let version: @Sendable () -> StoreVersion
     private let history: ChangeLog
 
     /// Creates a queue.
     ///
     /// - Parameters:
-    ///   - pool: returns the connections to write through; throws if the store is not writable.
-    ///   - check: called after a group is committed; throws if the file is no longer at its path, so that the commit is lost.
     ///   - version: returns the version of the store.
     ///   - history: records the changes.
-    init(
-        pool: @escaping @Sendable () throws -> DatabasePool, check: @escaping @Sendable () throws -> Void,
-        version: @escaping @Sendable () -> StoreVersion?, history: ChangeLog
-    ) {
-        (self.pool, self.check, self.version, self.history) = (pool, check, version, history)
+    init(_ pool: DatabasePool, _ file: ServedFile, version: @escaping @Sendable () -> StoreVersion, history: ChangeLog) {
+        (self.pool, self.file, self.version, self.history) = (pool, file, version, history)
     }
 
     /// Performs a write.
     ///
-    /// - Throws: the error of `body`, whose changes are rolled back; or SQLite's error.
+    /// - Throws: the error of `body`, whose changes are rolled back; `StoreError.overloaded` if too many wait; or SQLite's error.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let unit = Unit { database, note in
@@ -50,11 +47,13 @@ final class WriteQueue: @unchecked Sendable {
             } fail: { error in
                 continuation.resume(throwing: error)
             }
-            let mustStart = waiting.withLock { waiting in
+            let mustStart: Bool? = waiting.withLock { waiting in
+                guard waiting.units.count < Self.mostWaiting else { return nil }
                 waiting.units.append(unit)
                 defer { waiting.isRunning = true }
                 return !waiting.isRunning
             }
+            guard let mustStart else { return unit.fail(StoreError.overloaded) }
             if mustStart { queue.async { self.drain() } }
         }
     }
@@ -78,18 +77,19 @@ final class WriteQueue: @unchecked Sendable {
     private func commit(_ group: ArraySlice<Unit>) {
         var done: [Result<@Sendable () -> Void, any Error>] = []
         do {
-            try pool().writeWithoutTransaction { database in
-                var note = ChangeLogEntry()
-                var before: StoreVersion?
-                try database.inTransaction(.immediate) {
-                    // The transaction holds the write lock, so no other process commits after this read.
-                    before = version()
-                    for unit in group { done.append(try Self.run(unit, database, &note)) }
-                    return done.contains { if case .success = $0 { true } else { false } } ? .commit : .rollback
+            try file.writing {
+                try pool.writeWithoutTransaction { database in
+                    var note = ChangeLogEntry()
+                    var before: StoreVersion?
+                    try database.inTransaction(.immediate) {
+                        // The transaction holds the write lock, so no other process commits after this read.
+                        before = version()
+                        for unit in group { done.append(try Self.run(unit, database, &note)) }
+                        return done.contains { if case .success = $0 { true } else { false } } ? .commit : .rollback
+                    }
+                    if let before { history.record(note, from: before, to: version()) }
                 }
-                if let before, let after = version() { history.record(note, from: before, to: after) }
             }
-            try check()
         } catch {
             done = group.map { _ in .failure(error) }
         }

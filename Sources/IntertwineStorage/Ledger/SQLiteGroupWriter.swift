@@ -10,14 +10,12 @@ import Synchronization
 final class SQLiteGroupWriter: LedgerGroupWriter {
     static let commitProvesDisk = true
 
-    /// The connection pool.
-    private(set) var pool: DatabasePool
-    private var counter: WALChangeCounter
-    /// The file that is written to. Other threads read it.
-    private let opened: Mutex<FileIdentity>
+    let pool: DatabasePool
+    private let counter: WALChangeCounter
+    private let file: ServedFile
     private let maxQueueTime: Duration
     private let now: @Sendable () -> Int64
-    private var writer: LedgerWriter
+    private let writer: LedgerWriter
     private var purger = LedgerExpiryPurger()
     /// A Boolean value indicating whether the connection syncs its commits.
     private var isSynced = true
@@ -27,28 +25,11 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     private static let probeTimeout = Duration.milliseconds(500)
 
     init(
-        _ pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter, _ limits: GroupLimits, now: @escaping @Sendable () -> Int64
-    )
-        throws
-    {
-        (self.pool, self.counter, self.now) = (pool, counter, now)
+        _ pool: DatabasePool, _ file: ServedFile, _ counter: WALChangeCounter, _ limits: GroupLimits, now: @escaping @Sendable () -> Int64
+    ) throws {
+        (self.pool, self.file, self.counter, self.now) = (pool, file, counter, now)
         maxQueueTime = limits.maxQueueTime
-        opened = Mutex(file)
         writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
-    }
-
-    /// The identity of the file that is written to.
-    var file: FileIdentity { opened.withLock { $0 } }
-
-    /// Switches all further writes to another file.
-    func reopen(with pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter) throws {
-        writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
-        (self.pool, self.counter) = (pool, counter)
-        opened.withLock { $0 = file }
-    }
-
-    private func checkFile() throws {
-        if let fault = file.error { throw StoreError.unavailable("\(file.path): \(fault)") }
     }
 
     // MARK: Groups
@@ -60,37 +41,32 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     ) throws -> [Result<LedgerReceipt, any Error>] {
         defer { logLimit.enforce(on: pool, counter) }
         let now = now()
-        try checkFile()
-        let receipts = try pool.writeWithoutTransaction { database in
-            // The first unit has waited longest.
-            try prepare(database, isSynced: true, busyTimeout: deadline - .now)
-            let receipts = try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
-            file.integrity.look(database, counter)
-            return receipts
+        return try file.writing {
+            try pool.writeWithoutTransaction { database in
+                // The first unit has waited longest.
+                try prepare(database, isSynced: true, busyTimeout: deadline - .now)
+                return try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+            }
         }
-        // Data that was written to a missing or damaged file is lost.
-        try checkFile()
-        return receipts
     }
 
     func failure(_ error: any Error) -> GroupFailure {
         switch (error as? DatabaseError)?.resultCode {
-        case .SQLITE_CONSTRAINT?: return .ofOneUnit
-        case .SQLITE_BUSY?: return .transient((error as? DatabaseError).map(StoreError.init) ?? .overloaded)
-        default:
-            file.integrity.note(error)
-            return .final(error)
+        case .SQLITE_CONSTRAINT?: .ofOneUnit
+        case .SQLITE_BUSY?: .transient((error as? DatabaseError).map(StoreError.init) ?? .overloaded)
+        default: .final(error)
         }
     }
 
     /// Writes a value that does not change. The write reaches the disk like a click.
     func probe() throws {
-        try checkFile()
-        try prepare(isSynced: true, busyTimeout: min(maxQueueTime, Self.probeTimeout))
-        try pool.writeWithoutTransaction { database in
-            try database.inTransaction(.immediate) {
-                try database.execute(sql: "PRAGMA user_version = \(LedgerSchema.version)")
-                return .commit
+        try file.writing {
+            try prepare(isSynced: true, busyTimeout: min(maxQueueTime, Self.probeTimeout))
+            try pool.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    try database.execute(sql: "PRAGMA user_version = \(DatabaseFile.version)")
+                    return .commit
+                }
             }
         }
     }
@@ -105,28 +81,11 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     /// - Parameter isSynced: false if the loss of the transaction in a power failure is harmless, because the work is repeated. It becomes
     ///   durable with the next group.
     func write<Value>(isSynced: Bool, _ body: (Database) throws -> Value) throws -> Value {
-        do {
-            try checkFile()
+        defer { logLimit.enforce(on: pool, counter) }
+        return try file.writing {
             try prepare(isSynced: isSynced, busyTimeout: maxQueueTime)
-            defer { logLimit.enforce(on: pool, counter) }
             return try pool.write(body)
-        } catch {
-            file.integrity.note(error)
-            throw error
         }
-    }
-
-    /// Runs `body`, which begins its own transactions, with durable commits. The wait for a lock is limited to 500 ms.
-    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try checkFile()
-        try prepare(isSynced: true, busyTimeout: Self.probeTimeout)
-        return try pool.writeWithoutTransaction(body)
-    }
-
-    /// Rewrites the whole file.
-    func vacuum() throws {
-        try prepare(isSynced: true, busyTimeout: maxQueueTime)
-        try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
     }
 
     /// Prepares the connection for its next transaction.
@@ -161,15 +120,13 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
 
     private func purgeOnce() throws -> Bool {
         // Removals that are lost in a power failure are repeated.
+        try file.check()
         try prepare(isSynced: false, busyTimeout: .zero)
         return try pool.write { try purger.sweep($0, now: now(), longestWindow: writer.longestWindow) }
     }
 }
 
 extension GroupCommit<SQLiteGroupWriter> {
-    /// The identity of the file that is written to.
-    var file: FileIdentity { writer.file }
-
     /// Runs another write transaction, and makes it durable.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await inTurn { try $0.write(isSynced: true, body) }

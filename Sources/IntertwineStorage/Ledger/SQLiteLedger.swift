@@ -15,20 +15,11 @@ import Synchronization
 ///
 /// A call of `commit` returns after the entry is durable. Concurrent entries share one transaction (group commit).
 public final class SQLiteLedger: Ledger {
-    private struct State {
-        // The read connections. They are declared before the pool, because the writing connection must close last.
-        var connections: ReadConnections
-        var pool: DatabasePool
-        var watch = FileReplacementMonitor()
-        var log = LogGuard()
-        var counter: WALChangeCounter
-    }
-
-    private let state: Mutex<State>
+    // The read connections are declared before the commits, because the writing connection must close last.
+    /// The read connections, which any thread can use.
+    let connections: ReadConnections
+    package let file: ServedFile
     let threads: ReaderPool
-    let check = FileCheck(from: [0])
-    private let lockTimeout: Double
-    private let path: String
     let commits: GroupCommit<SQLiteGroupWriter>
     let claims = ClaimQueue()
     package let now: @Sendable () -> Int64
@@ -48,34 +39,16 @@ public final class SQLiteLedger: Ledger {
     ) throws(StoreError) {
         self.now = now
         let limits = GroupLimits(waiting: waiting, group: max(1, group), maxQueueTime: .seconds(lockTimeout))
-        self.lockTimeout = lockTimeout
-        self.path = path
         threads = ReaderPool(reads)
-        let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
-        state = Mutex(State(connections: connections, pool: pool, counter: counter))
-        do {
-            commits = GroupCommit(try SQLiteGroupWriter(pool, file, counter, limits, now: now), limits)
-        } catch let error as DatabaseError {
-            throw StoreError(error)
-        } catch {
-            throw .unusable("\(path): \(error)")
-        }
-    }
-
-    private static func open(
-        _ path: String, _ lockTimeout: Double
-    ) throws(StoreError) -> (DatabasePool, ReadConnections, FileIdentity, WALChangeCounter) {
-        let pool = try LedgerSchema.file(path).open(configuration(lockTimeout))
-        let connections = ReadConnections(path, busyTimeout: lockTimeout, pragmas: pragmas)
+        let pool = try LedgerSchema.file(path).open(Self.configuration(lockTimeout))
+        file = try ServedFile(path)
+        connections = ReadConnections(file, busyTimeout: lockTimeout, pragmas: Self.pragmas)
         do {
             try pool.syncCommits()
             // The commit that fills the WAL checkpoints it: every 16 MiB, so that fewer than one commit in a hundred waits for a checkpoint.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
-            // The companion files exist after the first read.
-            _ = try connections.read { try SQLStatement.integer($0, "SELECT count(*) FROM sqlite_schema") }
-            let file = try FileIdentity(path)
-            connections.report(to: file.integrity)
-            return (pool, connections, file, try WALChangeCounter(pool))
+            // Erased rows are overwritten.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000; PRAGMA secure_delete = ON") }
+            commits = GroupCommit(try SQLiteGroupWriter(pool, file, WALChangeCounter(pool), limits, now: now), limits)
         } catch let error as StoreError {
             throw error
         } catch {
@@ -83,44 +56,13 @@ public final class SQLiteLedger: Ledger {
         }
     }
 
-    var pool: DatabasePool { state.withLock { $0.pool } }
-
-    /// The read connections, which any thread can use.
-    var connections: ReadConnections { state.withLock { $0.connections } }
-
-    /// Checks whether the file at its path is unchanged, and opens a new file that replaced it.
-    ///
-    /// - Returns: the change since the last check. Call it periodically, by one caller at a time; it blocks.
-    package func checkForReplacement() -> FileChange? {
-        var (watch, counter) = state.withLock { ($0.watch, $0.counter) }
-        try? connections.read { commits.file.integrity.look($0, counter) }
-        let change = watch.check(file: commits.file) {
-            let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
-            try commits.inTurnBlocking { try $0.reopen(with: pool, file, counter) }
-            state.withLock { ($0.connections, $0.pool, $0.counter, $0.log) = (connections, pool, counter, LogGuard()) }
-            check.restart()
-        }
-        state.withLock { $0.watch = watch }
-        guardLog()
-        return change
-    }
-
-    /// Makes the loss of the write-ahead log detectable at the next start. Call it by one caller at a time; it blocks.
-    package func guardLog() {
-        var (log, counter) = state.withLock { ($0.log, $0.counter) }
-        log.look(counter) { try maintain($0) }
-        state.withLock { $0.log = log }
-    }
-
-    /// Runs `body` on the writing connection, outside a transaction, with durable commits.
-    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try commits.inTurnBlocking { try $0.maintain(body) }
-    }
+    package func storageChange() -> FileChange? { file.change() }
 
     /// Checks that the ledger can be written and read. A recent commit replaces the test write.
     public func checkReady() async throws {
         let connections = connections
         try await StoreError.wrapping {
+            try file.check()
             try await commits.checkWritable()
             try await threads.run(for: .request) {
                 try connections.readAfresh { _ = try SQLStatement.integer($0, "SELECT max(id) FROM event") }

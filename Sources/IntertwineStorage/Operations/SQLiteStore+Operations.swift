@@ -1,4 +1,3 @@
-import GRDB
 public import IntertwineItems
 import Synchronization
 
@@ -32,11 +31,9 @@ extension SQLiteStore {
             throw StoreOperationError(index: StoreOperation.limit, reason: .tooMany)
         }
         let orders = orders.withLock { $0 }
-        return try await StoreError.wrapping {
-            try await pool.write { database in
-                var writer = try OperationWriter(StoredItemTable(database.session), orders: orders, reason: reason, at: moment)
-                return try writer.apply(operations, in: SQLiteSnapshot(database: database), unless: refuse)
-            }
+        return try await write { database in
+            var writer = try OperationWriter(StoredItemTable(database.session), orders: orders, reason: reason, at: moment)
+            return try writer.apply(operations, in: SQLiteSnapshot(database: database), unless: refuse)
         }
     }
 }

@@ -11,6 +11,7 @@ package final class SourceSnapshot {
     private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
+    private var served: ServedFile?
     /// The number of collected items.
     package private(set) var count = 0
 
@@ -29,6 +30,7 @@ package final class SourceSnapshot {
         do {
             let pool = try ItemSchema.file(path).open(Self.configuration)
             self.pool = pool
+            served = try ServedFile(path)
             try pool.syncCommits()
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "ATTACH DATABASE ? AS staging", arguments: [file.path])
@@ -132,6 +134,7 @@ package final class SourceSnapshot {
     private func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard let pool else { throw StoreError.unavailable("the snapshot is over") }
         do {
+            try served?.check()
             return try pool.read(body)
         } catch let error as DatabaseError {
             throw StoreError(error)
@@ -141,7 +144,8 @@ package final class SourceSnapshot {
     private func writing<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard let pool else { throw StoreError.unavailable("the snapshot is over") }
         do {
-            return try pool.writeWithoutTransaction(body)
+            guard let served else { return try pool.writeWithoutTransaction(body) }
+            return try served.writing { try pool.writeWithoutTransaction(body) }
         } catch let error as DatabaseError {
             throw StoreError(error)
         }

@@ -3,37 +3,39 @@ package import GRDB
 import Glibc
 package import IntertwineItems
 
-/// A description of an Intertwine database file, with functions that recognize, open and migrate it.
+/// A description of an Intertwine database file, with functions that recognize, open and create it.
 struct DatabaseFile {
+    /// SQLite's `user_version`.
+    static let version: Int32 = 1
+
     var path: String
     /// The content of the file for messages: "the items", "the ledger".
     var content: String
     /// SQLite's `application_id`, which tools such as `file` show.
     var applicationID: Int32
-    /// SQLite's `user_version`: the number of the last migration.
-    var version: Int32
-    var migrator: DatabaseMigrator
-    /// A Boolean value indicating whether this process resumes an interrupted copy. Others must not use the incomplete file.
-    var isCopying = false
+    /// The SQL script that creates all tables.
+    var creation: String
 
-    /// Opens the file, creates it if it is missing, and migrates it. A file of another application is never written to.
+    /// Opens the file, and creates it if it is missing. A file of another application is never written to.
     ///
     /// - Throws: `StoreError.unusable` with one line, or `StoreError.unavailable` while another process keeps it locked.
     func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
         try checkPermissions()
-        try FileIntegrity.check(path)
         do {
-            // A database that is up to date is not written to: a service can start while an import holds the write lock.
-            if let found = try? foundVersion(), found == version {
-                restrict()
-                return try DatabasePool(path: path, configuration: configuration)
-            }
-            return try alone {
+            var attempts = 200
+            while true {
                 let found = try foundVersion()
                 restrict()
-                let pool = try DatabasePool(path: path, configuration: configuration)
-                if found != version { try migrate(pool) }
-                return pool
+                do {
+                    let pool = try DatabasePool(path: path, configuration: configuration)
+                    // An existing database is not written to: a service can start while an import holds the write lock.
+                    if found == 0 { try create(pool) }
+                    return pool
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && found == 0 && attempts > 0 {
+                    // SQLite does not wait for another process that sets the journal mode of a new file.
+                    attempts -= 1
+                    usleep(20_000)
+                }
             }
         } catch {
             throw failure(error)
@@ -79,39 +81,28 @@ struct DatabaseFile {
         }
     }
 
-    /// Runs `body` in one process at a time, under a lock of the folder.
-    ///
-    /// Each step of a migration is a transaction, but the remaining steps are determined before it. The wait is limited to 30 seconds;
-    /// after that `body` runs without the lock, and SQLite reports a locked file.
-    func alone<Value>(_ body: () throws -> Value) throws -> Value {
-        let folder = Glibc.open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // Some network file systems have no locks. There, the operator starts one process at a time.
-        defer { if folder >= 0 { close(folder) } }
-        var attempts = 600
-        while folder >= 0, attempts > 0, flock(folder, LOCK_EX | LOCK_NB) != 0 {
-            usleep(50_000)
-            attempts -= 1
-        }
-        return try body()
-    }
-
     private var folderPath: String {
         let folder = (path as NSString).deletingLastPathComponent
         return folder.isEmpty ? "." : folder
     }
 
-    /// Creates or migrates the tables, and writes the application id and the version.
-    func migrate(_ writer: some DatabaseWriter) throws {
-        try migrator.migrate(writer)
+    /// Creates the tables in one transaction, unless another process has just done so.
+    func create(_ writer: some DatabaseWriter) throws {
         try writer.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+            try database.inTransaction(.immediate) {
+                guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == 0 else { return .rollback }
+                try database.execute(
+                    sql: "\(creation)\nPRAGMA application_id = \(applicationID); PRAGMA user_version = \(Self.version)")
+                return .commit
+            }
         }
     }
 
     /// Checks that the file and its folder can be written.
     ///
-    /// - Throws: `StoreError.unusable` if one of them cannot be written.
+    /// - Throws: `StoreError.unusable` if one of them cannot be written; `StoreError.unavailable` if a file that a process serves was moved away.
     func checkPermissions() throws(StoreError) {
+        try ServedFile.check(path)
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folderPath, isDirectory: &isFolder), isFolder.boolValue else {
             throw .unusable("\(path): the folder \(folderPath) does not exist")
@@ -146,7 +137,7 @@ struct DatabaseFile {
     ///
     /// - Throws: as ``open(_:)`` does.
     func isUpToDate() throws(StoreError) -> Bool {
-        do { return try foundVersion() == version } catch { throw failure(error) }
+        do { return try foundVersion() == Self.version } catch { throw failure(error) }
     }
 
     /// Returns true if an existing file has no tables.
@@ -164,21 +155,16 @@ struct DatabaseFile {
             let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
             if applicationID == 0, version == 0, tables == 0 { return 0 }
-            // A first migration that was interrupted has tables and no id yet; GRDB's migration table identifies it.
-            let isUnfinished = try applicationID == 0 && version == 0 && database.tableExists("grdb_migrations")
-            guard applicationID == self.applicationID || isUnfinished else {
+            guard applicationID == self.applicationID else {
                 throw StoreError.unusable("\(path): is a database of another program, not \(content)")
             }
-            guard try isCopying || !database.tableExists("intertwine_copy") else {
-                throw StoreError.unusable("\(path): a copy into it is incomplete: run intertwine copy-store again, or remove the file")
-            }
-            guard version <= self.version else {
+            guard try !database.tableExists("grdb_migrations") else {
                 throw StoreError.unusable(
-                    "\(path): was written by a newer version of this program (\(version); this version supports \(self.version))")
+                    "\(path): was written by a version before 0.1.0, which this version cannot read: import the items into a new store")
             }
-            guard try !migrator.hasBeenSuperseded(database) else {
+            guard version <= Self.version else {
                 throw StoreError.unusable(
-                    "\(path): was written by a newer version of this program, with migrations that this version does not know")
+                    "\(path): was written by a newer version of this program (\(version); this version supports \(Self.version))")
             }
             return version
         }
@@ -196,10 +182,17 @@ struct DatabaseFile {
         case .SQLITE_READONLY: .unusable("\(path): cannot be written")
         case .SQLITE_FULL: .unusable("\(path): the disk is full")
         // SQLite reports an I/O error if it cannot create its companion files.
-        case .SQLITE_IOERR where DiskRoom.isFull(folderPath): .unusable("\(path): the disk is full")
+        case .SQLITE_IOERR where isDiskFull(folderPath): .unusable("\(path): the disk is full")
         default: .unusable("\(path): \(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")")
         }
     }
+}
+
+/// Returns true if the disk of a folder has no space for another database page.
+private func isDiskFull(_ folder: String) -> Bool {
+    var facts = statvfs()
+    guard statvfs(folder, &facts) == 0 else { return false }
+    return facts.f_bavail.multipliedReportingOverflow(by: facts.f_frsize).partialValue < 64 << 10
 }
 
 extension DatabasePool {
@@ -217,7 +210,6 @@ extension DatabasePool {
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
             try database.execute(sql: "PRAGMA busy_timeout = 1000")
             defer { try? database.execute(sql: "PRAGMA busy_timeout = \(timeout)") }
-            try StoreIdentity.expectNoLog(database)
             _ = try database.checkpoint(.truncate)
         }
     }

@@ -4,26 +4,22 @@ import Synchronization
 
 /// A pool of read-only connections, one for each thread that reads at once. Each is used by one thread at a time.
 final class ReadConnections: Sendable {
-    private let path: String
+    private let file: ServedFile
     private let busyTimeout: Double
     private let pragmas: String
     private let idle = Mutex<[ReadConnection]>([])
-    /// The integrity state of the file; set after the file is open.
-    private let integrity = Mutex<FileIntegrity?>(nil)
 
     /// Creates a pool without connections.
     ///
     /// - Parameters:
+    ///   - file: the file, which records corruption that reads find.
     ///   - busyTimeout: seconds that a read waits while another process keeps the file locked.
     ///   - pragmas: the settings of each connection.
-    init(_ path: String, busyTimeout: Double, pragmas: String) {
-        self.path = path
+    init(_ file: ServedFile, busyTimeout: Double, pragmas: String) {
+        self.file = file
         self.busyTimeout = busyTimeout
         self.pragmas = pragmas
     }
-
-    /// Sets the integrity state that receives damage found by reads.
-    func report(to integrity: FileIntegrity) { self.integrity.withLock { $0 = integrity } }
 
     /// Reads in one transaction, on the caller's thread.
     ///
@@ -39,15 +35,22 @@ final class ReadConnections: Sendable {
 
     /// Reads the current content of the file on a new connection.
     ///
-    /// - Throws: the error of `body`, `StoreError.unavailable` if a read has found the file damaged, or SQLite's error.
+    /// - Throws: the error of `body`, `StoreError.unavailable` if the file has a fault, or SQLite's error.
     ///
     /// Why: a used connection has cached pages, and would not detect damage on disk.
     func readAfresh<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value {
-        if let damage = integrity.withLock({ $0 })?.damage { throw StoreError.unavailable("\(path): \(damage)") }
-        return try read(through: made(), body)
+        try read(through: made(), body)
     }
 
-    private func made() throws -> ReadConnection { try ReadConnection(path, busyTimeout: busyTimeout, pragmas: pragmas) }
+    private func made() throws -> ReadConnection {
+        try file.check()
+        do {
+            return try ReadConnection(file.path, busyTimeout: busyTimeout, pragmas: pragmas)
+        } catch {
+            file.note(error)
+            throw error
+        }
+    }
 
     private func read<Value>(through connection: ReadConnection, _ body: (any SQLConnection) throws -> Value) throws -> Value {
         do {
@@ -56,7 +59,7 @@ final class ReadConnections: Sendable {
             try SQLStatement(connection, "COMMIT").run()
             return value
         } catch {
-            integrity.withLock { $0 }?.note(error)
+            file.note(error)
             // If this fails, there is no transaction, or the connection is discarded together with it.
             try? SQLStatement(connection, "ROLLBACK").run()
             throw error

@@ -55,6 +55,9 @@ final class ReadConnection: SQLConnection, @unchecked Sendable {
 
     var sqliteHandle: OpaquePointer? { handle }
 
+    /// Ends the running statement with an error. Any thread can call it while the connection is open.
+    func interrupt() { sqlite3_interrupt(handle) }
+
     var isInsideTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     func prepared(_ sql: String) throws -> (statement: OpaquePointer, keeper: AnyObject) {

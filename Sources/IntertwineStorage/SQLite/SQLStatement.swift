@@ -89,9 +89,6 @@ package struct SQLStatement: SQLRow {
         try value.withUTF8 { try bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Binds the kind of an item, as columns store it.
-    func bind(_ index: Int32, kind: String) throws { try bind(index, StoredKind.name(of: kind)) }
-
     /// Binds a text that SQLite does not copy. The bytes must stay valid until the parameter is bound again or the last run has ended.
     func bind(_ index: Int32, lasting bytes: UnsafeRawBufferPointer) throws {
         try bind(index, text: bytes, nil)
@@ -177,37 +174,11 @@ package struct SQLStatement: SQLRow {
 
     var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
 
-    /// The number of columns in each row.
-    var columns: Int { Int(sqlite3_column_count(pointer)) }
-
     package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(truncatingIfNeeded: column)) }
 
     func number(_ column: Int) -> Double { sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column)) }
 
-    package func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
-
-    /// Returns the type of a value. Call it before the value is converted to another type.
-    fileprivate func type(_ column: Int) -> Int32 { sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) }
-
-    /// Returns a value with its type.
-    func value(_ column: Int) -> SQLValue {
-        switch type(column) {
-        case SQLITE_INTEGER: .integer(integer(column))
-        case SQLITE_FLOAT: .number(number(column))
-        case SQLITE_TEXT: .utf8(bytes(column))
-        case SQLITE_BLOB: .bytes(bytes(column))
-        default: .integer(nil)
-        }
-    }
-
-    /// Returns the size of a value in bytes.
-    func size(_ column: Int) -> Int {
-        switch type(column) {
-        case SQLITE_INTEGER, SQLITE_FLOAT: 8
-        case SQLITE_TEXT, SQLITE_BLOB: view(column).count
-        default: 0
-        }
-    }
+    package func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
 
     /// Returns the bytes of a text or blob column; empty for NULL.
     package func bytes(_ column: Int) -> [UInt8] {
@@ -229,9 +200,6 @@ package struct SQLStatement: SQLRow {
             decoding: UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column)))),
             as: UTF8.self)
     }
-
-    /// Returns the kind of an item, which columns store by ``StoredKind``.
-    package func kind(_ column: Int) -> String { StoredKind.kind(named: text(column)) }
 
     package func flag(_ column: Int) -> Bool { integer(column) != 0 }
 }
@@ -261,23 +229,5 @@ package struct SQLiteSession: SQLSession {
             }
         }
         return written
-    }
-}
-
-extension RowDigest {
-    /// Adds the values of a row's columns, with their types. NULL adds nothing, so that a column can be added to the table.
-    ///
-    /// - Parameter first: The index of the first column.
-    mutating func add(row statement: SQLStatement, from first: Int = 0) {
-        for column in first..<statement.columns {
-            let type = statement.type(column)
-            guard type != SQLITE_NULL else { continue }
-            add(Int64(column - first) << 3 | Int64(type))
-            switch type {
-            case SQLITE_INTEGER: add(statement.integer(column))
-            case SQLITE_FLOAT: add(Int64(bitPattern: statement.number(column).bitPattern))
-            default: add(statement.view(column))
-            }
-        }
     }
 }

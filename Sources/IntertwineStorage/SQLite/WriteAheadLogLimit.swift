@@ -6,8 +6,6 @@ import GRDBSQLite
 /// SQLite starts a log again from its beginning only if no reader uses it at the time of a commit. Under constant reads that time never
 /// comes, although each checkpoint copies the whole log. A checkpoint with `RESTART` waits for the readers instead: new readers read from
 /// the main file, so the wait is as long as the longest read.
-///
-/// Why not `TRUNCATE`: an empty log at the next start is a sign of loss.
 struct WriteAheadLogLimit {
     /// The number of frames above which the log is restarted: 64 MiB with pages of 4 KiB.
     private static let frames: UInt32 = 16_384

@@ -1,70 +1,33 @@
-internal import Foundation
-package import IntertwineItems
-
-/// One of the two databases that a copy goes from and to. Its calls block.
-package protocol CopyEndpoint: AnyObject {
-    /// The name for messages, without secrets.
-    var shown: String { get }
-
-    /// Names it, however it is reached.
-    var identity: String { get }
-
+/// The database that a copy reads. Its calls block.
+package protocol CopySource: AnyObject {
     /// Returns the rows after a key, in key order.
     func rows(of table: TableSchema, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
 
-    /// Returns the progress of a copy into this database; nil if no copy was begun.
-    func progress() throws -> CopyProgress?
-
-    /// Records that a copy begins or resumes.
-    func begin(_ progress: CopyProgress) throws
-
-    /// Puts rows there, and notes how far the copy has come: both, or nothing.
-    func append(_ rows: [[TableValue]], to table: TableSchema, _ progress: CopyProgress) throws
-
-    /// Removes the rows of tables, and notes how far the copy has come then.
-    func clear(_ tables: [TableSchema], _ progress: CopyProgress) throws
-
     /// The marker of the last event that there has ever been.
     func lastMarker() throws -> Int64
-
-    /// Completes the copy: new rows get numbers after the copied ones.
-    func finish(lastMarker: Int64) throws
 
     /// Leaves it to others. Nothing else is called from then on.
     func close()
 }
 
-extension CopyEndpoint {
-    /// Returns true if the database is empty.
-    func isEmpty() throws -> Bool {
-        try TableSchema.copied.allSatisfy { try $0.isFilled || rows(of: $0, after: nil, limit: 1).isEmpty }
-    }
-}
+/// The empty database that a copy fills in one transaction. Its calls block.
+package protocol CopyDestination: AnyObject {
+    /// Begins the transaction.
+    ///
+    /// - Throws: `StoreError.unusable` if the database is not empty.
+    func begin() throws
 
-/// The progress of a copy, as stored in its destination.
-package struct CopyProgress: Codable {
-    /// The source of the copy.
-    package var source: String
-    /// By table, the key of the last row that is there; as the source has it.
-    package var last: [String: [TableValue]] = [:]
+    func append(_ rows: [[TableValue]], to table: TableSchema) throws
 
-    package init(source: String) {
-        self.source = source
-    }
+    /// Completes the copy: new rows get numbers after the copied ones.
+    func finish(lastMarker: Int64) throws
 
-    package init(_ text: String) throws(StoreError) {
-        do {
-            self = try JSONDecoder().decode(CopyProgress.self, from: Data(text.utf8))
-        } catch {
-            throw .unusable("intertwine_copy: cannot be read: \(error)")
-        }
-    }
-
-    package var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    /// Leaves it to others, as it was before ``begin()`` unless the copy is complete. Nothing else is called from then on.
+    func close()
 }
 
 /// A value of a column in a row.
-package enum TableValue: Sendable, Hashable, Codable {
+package enum TableValue: Sendable, Hashable {
     case null
     case integer(Int64)
     case text(String)

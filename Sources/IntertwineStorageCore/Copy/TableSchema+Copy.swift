@@ -18,16 +18,6 @@ extension TableSchema {
         return rows
     }
 
-    /// Returns the greatest key.
-    package func lastKey(_ session: some SQLSession) throws -> [TableValue]? {
-        let order = key.map { "\($0.name) DESC" }.joined(separator: ", ")
-        var last: [TableValue]?
-        try session.run([SQLCommand("SELECT \(keyNames) FROM \(name) ORDER BY \(order) LIMIT 1")]) { _, row in
-            last = key.enumerated().map { Self.value(row, $0, $1) }
-        }
-        return last
-    }
-
     /// Inserts rows. The rows of a table that is filled from the beginning are replaced.
     package func insertion(of rows: [[TableValue]], _ dialect: SQLDialect) -> SQLCommand {
         let names = columns.map(\.name) + (isPerReplica && dialect.isSetWise ? ["slot"] : [])
@@ -47,7 +37,7 @@ extension TableSchema {
         return switch column.kind {
         case .integer, .counter: .integer(row.integer(index))
         case .flag: .integer(row.flag(index) ? 1 : 0)
-        case .text, .string: .text(row.text(index))
+        case .text, .string, .document: .text(row.text(index))
         case .bytes: .bytes(row.bytes(index))
         }
     }
@@ -56,7 +46,7 @@ extension TableSchema {
         switch column.kind {
         case .integer, .counter: .integers(values.map(\.integer))
         case .flag: .flags(values.map { $0.integer == 1 })
-        case .text, .string: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
+        case .text, .string, .document: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
         case .bytes: .blobs(values.map { if case .bytes(let bytes) = $0 { bytes } else { nil } })
         }
     }

@@ -39,10 +39,10 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     var readStatistics: ReadStatistics { get }
 
-    /// Checks whether the opened storage still exists. Call it periodically, by one caller at a time; it blocks.
+    /// Checks whether the opened storage is still there and sound. Call it periodically, by one caller at a time; it blocks.
     ///
-    /// - Returns: the change since the last check.
-    func checkForReplacement() -> FileChange?
+    /// - Returns: the change since the last call.
+    func storageChange() -> FileChange?
 
     /// Completes the files when the process ends, so that a copy of them contains all data.
     ///
@@ -82,7 +82,7 @@ package enum FileChange: Sendable, Hashable {
     case gone(String)
     /// The file is damaged, and writes stop. The value is one line for operators.
     case damaged(String)
-    /// The file is available again, or another one is served instead. The value is one line for operators.
+    /// The file is available again. The value is one line for operators.
     case back(String)
 }
 

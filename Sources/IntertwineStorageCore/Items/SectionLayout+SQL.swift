@@ -9,7 +9,7 @@ extension SectionLayout {
             if $0 == 0 {
                 streams[$1.text(0)] = StreamID(rawValue: $1.integer(1))
             } else {
-                kinds[$1.kind(0)] = StreamID(rawValue: $1.integer(1))
+                kinds[$1.text(0)] = StreamID(rawValue: $1.integer(1))
             }
         }
         self.init(streams: streams, kinds: kinds)
@@ -33,9 +33,9 @@ extension SectionLayout {
             if let next {
                 try session.write(
                     "INSERT INTO section_kind (kind, section) VALUES (?1, ?2) ON CONFLICT (kind) DO UPDATE SET section = excluded.section",
-                    .kind(kind), .integer(next.rawValue))
+                    .text(kind), .integer(next.rawValue))
             } else {
-                try session.write("DELETE FROM section_kind WHERE kind = ?1", .kind(kind))
+                try session.write("DELETE FROM section_kind WHERE kind = ?1", .text(kind))
             }
         }
         return new
@@ -47,7 +47,7 @@ extension SectionLayout {
             try session.integer("SELECT \(end)(position) FROM item WHERE lane = ?1", .integer(stream.rawValue))
         }
         let step = try step(of: kind, (outermost("min", of: old), outermost("max", of: old)), after: outermost("max", of: new))
-        let values: [SQLValue] = [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .kind(kind)]
+        let values: [SQLValue] = [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .text(kind)]
         try session.run([
             SQLCommand(
                 """

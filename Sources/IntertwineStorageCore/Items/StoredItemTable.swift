@@ -15,7 +15,7 @@ package struct StoredItemTable<Session: SQLSession> {
     package func rows(of stream: StreamID) -> StoredStream<Session> { StoredStream(session: session, stream: stream) }
 
     package func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)? {
-        try session.first("SELECT lane, position FROM item WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id)) {
+        try session.first("SELECT lane, position FROM item WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) {
             (StreamID(rawValue: $0.integer(0)), $0.integer(1))
         }
     }
@@ -45,15 +45,10 @@ package struct StoredItemTable<Session: SQLSession> {
     ///
     /// - Parameter stream: The stream in which the item must be; nil for any.
     package func update(_ item: ValidatedItem, in stream: StreamID? = nil) throws -> Bool {
-        var text = "UPDATE item SET variant = ?3, body = ?4"
-        var values: [SQLValue] = [.kind(item.kind), .text(item.id), .text(item.variant), .utf8(item.body)]
-        if Session.dialect.storesDigests {
-            text += ", digest = ?5"
-            values.append(.integer(RowDigest.of(item)))
-        }
-        text += " WHERE kind = ?1 AND id = ?2"
+        var text = "UPDATE item SET variant = ?3, body = ?4 WHERE kind = ?1 AND id = ?2"
+        var values: [SQLValue] = [.text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body)]
         if let stream {
-            text += " AND lane = ?\(values.count + 1)"
+            text += " AND lane = ?5"
             values.append(.integer(stream.rawValue))
         }
         return try session.run([SQLCommand(text, values)]) { _, _ in }[0] > 0
@@ -77,17 +72,13 @@ package struct StoredItemTable<Session: SQLSession> {
     }
 
     private func insert(_ items: [ValidatedItem], in stream: StreamID, at positions: [Int64]) throws {
-        let digests = Session.dialect.storesDigests
         try session.run([
             SQLCommand(
-                """
-                INSERT INTO item (position, kind, id, variant, body, \(digests ? "digest, " : "")lane)
-                \(Session.dialect.values(digests ? 6 : 5, and: 1))
-                """,
+                "INSERT INTO item (position, kind, id, variant, body, lane) \(Session.dialect.values(5, and: 1))",
                 [
-                    .integers(positions), .kinds(items.map(\.kind)), .texts(items.map(\.id)), .texts(items.map(\.variant)),
-                    .texts(items.map { String(decoding: $0.body, as: UTF8.self) }),
-                ] + (digests ? [.integers(items.map { RowDigest.of($0) })] : []) + [.integer(stream.rawValue)])
+                    .integers(positions), .texts(items.map(\.kind)), .texts(items.map(\.id)), .texts(items.map(\.variant)),
+                    .texts(items.map { String(decoding: $0.body, as: UTF8.self) }), .integer(stream.rawValue),
+                ])
         ]) { _, _ in }
         for item in items { try list(item) }
     }
@@ -100,17 +91,17 @@ package struct StoredItemTable<Session: SQLSession> {
             INSERT INTO ad_listing (lane, position, kind, id, session)
             SELECT 0, coalesce((SELECT max(position) FROM item WHERE lane = 0), ?4), ?1, ?2, ?3
             WHERE NOT EXISTS (SELECT 1 FROM ad_listing WHERE kind = ?1 AND id = ?2)
-            """, .kind(item.kind), .text(item.id), .integer(.random(in: 1 ... .max)), .integer(.min))
+            """, .text(item.kind), .text(item.id), .integer(.random(in: 1 ... .max)), .integer(.min))
     }
 
     package func move(_ key: ItemKey, to position: Int64) throws {
         try session.write(
-            "UPDATE item SET position = ?3 WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id), .integer(position))
+            "UPDATE item SET position = ?3 WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id), .integer(position))
     }
 
     /// Removes an item, and returns true if it existed.
     package func delete(_ key: ItemKey) throws -> Bool {
-        try session.write("DELETE FROM item WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id)) > 0
+        try session.write("DELETE FROM item WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) > 0
     }
 
     /// Removes all items of a stream.
@@ -119,7 +110,7 @@ package struct StoredItemTable<Session: SQLSession> {
     package func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let first = try session.rows(
             "SELECT kind, id FROM item WHERE lane = ?1 ORDER BY position LIMIT ?2", .integer(stream.rawValue), .integer(Int64(limit))
-        ) { ItemKey(kind: $0.kind(0), id: $0.text(1)) }
+        ) { ItemKey(kind: $0.text(0), id: $0.text(1)) }
         return (try session.write("DELETE FROM item WHERE lane = ?1", .integer(stream.rawValue)), first)
     }
 

@@ -18,8 +18,8 @@ package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, Tracke
     /// Stores the capabilities of a client, durably when it returns. If there are too many names, the least recently registered one is removed.
     func register(client name: String, digest: String, capabilities: String, now: Int64) async throws
 
-    /// Checks whether the ledger's storage is still available. Call it periodically, by one caller at a time; it blocks.
-    func checkForReplacement() -> FileChange?
+    /// Checks whether the ledger's storage is still there and sound. Call it periodically, by one caller at a time; it blocks.
+    func storageChange() -> FileChange?
 
     /// Writes all waiting data before the process ends.
     func complete() async throws

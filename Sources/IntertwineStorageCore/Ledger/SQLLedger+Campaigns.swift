@@ -30,7 +30,7 @@ extension SQLLedger {
     }
 
     package func knownCreatives() throws -> Set<CreativeID> {
-        try reading { Set(try $0.rows("SELECT kind, id FROM known_creative") { CreativeID(kind: $0.kind(0), id: $0.text(1)) }) }
+        try reading { Set(try $0.rows("SELECT kind, id FROM known_creative") { CreativeID(kind: $0.text(0), id: $0.text(1)) }) }
     }
 
     package func remember(_ creatives: [CreativeID]) throws {
@@ -38,7 +38,7 @@ extension SQLLedger {
         try writingInTurn(nil) { session in
             _ = try session.write(
                 "INSERT INTO known_creative (kind, id) \(Session.dialect.values(2)) ON CONFLICT DO NOTHING",
-                .kinds(creatives.map(\.kind)), .texts(creatives.map(\.id)))
+                .texts(creatives.map(\.kind)), .texts(creatives.map(\.id)))
         }
     }
 

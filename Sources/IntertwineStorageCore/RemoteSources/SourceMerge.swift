@@ -52,7 +52,7 @@ package struct SourceMerge<Session: SQLSession> {
         try put(step)
         try deleteRemoved()
         if kind.name == Campaign.kind {
-            let count = Int(try session.integer("SELECT count(*) FROM item WHERE kind = ?1", .kind(kind.name)) ?? 0)
+            let count = Int(try session.integer("SELECT count(*) FROM item WHERE kind = ?1", .text(kind.name)) ?? 0)
             guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }
         }
         return changes
@@ -72,7 +72,7 @@ package struct SourceMerge<Session: SQLSession> {
                 FROM source_item AS s LEFT JOIN item AS i ON i.kind = s.kind AND i.id = s.id
                 WHERE s.source = ?1 AND (s.kind, s.id) > (?2, ?3)
                 AND NOT (s.kind = ?4 AND EXISTS (SELECT 1 FROM staged WHERE staged.id = s.id)) ORDER BY s.kind, s.id LIMIT ?5
-                """, source, .text(last.kind), .text(last.id), .kind(kind.name), .integer(Self.batch)
+                """, source, .text(last.kind), .text(last.id), .text(kind.name), .integer(Self.batch)
             ) { row in
                 let leaves =
                     !row.flag(3) && !row.flag(6) && !row.isNull(4)
@@ -119,7 +119,7 @@ package struct SourceMerge<Session: SQLSession> {
                 FROM staged AS t LEFT JOIN source_item AS s ON s.source = ?2 AND s.kind = ?1 AND s.id = t.id
                 LEFT JOIN item AS i ON i.kind = ?1 AND i.id = t.id LEFT JOIN takedown AS w ON w.kind = ?1 AND w.id = t.id
                 WHERE t.place > ?3 ORDER BY t.place LIMIT ?4
-                """, .kind(kind.name), source, .integer(last), .integer(Self.batch), make: listed)
+                """, .text(kind.name), source, .integer(last), .integer(Self.batch), make: listed)
             guard let end = listed.last else { break }
             try put(listed)
             done += listed.count
@@ -169,7 +169,7 @@ package struct SourceMerge<Session: SQLSession> {
             INSERT INTO source_item (id, digest, adopted, source, kind) \(Session.dialect.values(3, and: 2))
             ON CONFLICT (source, kind, id) DO UPDATE SET digest = excluded.digest
             """, .texts(remembered.map(\.item.id)), .integers(remembered.map(\.digest)), .flags(remembered.map(\.isStored)), source,
-            .kind(kind.name))
+            .text(kind.name))
     }
 
     private func replace(_ item: ValidatedItem) throws {

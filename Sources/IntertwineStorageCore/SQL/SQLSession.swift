@@ -22,7 +22,6 @@ package protocol SQLRow: SendableMetatype {
     func integer(_ column: Int) -> Int64
     func flag(_ column: Int) -> Bool
     func text(_ column: Int) -> String
-    func kind(_ column: Int) -> String
     func bytes(_ column: Int) -> [UInt8]
     /// Returns the bytes of a value without a copy. They are valid while the row is current.
     func view(_ column: Int) -> UnsafeRawBufferPointer
@@ -96,9 +95,6 @@ package struct SQLDialect: Sendable {
 
     /// The aggregate function that joins texts.
     package var joined: String { isSetWise ? "string_agg" : "group_concat" }
-
-    /// A Boolean value indicating whether rows of items have digests, which detect damage of a file.
-    package var storesDigests: Bool { !isSetWise }
 
     /// As ``skipLocked``, for the rows of one of several tables.
     package func skipLocked(of table: String) -> String { isSetWise ? "FOR UPDATE OF \(table) SKIP LOCKED" : "" }

@@ -20,10 +20,6 @@ package enum SQLValue: Sendable, Hashable {
     /// A column of byte strings.
     case blobs([[UInt8]?])
 
-    /// Returns the kind of an item, as columns store it.
-    package static func kind(_ kind: String) -> SQLValue { .text(StoredKind.name(of: kind)) }
-    package static func kinds(_ kinds: [String]) -> SQLValue { .texts(kinds.map { StoredKind.name(of: $0) }) }
-
     /// The number of rows of a column; nil for a single value.
     package var rowCount: Int? {
         switch self {

@@ -3,7 +3,7 @@ extension TableSchema {
     /// One tree ordered by lane (the stream) and position: lane 0 is content, 1 ads, then the sections by their number. Positions are sparse.
     /// The body has the other fields of the import format, and the variant is its type.
     package static let item = TableSchema(
-        "item", .items, key: 2, "lane integer,position integer,kind text,id text,variant text,body text",
+        "item", .items, key: 2, "lane integer,position integer,kind text,id text,variant text,body document",
         .index("item_form", on: "(kind, variant, position) WHERE lane = 1"))
     package static let section = TableSchema("section", .items, key: 1, "number integer,name text", .constraint("UNIQUE (name)"))
     /// The kinds of sections. Other kinds are in the lane of their kind.
@@ -17,7 +17,7 @@ extension TableSchema {
         .constraint("FOREIGN KEY (source) REFERENCES source (number)"))
     /// The links are a JSON array, and NULL if the item was not stored.
     package static let takedown = TableSchema(
-        "takedown", .items, key: 2, "kind text,id text,at integer,reason string?,urls string?+")
+        "takedown", .items, key: 2, "kind text,id text,at integer,reason string?,urls string?")
     /// The ads of campaigns, which may have been removed.
     package static let campaignCreative = TableSchema(
         "campaign_creative", .items, key: 3, "kind text,id text,campaign text", .index("campaign_creative_campaign", on: "(campaign)"))
@@ -25,12 +25,12 @@ extension TableSchema {
     /// position, and the session is the number of the import.
     package static let adListing = TableSchema(
         "ad_listing", .items, key: 1, "number integer,lane integer,position integer,kind text,id text,session integer",
-        .numbered(always: true), .index("ad_listing_ad", on: "(kind, id)"))
+        .numbered(always: true), .index("ad_listing_ad", on: "(kind, id)"), .index("ad_listing_place", on: "(lane, position, number)"))
 }
 
 /// The tables of the ledger. Times are milliseconds since 1970-01-01 UTC, and days are days since then.
 extension TableSchema {
-    /// Each database creates this table and the tables `allowance` and `listing` in its own way.
+    /// PostgreSQL creates this table in its own way, as it does `allowance` and `listing`.
     package static let event = TableSchema(
         "event", .ledger, key: 1,
         """
@@ -53,7 +53,7 @@ extension TableSchema {
         "rollup_choice", .ledger, key: 4, "day integer,field text,value text,kind text,count integer", .perReplica, .fillFactor(70))
 
     package static let idempotency = TableSchema(
-        "idempotency", .ledger, key: 2, "scope text,key text,fingerprint text,answer bytes,expires integer,owner text?-",
+        "idempotency", .ledger, key: 2, "scope text,key text,fingerprint text,answer bytes,expires integer,owner text?",
         .index("idempotency_expires", on: "(expires)"))
     package static let selection = TableSchema(
         "selection", .ledger, key: 1, "id text,cell text,viewer text?,expires integer,undone_at integer?",
@@ -103,7 +103,7 @@ extension TableSchema {
     /// Reservations of a process for campaigns, without an impression so far, and its remaining budget lease, which is void after the process has
     /// ended. Each process writes its own rows.
     package static let reservation = TableSchema(
-        "reservation", .ledger, key: 2, "process text,campaign text,count integer,until integer,allowed integer+")
+        "reservation", .ledger, key: 2, "process text,campaign text,count integer,until integer,allowed integer")
     /// Impressions that another process than the reserving one received, until that process reads them.
     package static let seenPlace = TableSchema(
         "seen_place", .ledger, key: 4, "giver integer,slot integer,address integer,campaign text,count integer,until integer")
@@ -123,14 +123,4 @@ extension TableSchema {
         allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, knownCreative, reportMarker, reportAd,
         reportPlace, reportTotal, reportViewers, trackerCall,
     ]
-
-    /// The tables whose rows refer to rows of this one.
-    package var dependents: [String] {
-        switch name {
-        case "section": ["section_kind"]
-        case "source": ["source_item"]
-        case "selection": ["selection_step"]
-        default: []
-        }
-    }
 }

@@ -1,4 +1,4 @@
-/// A table that both databases have: the statement that creates it, the order of copies and their digests come from this value.
+/// A table that both databases have: the statement that creates it, and the order of copies come from this value.
 package struct TableSchema: Sendable {
     /// A database file that contains tables.
     package enum File: Sendable, CaseIterable {
@@ -15,6 +15,8 @@ package struct TableSchema: Sendable {
             case text
             /// A text that is not compared.
             case string
+            /// A text of hundreds of bytes. SQLite's planner then expects long rows, and reads forms through their index.
+            case document
             case bytes
             /// 0 or 1 in a file, a boolean in PostgreSQL.
             case flag
@@ -23,18 +25,13 @@ package struct TableSchema: Sendable {
         package let name: String
         package let kind: Kind
         fileprivate let isOptional: Bool
-        /// The databases to which a migration adds the column after the table.
-        fileprivate let isLater: (sqlite: Bool, postgres: Bool)
 
-        /// Parses a declaration such as `undone_at integer?`. A question mark means that the column may be NULL, a plus sign that a migration
-        /// adds the column, and a minus sign that only a migration of SQLite does.
+        /// Parses a declaration such as `undone_at integer?`. A question mark means that the column may be NULL.
         fileprivate init(_ declaration: String) {
             let words = declaration.split(separator: " ")
-            let marks = words[1].drop(while: \.isLetter)
             name = String(words[0])
             kind = Kind(rawValue: String(words[1].prefix(while: \.isLetter))) ?? .text
-            isOptional = marks.contains("?")
-            isLater = (marks.contains("+") || marks.contains("-"), marks.contains("+"))
+            isOptional = words[1].hasSuffix("?")
         }
     }
 
@@ -77,7 +74,7 @@ package struct TableSchema: Sendable {
 
     /// The statements that create the table and its indices.
     package func creation(_ dialect: SQLDialect) -> String {
-        var lines = columns.filter { !(dialect.isSetWise ? $0.isLater.postgres : $0.isLater.sqlite) }.map { definition($0, dialect) }
+        var lines = columns.map { definition($0, dialect) }
         var keyNames = key.map(\.name)
         if isPerReplica, dialect.isSetWise {
             lines.insert("slot bigint NOT NULL", at: lines.count - 1)
@@ -105,6 +102,7 @@ package struct TableSchema: Sendable {
             case .integer: dialect.isSetWise ? "bigint" : "INTEGER"
             case .counter: dialect.isSetWise ? "bigint DEFAULT 0" : "INTEGER DEFAULT 0"
             case .text: dialect.isSetWise ? "text COLLATE \"C\"" : "TEXT"
+            case .document: dialect.isSetWise ? "text COLLATE \"C\"" : "TEXT(400)"
             case .string: dialect.isSetWise ? "text" : "TEXT"
             case .bytes: dialect.isSetWise ? "bytea" : "BLOB"
             case .flag: dialect.isSetWise ? "boolean" : "INTEGER"

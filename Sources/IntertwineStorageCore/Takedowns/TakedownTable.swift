@@ -22,7 +22,7 @@ package struct TakedownTable<Session: SQLSession> {
                 VALUES (?1, ?2, ?3, ?4, (SELECT \(Session.dialect.itemLinks) FROM item WHERE kind = ?1 AND id = ?2))
             ON CONFLICT (kind, id) DO UPDATE
                 SET at = excluded.at, reason = excluded.reason, urls = coalesce(excluded.urls, takedown.urls)
-            """, .kind(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
+            """, .text(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
     }
 
     /// Takes down all items of a stream.
@@ -37,11 +37,11 @@ package struct TakedownTable<Session: SQLSession> {
 
     /// Removes a takedown, and returns true if it existed.
     package func remove(_ key: ItemKey) throws -> Bool {
-        try session.write("DELETE FROM takedown WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id)) > 0
+        try session.write("DELETE FROM takedown WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) > 0
     }
 
     package func takedown(of key: ItemKey) throws -> Takedown? {
-        try session.first("SELECT at, reason FROM takedown WHERE kind = ?1 AND id = ?2", .kind(key.kind), .text(key.id)) {
+        try session.first("SELECT at, reason FROM takedown WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) {
             Takedown(item: key, at: $0.integer(0), reason: $0.optionalText(1))
         }
     }
@@ -49,9 +49,9 @@ package struct TakedownTable<Session: SQLSession> {
     /// Returns at most `limit` takedowns after one, in the order of kind and id.
     package func list(after key: ItemKey?, limit: Int) throws -> [Takedown] {
         try session.rows(
-            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3", .kind(key?.kind ?? ""),
+            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3", .text(key?.kind ?? ""),
             .text(key?.id ?? ""), .integer(Int64(max(limit, 0)))
-        ) { Takedown(item: ItemKey(kind: $0.kind(0), id: $0.text(1)), at: $0.integer(2), reason: $0.optionalText(3)) }
+        ) { Takedown(item: ItemKey(kind: $0.text(0), id: $0.text(1)), at: $0.integer(2), reason: $0.optionalText(3)) }
     }
 
     /// Returns the URLs that were in the fields of items that are taken down.
@@ -69,7 +69,7 @@ package struct TakedownTable<Session: SQLSession> {
 
     /// Returns items of a kind that are taken down, with their links.
     package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
-        try session.rows("SELECT id, urls FROM takedown WHERE kind = ?1 ORDER BY id LIMIT ?2", .kind(kind), .integer(Int64(max(limit, 0))))
+        try session.rows("SELECT id, urls FROM takedown WHERE kind = ?1 ORDER BY id LIMIT ?2", .text(kind), .integer(Int64(max(limit, 0))))
         {
             BlockedItem(id: $0.text(0), targets: $0.optionalText(1).map(ItemLinks.targets) ?? [])
         }
@@ -79,14 +79,14 @@ package struct TakedownTable<Session: SQLSession> {
 
     package func memberships() throws -> [CampaignMembership] {
         try session.rows("SELECT kind, id, campaign FROM campaign_creative") {
-            CampaignMembership(kind: $0.kind(0), id: $0.text(1), campaign: $0.text(2))
+            CampaignMembership(kind: $0.text(0), id: $0.text(1), campaign: $0.text(2))
         }
     }
 
     package func remember(_ memberships: [CampaignMembership]) throws {
         try session.write(
             "INSERT INTO campaign_creative (kind, id, campaign) \(Session.dialect.values(3)) ON CONFLICT DO NOTHING",
-            .kinds(memberships.map(\.kind)), .texts(memberships.map(\.id)), .texts(memberships.map(\.campaign)))
+            .texts(memberships.map(\.kind)), .texts(memberships.map(\.id)), .texts(memberships.map(\.campaign)))
     }
 
     // MARK: Releases
@@ -97,7 +97,7 @@ package struct TakedownTable<Session: SQLSession> {
     package func release(_ keys: [ItemKey]) throws -> Int {
         var released = try releaseFromBlockedCampaigns(keys.filter { $0.kind != Campaign.kind })
         let campaigns = keys.filter { $0.kind == Campaign.kind }.map(\.id)
-        let (kinds, ids) = (SQLValue.kinds(keys.map(\.kind)), SQLValue.texts(keys.map(\.id)))
+        let (kinds, ids) = (SQLValue.texts(keys.map(\.kind)), SQLValue.texts(keys.map(\.id)))
         let isListed = "(kind, id) IN (SELECT kind, id FROM \(Session.dialect.table("keys", ["kind", "id"])))"
         try session.run([
             SQLCommand("DELETE FROM takedown WHERE \(isListed) RETURNING kind, id", [kinds, ids]),
@@ -106,7 +106,7 @@ package struct TakedownTable<Session: SQLSession> {
                 "DELETE FROM campaign_creative WHERE campaign \(Session.dialect.isAny("?1")) RETURNING campaign", [.texts(campaigns)]),
         ]) { command, row in
             released.insert(
-                command == 2 ? ItemKey(kind: Campaign.kind, id: row.text(0)) : ItemKey(kind: row.kind(0), id: row.text(1)))
+                command == 2 ? ItemKey(kind: Campaign.kind, id: row.text(0)) : ItemKey(kind: row.text(0), id: row.text(1)))
         }
         return released.count
     }
@@ -125,7 +125,7 @@ package struct TakedownTable<Session: SQLSession> {
             }
             guard isChanged else { continue }
             try session.write(
-                "UPDATE takedown SET urls = ?3 WHERE kind = ?1 AND id = ?2", .kind(Campaign.kind), .text(campaign.id),
+                "UPDATE takedown SET urls = ?3 WHERE kind = ?1 AND id = ?2", .text(Campaign.kind), .text(campaign.id),
                 .text(ItemLinks.list(campaign.targets)))
         }
         return released
@@ -138,7 +138,7 @@ package struct TakedownTable<Session: SQLSession> {
             SELECT 1 FROM takedown WHERE kind = ?1 AND id = ?2
             UNION ALL SELECT 1 FROM campaign_creative WHERE kind = ?1 AND id = ?2
             UNION ALL SELECT 1 FROM campaign_creative WHERE ?1 = '\(Campaign.kind)' AND campaign = ?2 LIMIT 1
-            """, .kind(key.kind), .text(key.id))
+            """, .text(key.kind), .text(key.id))
         guard found == nil, key.kind != Campaign.kind else { return found != nil }
         return try blockedItems(kind: Campaign.kind, limit: ItemLinks.takedownLimit).contains {
             $0.releasing(CreativeID(kind: key.kind, id: key.id)) != nil

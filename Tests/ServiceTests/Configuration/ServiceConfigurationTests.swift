@@ -442,15 +442,6 @@ struct ServiceConfigurationTests {
         }
     }
 
-    @Test("The upgrade guide lists exactly the renamed keys")
-    func renamedKeys() async throws {
-        let page = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Documentation/how-to/upgrading.md").standardized
-        let rows = try String(contentsOf: page, encoding: .utf8).matches(of: /(?m)^\| `([a-z.-]+)` \| `([a-z.-]+)` \|$/)
-        #expect(Dictionary(uniqueKeysWithValues: rows.map { (String($0.1), String($0.2)) }) == RenamedSettings.names)
-        let keys = Set(try await read().settings.map(\.key))
-        #expect(RenamedSettings.names.allSatisfy { keys.contains($0.value) && !keys.contains($0.key) })
-    }
-
     @Test("Durations and sizes are written and parsed without change")
     func units() {
         for text in ["0ms", "1ms", "1500ms", "2s", "10min", "36h", "400d"] { #expect(Duration(setting: text)?.setting == text) }

@@ -153,36 +153,6 @@ struct SectionStoreTests {
         #expect(try store.streams(plans) == lanes && lanes.count == 4)
     }
 
-    @Test("A file of the version without sections is migrated unchanged")
-    func migrates() async throws {
-        try scratch.sqlite(
-            "old.sqlite",
-            """
-            PRAGMA journal_mode = WAL;
-            CREATE TABLE item (lane INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL,
-                variant TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (lane, position)) WITHOUT ROWID;
-            CREATE UNIQUE INDEX item_identity ON item (kind, id);
-            CREATE INDEX item_form ON item (kind, variant, position) WHERE lane = 1;
-            CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
-            INSERT INTO grdb_migrations VALUES ('1: items');
-            INSERT INTO item VALUES (0, 1048576, 'user', 'a', 'regular', '{}'), (1, 1048576, 'advertisement', '1', 'image', '{}');
-            PRAGMA application_id = 1229870167;
-            PRAGMA user_version = 1;
-            """)
-        let old = try SQLiteStore(path: scratch.path("old.sqlite"))
-        #expect(try await old.ids() == ["a"])
-        #expect(try await old.ids(.advertisements) == ["1"])
-        // The file keeps the name that the kind of ads had.
-        #expect(try await old.read { try $0.item(kind: "ad", id: "1") }?.kind == "ad")
-        #expect(try await old.put(advertisement("1")) == .replaced)
-        #expect(try await old.put(advertisement("2")) == .added)
-        let stored = try scratch.sqlite("old.sqlite", "SELECT group_concat(kind || id, ' ') FROM item WHERE lane = 1")
-        #expect(stored == "advertisement1 advertisement2")
-        let people = try #require(try old.arrange([SectionConfiguration("people", kinds: ["user"])])["people"])
-        #expect(try await old.ids(people) == ["a"])
-        #expect(try scratch.sqlite("old.sqlite", "PRAGMA user_version") == "11")
-    }
-
     @Test(
         "Field names that require quoting are rejected",
         arguments: ["", "a b", "a'b", "a\"b", "ü", String(repeating: "a", count: 65)])

@@ -2,13 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tests of the same name in `StorageTests` cover files.
-@Suite("Killed migrations of a PostgreSQL database", .timeLimit(.untilStuck))
-struct KilledMigrationTests {
-    private static let migrations = "SELECT part, count(*), max(number) FROM intertwine_migration GROUP BY part ORDER BY part"
+@Suite("Killed creation of the tables of a PostgreSQL database", .timeLimit(.untilStuck))
+struct KilledCreationTests {
+    private static let parts = "SELECT part, version FROM intertwine_schema ORDER BY part"
 
     @Test(
-        "A killed migration leaves all or nothing, and the next start completes it",
+        "A killed start creates all tables of a part or none, and the next start creates the rest",
         arguments: [["takedown", "list"], ["export", "events"]])
     func everyStep(command: [String]) async throws {
         try await offPool {
@@ -22,15 +21,15 @@ struct KilledMigrationTests {
             }
             let whole = try server.makeDatabase()
             #expect(try !run(whole.uri, killedAt: 0))
-            let expected = try whole.psql(Self.migrations)
+            let expected = try whole.psql(Self.parts)
             var (step, isKilled) = (1, true)
             while isKilled {
                 let database = try server.makeDatabase()
                 isKilled = try run(database.uri, killedAt: step)
-                let isThere = try database.psql("SELECT to_regclass('intertwine_migration') IS NOT NULL").hasPrefix("t")
-                if isThere { #expect(try database.psql(Self.migrations) == expected, "step \(step)") }
+                let isThere = try database.psql("SELECT to_regclass('intertwine_schema') IS NOT NULL").hasPrefix("t")
+                if isThere { #expect(try database.psql(Self.parts) == expected, "step \(step)") }
                 #expect(try !run(database.uri, killedAt: 0), "step \(step)")
-                #expect(try database.psql(Self.migrations) == expected, "step \(step)")
+                #expect(try database.psql(Self.parts) == expected, "step \(step)")
                 step += 1
             }
             #expect(step > 10)

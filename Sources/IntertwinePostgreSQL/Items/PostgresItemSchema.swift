@@ -1,0 +1,35 @@
+internal import IntertwineStorageCore
+
+/// The tables of the items, as SQLite's store has them: see `ItemSchema` there.
+///
+/// Names are in the schema that the user's `search_path` begins with. Texts are compared by their bytes.
+enum PostgresItemSchema {
+    /// The notification channel for every transaction that changes items, including those of `psql`.
+    static let channel = "intertwine_items"
+    /// As an advisory lock: writers of items come one after another, on whichever replica they are, as their positions follow one another.
+    static let writers: Int64 = 0x494E_5457_0001
+
+    private static func creation(of tables: TableSchema...) -> String { tables.map { $0.creation(.postgres) }.joined() }
+
+    static let part = PostgresPart(
+        "items",
+        creation(of: .item, .section, .sectionKind, .source, .sourceItem, .takedown, .campaignCreative, .adListing)
+            + "CREATE UNIQUE INDEX item_identity ON item (kind, id);\n" + SectionKey.functions + notifications)
+
+    private static let notifications =
+        """
+        CREATE FUNCTION intertwine_items_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM pg_notify('\(channel)', '');
+            RETURN NULL;
+        END $$;
+
+        """
+        + ["item", "ad_listing", "section", "section_kind", "takedown", "campaign_creative"].map { table in
+            """
+            CREATE TRIGGER \(table)_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON \(table)
+                FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();
+
+            """
+        }.joined()
+}

@@ -1,0 +1,130 @@
+internal import Foundation
+internal import GRDB
+package import IntertwineItems
+package import IntertwineStorageCore
+
+/// The files of a store as the source of a copy. No other process can use them at the same time.
+package final class CopiedFiles: CopySource {
+    private let items: DatabaseQueue
+    private let ledger: DatabaseQueue
+
+    /// - Throws: `StoreError.unusable` while another process uses a file.
+    package init(items path: String, ledger: String) throws(StoreError) {
+        items = try ItemSchema.file(path).openAlone()
+        self.ledger = try LedgerSchema.file(ledger).openAlone()
+        // The log of recent rate counters is moved to the tree, where each counter is a row.
+        do {
+            try self.ledger.write { try RateCounterLog.load($0) }
+        } catch {
+            throw (error as? DatabaseError).map(StoreError.init) ?? .unusable("\(ledger): \(error)")
+        }
+    }
+
+    private func queue(of table: TableSchema) -> DatabaseQueue { table.file == .items ? items : ledger }
+
+    package func rows(of table: TableSchema, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
+        try StoreError.wrappingBlocking { try queue(of: table).read { try table.rows(after: key, limit: limit, $0.session) } }
+    }
+
+    package func lastMarker() throws -> Int64 {
+        try StoreError.wrappingBlocking {
+            try ledger.read { database in
+                try SQLStatement.integer(
+                    database,
+                    "SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))") ?? 0
+            }
+        }
+    }
+
+    package func close() {
+        for queue in [items, ledger] { try? queue.close() }
+    }
+}
+
+/// New files of a store as the destination of a copy: drafts, which are moved into place when they are complete.
+package final class NewFiles: CopyDestination {
+    /// A draft in an open transaction.
+    private struct Draft {
+        let file: DraftFile
+        let queue: DatabaseQueue
+
+        init(_ description: DatabaseFile, pageSize: Int) throws {
+            try description.checkPermissions()
+            file = try DraftFile(for: description.path)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            // Only the complete draft must be durable, so it is synced once at the end.
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(pageSize); PRAGMA synchronous = OFF") }
+            do {
+                queue = try DatabaseQueue(path: file.path, configuration: configuration)
+                try description.create(queue)
+                try queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN") }
+            } catch {
+                throw description.failure(error)
+            }
+        }
+
+        func write(_ body: (SQLiteSession) throws -> Void) throws {
+            try StoreError.wrappingBlocking { try queue.writeWithoutTransaction { try body($0.session) } }
+        }
+
+        func moveIntoPlace(_ path: String) throws {
+            try StoreError.wrappingBlocking {
+                try queue.writeWithoutTransaction { try $0.execute(sql: "COMMIT; PRAGMA journal_mode = WAL") }
+                try queue.close()
+            }
+            guard try file.moveIntoPlace() else { throw StoreError.unusable("\(path): exists") }
+        }
+    }
+
+    private let files: (items: String, ledger: String)
+    private var drafts: (items: Draft, ledger: Draft)?
+
+    package init(items path: String, ledger: String) {
+        files = (path, ledger)
+    }
+
+    package func begin() throws {
+        for path in [files.items, files.ledger] where FileManager.default.fileExists(atPath: path) {
+            throw StoreError.unusable("\(path): exists; the destination of a copy must be empty")
+        }
+        drafts = (
+            items: try Draft(ItemSchema.file(files.items), pageSize: ItemSchema.pageSize),
+            ledger: try Draft(LedgerSchema.file(files.ledger), pageSize: 4_096)
+        )
+    }
+
+    private func opened() throws(StoreError) -> (items: Draft, ledger: Draft) {
+        guard let drafts else { throw .unavailable("the copy is over") }
+        return drafts
+    }
+
+    package func append(_ rows: [[TableValue]], to table: TableSchema) throws {
+        let drafts = try opened()
+        try (table.file == .items ? drafts.items : drafts.ledger).write { session in
+            try session.run([table.insertion(of: rows, .sqlite)]) { _, _ in }
+        }
+    }
+
+    package func finish(lastMarker: Int64) throws {
+        let drafts = try opened()
+        let identity = try drafts.items.queue.writeWithoutTransaction(StoreIdentity.read)
+        try drafts.ledger.write { session in
+            try session.write("INSERT OR REPLACE INTO event_marker (only, last) VALUES (1, ?1)", .integer(lastMarker))
+            try session.write(RateCounterLog.expectation)
+        }
+        // A start between the two moves is refused, because the ledger names the items.
+        if var identity {
+            identity.isServed = true
+            try drafts.ledger.queue.writeWithoutTransaction { try identity.write($0) }
+        }
+        try drafts.ledger.moveIntoPlace(files.ledger)
+        try drafts.items.moveIntoPlace(files.items)
+    }
+
+    package func close() {
+        // Drafts that were not moved are removed.
+        for draft in [drafts?.items, drafts?.ledger] { try? draft?.queue.close() }
+        drafts = nil
+    }
+}
