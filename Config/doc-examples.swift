@@ -56,6 +56,10 @@ func missing<Value>() -> Value { fatalError() }
     }
 #endif
 
+#if IntertwineCrypto
+    var secret: [UInt8] { fatalError() }
+#endif
+
 #if IntertwineEventLoop
     import IntertwineEventLoop
 

@@ -20,19 +20,17 @@ struct SampleOrigin: AsyncParsableCommand {
         configuration.port = port
         configuration.loops = 1
         let server = try HTTPServer(configuration: configuration, handler: ImageFolder(path: folder))
+        // Before the line with the port, because its reader may end this process at once. The stream keeps a signal from before the wait.
+        signal(SIGTERM, SIG_IGN)
+        let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+        terminated.setEventHandler { continuation.finish() }
+        terminated.activate()
         let address = try await server.start()
         print("images: listening on http://\(address)")
         fflush(nil)
-        signal(SIGTERM, SIG_IGN)
-        let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
-        await withCheckedContinuation { continuation in
-            terminated.setEventHandler {
-                // A second signal must not resume a second time.
-                terminated.cancel()
-                continuation.resume()
-            }
-            terminated.activate()
-        }
+        for await _ in signals {}
+        terminated.cancel()
         await server.shutdown(grace: .seconds(1))
     }
 }

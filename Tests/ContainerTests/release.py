@@ -115,6 +115,7 @@ def package(folder, worker):
         tree = os.path.join(folder, name)
         shutil.copytree(os.path.join(TREE, "Config"), tree + "/Config", symlinks=True)
         shutil.copy(os.path.join(TREE, "CHANGELOG.md"), tree)
+        shutil.copytree(os.path.join(TREE, "Sources/IntertwineSample/files"), tree + "/Sources/IntertwineSample/files")
         shutil.copy(os.path.join(TREE, "Package.resolved"), tree)
         os.makedirs(tree + "/.build/manual")
         os.symlink(os.path.join(TREE, ".build/checkouts"), tree + "/.build/checkouts")
@@ -164,7 +165,7 @@ def pinning(folder):
     checked = run("--check")
     assert checked.returncode == 0, checked.stderr
     for path, words in (("Dockerfile", f"FROM debian:bookworm-slim@{DIGEST} AS runtime"),
-                        (".github/workflows/test.yml", f"container: swift:6.3-bookworm@{DIGEST}"),
+                        (".github/workflows/test.yml", f"image: swift:6.3-bookworm@{DIGEST}"),
                         (".github/workflows/release.yml", f"uses: actions/checkout@{COMMIT} # v4"),
                         ("Config/compose-replicas.yaml", f"image: postgres:17-bookworm@{DIGEST}")):
         with open(os.path.join(folder, path), encoding="utf-8") as file:

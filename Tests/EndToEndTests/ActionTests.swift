@@ -290,7 +290,7 @@ struct ActionTests {
             }
             let first = try repeated("\(event),\(forged)")
             let again = try repeated("\(event),\(forged)")
-            #expect(first.status == 200 && again.status == 200 && first.body == again.body)
+            #expect(first.status == 200 && again.status == 200 && first.body == again.body, "\(first.text) \(again.text)")
             #expect(try repeated("\(event)").status == 422)
             func verdicts(_ response: RawResponse) throws -> [String] {
                 try JSON(response.text)["results"]?.list.compactMap { $0["verdict"]?.text } ?? []

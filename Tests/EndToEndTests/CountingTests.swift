@@ -5,9 +5,8 @@ import Testing
 /// Event counts under attempts to inflate them from outside.
 @Suite("Event counting from outside", .timeLimit(.untilStuck))
 struct CountingTests {
-    private static func service(_ settings: [String] = [], environment: [String: String] = [:]) throws -> RunningService {
-        try RunningService(
-            items: Items.users(3) + Items.advertisements(2), settings: ["events.report-verdict=true"] + settings, environment: environment)
+    private static func service(_ settings: [String] = []) throws -> RunningService {
+        try RunningService(items: Items.users(3) + Items.advertisements(2), settings: ["events.report-verdict=true"] + settings)
     }
 
     /// The impression event of an ad on the first page.
@@ -148,10 +147,10 @@ struct CountingTests {
     )
     func rotation() async throws {
         try await offPool {
-            // No hour ends within the test: a page is another one then.
-            let clock = try MovableClock()
-            clock.offset = 60 - Int64(Date().timeIntervalSince1970) % 3_600
-            let service = try Self.service(["ads.count-clicks=seen", "ads.rotation=listed"], environment: clock.environment)
+            // A page is another one in the next hour. A moved clock would not do: with PostgreSQL, the service does not start if its clock is wrong.
+            let rest = 3_600 - Date().timeIntervalSince1970.truncatingRemainder(dividingBy: 3_600)
+            if rest < 60 { Thread.sleep(forTimeInterval: rest) }
+            let service = try Self.service(["ads.count-clicks=seen"])
             let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "cd", count: 32))
             func restart(_ keys: String) throws {
                 try "signing:\n  \(keys)\n".write(toFile: service.configurationFile, atomically: true, encoding: .utf8)

@@ -74,9 +74,9 @@ struct IdentityTests {
             let rows = try SpawnedProcess([
                 "/usr/bin/sqlite3", "-cmd", ".timeout 5000", ledger,
                 """
-                INSERT INTO listing (viewer, list, cell, performance, at, until, leads)
+                INSERT INTO listing (viewer, list, cell, performance, at, until, leads, removes)
                 WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5004)
-                SELECT viewer, list, 'user:u' || n, 'p' || n, at, until, leads FROM listing, number
+                SELECT viewer, list, 'user:u' || n, 'p' || n, at, until, leads, removes FROM listing, number
                 """,
             ])
             #expect(rows.wait() == 0)

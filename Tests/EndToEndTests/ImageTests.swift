@@ -62,9 +62,9 @@ struct ImageTests {
     @Test("The sample origin exits with code 0 after repeated SIGTERM")
     func endingOrigin() async throws {
         try await offPool {
-            let port = try freePort()
-            let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", Self.images])
-            _ = try origin.line(containing: "listening on")
+            let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "0", Self.images])
+            let line = try origin.line(containing: "listening on")
+            let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
             // An unfinished request delays the exit until the second signal.
             let client = try RawClient(port: port)
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /")

@@ -87,21 +87,6 @@ struct ProbeTests {
         }
     }
 
-    #if DEBUG
-        private static let isOptimized = false
-    #else
-        private static let isOptimized = true
-    #endif
-
-    @Test("An encoded response is served without allocation", .enabled(if: isOptimized, "code that is not optimized allocates"))
-    func allocations() async throws {
-        try await offPool {
-            let process = try SpawnedProcess([Self.probe, "allocations", "2000"])
-            while try process.nextLine() != nil {}
-            #expect(process.wait() == 0, "\(process.lines)")
-        }
-    }
-
     /// Two hundred clients knock at once; how many descriptors are open when they are gone.
     private func knock(_ process: SpawnedProcess, port: UInt16, until base: Int) throws -> Int {
         let crowd = try (0..<200).map { _ in try RawClient(port: port) }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Size of the write-ahead log")
 struct LogSizeTests {
-    /// The limit of 64 MiB, and what is written while an attempt to restart the log waits.
-    private static let bound = 90 << 20
+    /// The limit of 64 MiB, and what a busy machine writes while an attempt to restart the log waits. Without restarts, the test writes 600 MB.
+    private static let bound = 200 << 20
 
     /// Starts a process that reads a database in transactions of 50 ms, one after the other, for 200 s at most.
     private static func reader(of path: String, _ script: String) throws -> Process {

@@ -207,20 +207,20 @@ class Browser:
         self._threads |= {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"}
         return [e["tdur"] / 1000 for e in events if "tdur" in e and e["name"].endswith("RunTask") and (e["pid"], e["tid"]) in self._threads]
 
-    def brightness(self, element):
-        """Returns the mean brightness of an element on the screen, from 0 to 255."""
+    def pixels(self, image):
+        """Returns the pixels of the middle of a picture as the screen shows them. The picture may leave the edges of its element free."""
         x, y, width, height = self.script(
             "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'}); const { x, y, width, height } = arguments[0].getBoundingClientRect();"
-            "return [x + scrollX, y + scrollY, width, height]", element)
+            "return [x + scrollX, y + scrollY, width, height]", image)
         self.settle()
-        picture = self.tool("Page.captureScreenshot", clip={"x": x, "y": y, "width": width, "height": height, "scale": 1})["data"]
+        clip = {"x": round(x + width / 2) - 20, "y": round(y + height / 2) - 20, "width": 40, "height": 40, "scale": 1}
+        picture = self.tool("Page.captureScreenshot", clip=clip)["data"]
         return self.async_script(
             "const [text, done] = arguments; const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));"
             "createImageBitmap(new Blob([bytes])).then((image) => {"
             "  const context = new OffscreenCanvas(image.width, image.height).getContext('2d');"
             "  context.drawImage(image, 0, 0);"
-            "  const { data } = context.getImageData(0, 0, image.width, image.height);"
-            "  done(data.reduce((sum, value, index) => sum + (index % 4 === 3 ? 0 : value), 0) / (data.length * 0.75)); });", picture)
+            "  done([...context.getImageData(0, 0, image.width, image.height).data]); });", picture)
 
     def screenshot(self, path):
         with open(path, "wb") as file:

@@ -252,9 +252,9 @@ def it_acts_on_the_item_that_it_shows(browser, relay, service):
     first = user_ids(service)[0]
     choose(browser, "user", first)
     assert status(browser) == f"user:{first} is open."
-    # While an operation is pending, the page accepts no input.
+    # While an operation is pending, the page accepts no input. The first request waits.
     browser.driver.execute_script(
-        "const send = window.fetch; window.fetch = async (...all) => { await new Promise((done) => { window.release = done; }); return send(...all); };")
+        "const send = window.fetch; window.fetch = async (...all) => { window.fetch = send; await new Promise((done) => { window.release = done; }); return send(...all); };")
     browser.driver.execute_script("document.querySelector('#save').click()")
     browser.wait(lambda: browser.script("return document.querySelector('#key').inert && document.querySelector('#item').inert"), "the pending operation")
     browser.driver.execute_script("window.release()")

@@ -84,6 +84,8 @@ final class RunningService {
             database, "--set", "server.data-folder=\(folder)",
             // The rotation is the same in every hour.
             "--set", "ads.rotation=listed",
+            // The disk of a busy machine may need longer than the default. No client of the tests waits longer than 15 s.
+            "--set", "ledger.write-timeout=12s",
         ]
     }
 

@@ -108,7 +108,6 @@ h2, p { margin: 0; }
 .circular-username { bottom: calc(var(--height) * .074); }
 .advertisement-content { position: absolute; inset: 0; }
 .advertisement-content img { object-fit: contain; }
-@media (prefers-color-scheme: dark) { .is-advertisement .image img { filter: brightness(.78); } }
 
 /* A section header has a row of its own and is not a card. A long title extends into the row, up to the tools. */
 .cell.is-header, .cell.is-placeholder { background: none; box-shadow: none; }
