@@ -5,30 +5,49 @@ import Foundation
 
 func missing<Value>() -> Value { fatalError() }
 
-#if IntertwineCells
-    import IntertwineCells
-    import IntertwineItems
-    import IntertwineLedger
+#if IntertwineFeed
+    import IntertwineFeed
+    @_exported import IntertwineService
+    @_exported import Logging
 
+    var api: ArticleClient { fatalError() }
+    var articles: ArrayDataSource { fatalError() }
+    var cards: ArrayDataSource { fatalError() }
     var client: ClientFingerprint { fatalError() }
     var commands: CellCommands { fatalError() }
     var context: CellContext { fatalError() }
+    var digest: String { fatalError() }
+    var event: LedgerEvent { fatalError() }
+    nonisolated(unsafe) var extensions: ServiceExtensions = missing()
     nonisolated(unsafe) var factories: CellFactories = missing()
+    var fields: ItemFields { fatalError() }
     var item: FeedItem { fatalError() }
+    var items: [FeedItem] { fatalError() }
+    var key: IdempotencyKey { fatalError() }
+    var ledger: any Ledger { fatalError() }
+    var logger: Logger { fatalError() }
     var now: Int64 { fatalError() }
+    var page: [ListEntry] { fatalError() }
+    var response: [UInt8] { fatalError() }
+    var snapshot: any FeedSnapshot { fatalError() }
+    var store: any FeedStore { fatalError() }
     var subject: CommandSubject { fatalError() }
+    var tokens: CellTokens { fatalError() }
     var viewModel: CellViewModel { fatalError() }
     var votes: Votes { fatalError() }
 
-    struct BannerCellFactory: CellViewModelFactory {
-        let identifier = "BannerCollectionViewCell"
-
-        func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel { fatalError() }
+    struct Article: Codable {
+        var id: String
+        var published: Int64
     }
 
-    struct NoteCellFactory: CellViewModelFactory {
-        let identifier = "NoteCollectionViewCell"
-        let commands: CellCommands
+    struct ArticleClient {
+        func articles(olderThan time: Int64?, count: Int) async throws -> [Article] { fatalError() }
+        func article(_ id: String) async throws -> Article? { fatalError() }
+    }
+
+    struct BannerCellFactory: CellViewModelFactory {
+        let identifier = "BannerCollectionViewCell"
 
         func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel { fatalError() }
     }
@@ -45,10 +64,31 @@ func missing<Value>() -> Value { fatalError() }
         func perform(in context: inout CommandContext) async throws {}
     }
 
+    struct NoteCellFactory: CellViewModelFactory {
+        let identifier = "NoteCollectionViewCell"
+        let commands: CellCommands
+
+        func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel { fatalError() }
+    }
+
+    struct NoteKind: ItemKind {
+        let name = "note"
+        let stream = StreamID.content
+
+        func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { fatalError() }
+    }
+
     struct Pin: Command {
         let name = "pin"
 
         func perform(in context: inout CommandContext) async throws {}
+    }
+
+    struct RecipeKind: ItemKind {
+        let name = "recipe"
+        let stream = StreamID.content
+
+        func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { fatalError() }
     }
 
     struct Votes {
@@ -56,15 +96,14 @@ func missing<Value>() -> Value { fatalError() }
     }
 #endif
 
-#if IntertwineCrypto
-    var secret: [UInt8] { fatalError() }
-#endif
-
-#if IntertwineEventLoop
-    import IntertwineEventLoop
+#if IntertwineHTTPServer
+    import IntertwineHTTPServer
 
     var descriptor: Int32 { fatalError() }
+    var handler: any HTTPHandler { fatalError() }
     var loop: EventLoop { fatalError() }
+    var owner: any AnyObject & Sendable { fatalError() }
+    var server: HTTPServer { fatalError() }
 
     actor Counter: EventLoopActor {
         nonisolated let loop: EventLoop
@@ -75,50 +114,7 @@ func missing<Value>() -> Value { fatalError() }
     }
 #endif
 
-#if IntertwineFeed
-    import IntertwineFeed
-    import IntertwineItems
-    @_exported import IntertwineService
-
-    var api: ArticleClient { fatalError() }
-    var articles: ArrayDataSource { fatalError() }
-    var cards: ArrayDataSource { fatalError() }
-    nonisolated(unsafe) var extensions: ServiceExtensions = missing()
-    var item: FeedItem { fatalError() }
-    var items: [FeedItem] { fatalError() }
-    var snapshot: any FeedSnapshot { fatalError() }
-
-    struct Article: Codable {
-        var id: String
-        var published: Int64
-    }
-
-    struct ArticleClient {
-        func articles(olderThan time: Int64?, count: Int) async throws -> [Article] { fatalError() }
-        func article(_ id: String) async throws -> Article? { fatalError() }
-    }
-#endif
-
-#if IntertwineFetch
-    import IntertwineFetch
-
-    var client: CurlClient { fatalError() }
-    var request: FetchRequest { fatalError() }
-    var token: String { fatalError() }
-    var url: FetchURL { fatalError() }
-#endif
-
-#if IntertwineHTTPServer
-    import IntertwineHTTPServer
-
-    var descriptor: Int32 { fatalError() }
-    var handler: any HTTPHandler { fatalError() }
-    var owner: any AnyObject & Sendable { fatalError() }
-    var server: HTTPServer { fatalError() }
-#endif
-
 #if IntertwineImages
-    import IntertwineFetch
     import IntertwineImages
 
     nonisolated(unsafe) var bytes: [UInt8] = missing()
@@ -128,83 +124,46 @@ func missing<Value>() -> Value { fatalError() }
     var manager: ImageNetworkManager { fatalError() }
     var now: Int64 { fatalError() }
     var page: [UInt8] { fatalError() }
+    var request: FetchRequest { fatalError() }
     var signer: ImageURLSigner { fatalError() }
     var table: ImageMetadataTable { fatalError() }
-    var transformer: any ImageTransformer { fatalError() }
-#endif
-
-#if IntertwineItems
-    import IntertwineItems
-
-    var fields: ItemFields { fatalError() }
-    var snapshot: any FeedSnapshot { fatalError() }
-    var store: any FeedStore { fatalError() }
-
-    struct NoteKind: ItemKind {
-        let name = "note"
-        let stream = StreamID.content
-
-        func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { fatalError() }
-    }
-
-    struct RecipeKind: ItemKind {
-        let name = "recipe"
-        let stream = StreamID.content
-
-        func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { fatalError() }
-    }
-#endif
-
-#if IntertwineLedger
-    import IntertwineLedger
-    @_exported import Logging
-
-    var digest: String { fatalError() }
-    var event: LedgerEvent { fatalError() }
-    var key: IdempotencyKey { fatalError() }
-    var ledger: any Ledger { fatalError() }
-    var logger: Logger { fatalError() }
-    var now: Int64 { fatalError() }
-    var page: [ListEntry] { fatalError() }
-    var response: [UInt8] { fatalError() }
-    var tokens: CellTokens { fatalError() }
-#endif
-
-#if IntertwineObservability
-    import IntertwineObservability
-
-    var telemetry: Telemetry { fatalError() }
-#endif
-
-#if IntertwineOperators
-    import IntertwineOperators
-
-    var context: AuditContext { fatalError() }
-    var entry: AuditEntry { fatalError() }
-    var log: AuditLog { fatalError() }
-    var now: Int64 { fatalError() }
     var token: String { fatalError() }
+    var transformer: any ImageTransformer { fatalError() }
+    var url: FetchURL { fatalError() }
 #endif
 
 #if IntertwinePrimitives
     var bytes: [UInt8] { fatalError() }
+    var secret: [UInt8] { fatalError() }
 #endif
 
 #if IntertwineService
+    import IntertwineImages
     import IntertwineService
 
+    var backoff: Backoff { fatalError() }
+    var client: CurlClient { fatalError() }
     var configuration: ServiceConfiguration { fatalError() }
     var context: RouteContext { fatalError() }
+    var entry: AuditEntry { fatalError() }
     nonisolated(unsafe) var extensions: ServiceExtensions = missing()
     var item: FeedItem { fatalError() }
+    var job: SyncJob { fatalError() }
+    var log: AuditLog { fatalError() }
     var logger: Logger { fatalError() }
+    var now: Int64 { fatalError() }
     var orders: ServiceRoute { fatalError() }
+    var outcome: SourceOutcome { fatalError() }
     var picture: URL? { fatalError() }
     var portions: Int { fatalError() }
     var ratings: Ratings { fatalError() }
+    nonisolated(unsafe) var source: RemoteSource = missing()
     var stock: ServiceRoute { fatalError() }
+    var telemetry: Telemetry { fatalError() }
     var text: String { fatalError() }
     var title: String { fatalError() }
+    var token: String { fatalError() }
+    nonisolated(unsafe) var validators: HTTPValidatorCache = missing()
     var website: URL { fatalError() }
 
     struct Card: ItemContent {
@@ -234,7 +193,6 @@ func missing<Value>() -> Value { fatalError() }
 
 #if IntertwineStorage
     @_exported import IntertwineFeed
-    import IntertwineItems
     import IntertwineStorage
 
     var item: ValidatedItem { fatalError() }
@@ -242,7 +200,7 @@ func missing<Value>() -> Value { fatalError() }
 #endif
 
 #if IntertwineStorageCore
-    import IntertwineItems
+    import IntertwineFeed
     @_exported import IntertwineStorage
 
     var body: AsyncStream<[UInt8]> { fatalError() }
@@ -251,18 +209,6 @@ func missing<Value>() -> Value { fatalError() }
     var rejection: SnapshotRejection { fatalError() }
     var session: ItemImport { fatalError() }
     var store: SQLiteStore { fatalError() }
-#endif
-
-#if IntertwineSync
-    import IntertwineFetch
-    import IntertwineSync
-
-    var backoff: Backoff { fatalError() }
-    var client: CurlClient { fatalError() }
-    var job: SyncJob { fatalError() }
-    var outcome: SourceOutcome { fatalError() }
-    nonisolated(unsafe) var source: RemoteSource = missing()
-    nonisolated(unsafe) var validators: HTTPValidatorCache = missing()
 #endif
 
 #if IntertwineTesting

@@ -78,6 +78,7 @@ def parts(build):
     return [
         Part("format", ["swift", "format", "lint", "--recursive", "--strict", *FORMATTED], 16, 16, [*FORMATTED, ".swift-format"], after=None, same=True),
         Part("prose", ["Tests/ProseTests/run"], 6, 6, ["."], after=None, same=True),
+        Part("folders", ["Tests/Runner/folders.py"], 1, 1, ["Sources"], after=None, same=True),
         # Resolves packages before two builds would do so concurrently.
         Part("packages", ["swift", "package", "resolve"], 10, 10, after=None, same=True),
         # Always performed: it has its own record of what changed.
@@ -87,7 +88,7 @@ def parts(build):
 
         end_to_end("replica-suites", None, 300, REPLICAS),
         end_to_end("replica-suite", 10, None, r"ReplicaTests/alike"),
-        program("web-client", ["Tests/WebClientTests/run"], 60, 400, ["Tests/WebClientTests", "Clients/JavaScript", "Sources/IntertwineWebClient"],
+        program("web-client", ["Tests/WebClientTests/run"], 60, 400, ["Tests/WebClientTests", "Clients/JavaScript", "Sources/IntertwineService/WebClient"],
                 "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
         end_to_end("postgresql-suites", None, 200, "(ActionTests|CountingTests|FeedTests|OperationTests|SectionsTests|TakedownTests)/",
                    environment=ON_POSTGRESQL),
