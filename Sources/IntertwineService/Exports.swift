@@ -1,5 +1,5 @@
 // Embedding programs need one import only. It shows the types that extensions and configurations name, and no others: each type is listed here.
-// `Config/docs` counts them. The members of all types are visible, also of those that are not listed.
+// `Tools/docs` counts them. The members of all types are visible, also of those that are not listed.
 @_exported public import struct HTTPTypes.HTTPField
 @_exported public import struct HTTPTypes.HTTPFields
 @_exported public import struct HTTPTypes.HTTPRequest

@@ -1,4 +1,4 @@
-// Values and types that the examples of comments take from their context. Config/doc-examples compiles this file beside the examples of
+// Values and types that the examples of comments take from their context. Tools/doc-examples compiles this file beside the examples of
 // each module, with the module's name as a condition. A group imports with `@_exported` if its examples need a module that theirs does
 // not import publicly.
 import Foundation
