@@ -7,6 +7,9 @@ private let seededFault = getenv("SEEDED_FAULT").flatMap { Int(String(cString: $
 private func isSeeded(_ number: Int) -> Bool { seededFault == number }
 """
 
+# The image worker starts without an environment. In the copy, it has that of the service, and so the selected fault.
+PASSED_ON = ("Sources/CIntertwineLinux/CIntertwineLinux.c", "char *const environment[] = {NULL};", "extern char **environ;\n    char *const *environment = environ;")
+
 FAULTS = {
     # A language that the client refuses is chosen.
     1: ("IntertwinePrimitives", "if let index = tags.firstIndex(of: wanted), !refused.contains(wanted) { return index }",
