@@ -17,8 +17,11 @@ public struct CellFactories: Sendable {
     private final class Registration: Sendable {
         let factory: any CellViewModelFactory
         let prefix: String
+        let isAdvertisement: Bool
 
-        init(_ factory: any CellViewModelFactory, prefix: String) { (self.factory, self.prefix) = (factory, prefix) }
+        init(_ factory: any CellViewModelFactory, prefix: String, isAdvertisement: Bool) {
+            (self.factory, self.prefix, self.isAdvertisement) = (factory, prefix, isAdvertisement)
+        }
     }
 
     private struct Tables: Sendable {
@@ -79,7 +82,7 @@ public struct CellFactories: Sendable {
         guard factory.companions.allSatisfy(FieldDeclaration.isName) else { throw .unusableCompanions(factory.companions) }
         change { tables in
             if !factory.companions.isEmpty { tables.companions[form.kind, default: []].formUnion(factory.companions) }
-            let registration = Registration(factory, prefix: prefix)
+            let registration = Registration(factory, prefix: prefix, isAdvertisement: stream == .advertisements)
             switch layout {
             case .collection: tables.collection[form] = registration
             case .table: tables.table[form] = registration
@@ -209,6 +212,7 @@ public struct CellFactories: Sendable {
         let (registration, cell) = try registration(for: item, in: context.layout)
         var viewModel = try registration.factory.makeViewModel(for: item, cell: cell, in: context)
         guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
+        viewModel.isAdvertisement = registration.isAdvertisement
         if let disclosure = context.disclosure, let command = viewModel.commands[.configuration] as? BindCommand {
             viewModel.commands[.configuration] = BindCommand(command.bindings + [disclosure.binding])
         }
@@ -228,9 +232,9 @@ public struct CellFactories: Sendable {
         guard !storage.tables.companions.isEmpty, storage.tables.companions[item.kind] != nil else { return [] }
         let (registration, cell) = try registration(for: item, in: context.layout)
         return try registration.factory.companions.compactMap { name in
-            try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context).flatMap {
-                context.knows($0) ? $0 : nil
-            }
+            var companion = try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context)
+            companion?.isAdvertisement = registration.isAdvertisement
+            return companion.flatMap { context.knows($0) ? $0 : nil }
         }
     }
 

@@ -17,6 +17,8 @@ public struct CellViewModel: Sendable {
     public var identifier: String
     /// The version of the bindings, for cells with one identifier.
     public var version = 1
+    /// A Boolean value indicating whether the cell is of an ad. ``CellFactories`` sets it for kinds of the stream of ads.
+    package var isAdvertisement = false
     /// The size of the cell for the width of the client.
     public var size: CellSize
     /// The commands of the cell by slot.

@@ -42,6 +42,7 @@ extension JSONWriter {
             raw(#","version":"#)
             write(Int64(viewModel.version))
         }
+        if viewModel.isAdvertisement { raw(#","advertisement":true"#) }
         raw(#","size":{"width":"#)
         write(viewModel.size.width)
         raw(#","height":"#)

@@ -258,6 +258,24 @@ struct CompanionTests {
         #expect(back.ids == pages[0].ids)
     }
 
+    @Test("Every cell of an ad says so, companions too, by the stream of its kind and not by a name")
+    func advertisements() async throws {
+        for isAdvertisement in [true, false] {
+            var fixture = try Fixture(users: 2)
+            var declaration = Self.place
+            if isAdvertisement { declaration.stream = .advertisements }
+            try fixture.factories.register(DeclaredKind(declaration))
+            fixture.store.put(
+                FeedItem(kind: "place", id: "a", variant: "", position: 9, body: Array(#"{"kind":"place","id":"a","title":"T"}"#.utf8)),
+                in: declaration.stream)
+            let page = try await fixture.page()
+            let cells = try KindFixture.json(page)
+            let marked = cells.filter { $0["advertisement"] != nil }.compactMap { $0["id"] as? String }
+            #expect(page.ids.contains("place:a#notes"))
+            #expect(marked == (isAdvertisement ? ["place:a", "place:a#notes"] : []))
+        }
+    }
+
     @Test("Each companion cell is performed by its id, and a missing companion is unknown")
     func performed() async throws {
         let fixture = try fixture(["a", "bare"])
