@@ -4,7 +4,7 @@
 package struct RobotNames: Sendable, Hashable {
     /// The names, in lower case.
     package var robots = Self.known
-    /// Names of people's devices and browsers. A name of a robot within one of them is none.
+    /// Names of people's devices and browsers. A robot's name within one of them has no meaning.
     package var people = [
         "abbott", "caboto", "cubot", "http://bsalsa", "http://www.xbmc",
         "mozilla/5.0 (compatible; antgalio", "mozilla/5.0 (compatible; ibrowse", "mozilla/5.0 (compatible; konqueror",

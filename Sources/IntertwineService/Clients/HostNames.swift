@@ -20,7 +20,7 @@ struct HostNames: Sendable {
 
     /// Returns true if the sender of a request may state a viewer under the name in the field `Host`.
     ///
-    /// Without `server.public-url`, a proxy may use any name. Then only a peer on this machine that forwards for nobody may be a browser.
+    /// Without `server.public-url`, a proxy may use any name. Then only a peer on this machine without a forwarding field may be a browser.
     func accepts(_ head: borrowing RequestHead, from peer: String) -> Bool {
         if head.withField("host", isOwn) ?? true { return true }
         guard publicHost == nil else { return false }
