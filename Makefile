@@ -49,6 +49,8 @@ install-test: install-build
 	@# Vectors of signatures, and a Kotlin compiler.
 	@.build/python/bin/python3 -c 'import cryptography_vectors' 2>/dev/null || .build/python/bin/pip install --quiet cryptography_vectors
 	@ls .build/python/lib/python3*/site-packages/run_kotlin_kernel >/dev/null 2>&1 || .build/python/bin/pip install --quiet kotlin-jupyter-kernel==0.19.0.944
+	@# Lists of robots, and of browsers.
+	@.build/python/bin/python3 -c 'import crawleruseragents, device_detector' 2>/dev/null || .build/python/bin/pip install --quiet crawler-user-agents==1.67.0 device-detector==6.5.1
 	@# For the axe-core within it.
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 

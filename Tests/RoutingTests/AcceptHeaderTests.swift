@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IntertwineRouting
+@testable import IntertwineHTTPServer
 
 @Suite("Preferred media types")
 struct AcceptHeaderTests {

@@ -118,6 +118,10 @@ def parts(build):
         Part("kotlin-views", ["Clients/Kotlin/tests/ui"], 40, 40, ["Clients/Kotlin"], after="kotlin-client", same=True),
         program("kotlin-newcomer", ["Clients/Kotlin/tests/newcomer"], None, 20, ["Clients/Kotlin"], after="kotlin-client"),
         Part("kotlin-gradle", ["Clients/Kotlin/tests/gradle.py"], 1, 1, ["Clients/Kotlin", "Documentation/tutorials"], after=None, same=True),
+        # What clients, apps, programs and intermediaries send.
+        program("public-clients", [PYTHON, "Tests/PublicTrials/clients.py"], 15, 15,
+                ["Tests/PublicTrials", "Clients/JavaScript/source", "Documentation/reference/robots.md"], load=WAITS, same=True, again=True),
+        program("public-robots", [PYTHON, "Tests/PublicTrials/robots.py"], None, 30, ["Tests/PublicTrials"]),
         program("caches", ["Tests/CacheTests/run"], 8, 8, ["Tests/CacheTests", "Tests/DescriptionTests/service.py"], load=WAITS, same=True, again=True),
         # The seed is constant, so that a failure can be reproduced. `make fuzz` has other seeds, and AddressSanitizer.
         Part("fuzzing", [f"{DEBUG}/ParserFuzz", "5s", "13"], 5, None, targets=["ParserFuzz"]),

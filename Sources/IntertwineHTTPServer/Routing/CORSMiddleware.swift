@@ -76,10 +76,18 @@ package final class CORSMiddleware: HTTPHandler {
     /// Returns true if an origin is that of the service: of the Host field, or of the public URL.
     private func isOwn(_ origin: String, authority: String?) -> Bool {
         let schemes = ["http", "https"]
-        if let authority, schemes.contains(where: { Self.origin($0, authority) == origin }) { return true }
+        // A proxy may pass the name without its port. Cookies and sites do not distinguish the ports of a name either.
+        let hasPort = authority.map { $0.contains(":") && !$0.hasSuffix("]") } ?? false
+        let named = hasPort ? origin : Self.withoutPort(origin)
+        if let authority, schemes.contains(where: { Self.origin($0, authority) == named }) { return true }
         let publicURL = publicURL()
         guard let scheme = schemes.first(where: { publicURL.hasPrefix("\($0)://") }) else { return false }
         return Self.origin(scheme, publicURL.dropFirst(scheme.utf8.count + 3).prefix { $0 != "/" }) == origin
+    }
+
+    private static func withoutPort(_ origin: String) -> String {
+        guard let colon = origin.lastIndex(of: ":"), UInt16(origin[colon...].dropFirst()) != nil else { return origin }
+        return String(origin[..<colon])
     }
 
     /// Returns an origin as browsers serialize it (RFC 6454 section 6.2): in lower case, without the default port of the scheme.

@@ -40,9 +40,11 @@ extension ServiceBuilder {
         let feeds = try makeFeeds(configuration, stores, parts)
         let languages = LanguageReader(stores.declared.languages, viewerField: configuration.viewers.languageHeader)
         let clients = ClientReader(
-            settings: configuration.events,
+            settings: configuration.events, robots: try configuration.robotNames(),
             viewers: ViewerReader(
-                configuration.viewers, proxies: configuration.server.proxies, tokens: parts.viewerTokens?.verifier,
+                configuration.viewers, proxies: configuration.server.proxies,
+                hosts: HostNames(publicURL: configuration.server.publicURL, host: configuration.server.host),
+                tokens: parts.viewerTokens?.verifier,
                 rejections: parts.rejections),
             proxies: configuration.server.proxies, forwardingWarning: parts.forwardingWarning, keys: feeds.keys, languages: languages,
             registry: parts.clients, cells: feeds.factories.cells, attributesField: configuration.viewers.attributesHeader,

@@ -51,6 +51,7 @@ extension EventSettings {
         reader.read("events.impression-rate", &impressionRate, in: 1...1_000_000)
         reader.read(
             "events.token-lifetime", &tokenLifetime, allowed: "\(Duration.allowed), at least 1h", where: { $0 >= .seconds(3_600) })
+        reader.read("events.robots-file", &robotsFile, allowed: "a file's path")
         reader.read("events.report-verdict", &reportsVerdict)
     }
 }

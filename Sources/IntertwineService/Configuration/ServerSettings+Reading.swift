@@ -37,6 +37,7 @@ extension LimitSettings {
         reader.read("limits.header-fields", &headerFields, in: 1...10_000)
         reader.read("limits.max-body", &maxBody, in: 64...1 << 30)
         reader.read("limits.total-body-bytes", &totalBodyBytes, in: 64...1 << 40)
+        reader.read("limits.total-output-bytes", &totalOutputBytes, in: 1 << 20...1 << 40)
         reader.read("limits.max-chunk-extensions", &maxChunkExtensions, in: small)
         reader.read("limits.max-trailers", &maxTrailers, in: small)
         reader.read("limits.header-timeout", &headerTimeout, in: times)
@@ -63,7 +64,8 @@ extension CORSSettings {
 
     mutating func read(_ reader: inout SettingsReader) {
         reader.read(
-            "cors.origins", &origins, allowed: "origins such as https://app.example.com, in lower case and without a path; or * alone",
+            "cors.origins", &origins,
+            allowed: "origins such as https://app.example.com or capacitor://localhost, without a path; null; or * alone",
             where: Self.isOrigin)
         let origins = origins
         reader.check(
@@ -74,24 +76,33 @@ extension CORSSettings {
         reader.read("cors.max-age", &maxAge)
     }
 
-    /// Returns true if a text is a serialized origin (RFC 6454 section 6.2): scheme, host and port without anything after them.
+    /// Returns true if a text is a serialized origin (RFC 6454 section 6.2): scheme, host and port without anything after them, or `null`.
     ///
-    /// The default port of a scheme must be absent, because browsers omit it.
+    /// Apps and extensions have schemes of their own, whose hosts may have capitals or be empty. The default port of a scheme must be absent,
+    /// because browsers omit it.
     private static func isOrigin(_ text: String) -> Bool {
-        if text == anyOrigin { return true }
-        let schemes: [(prefix: String, port: UInt16)] = [("https://", 443), ("http://", 80)]
-        guard let scheme = schemes.first(where: { text.hasPrefix($0.prefix) }) else { return false }
-        let authority = text.dropFirst(scheme.prefix.count)
+        if text == anyOrigin || text == "null" { return true }
+        guard let separator = text.firstRange(of: "://") else { return false }
+        let (scheme, authority) = (text[..<separator.lowerBound], text[separator.upperBound...])
+        guard let first = scheme.utf8.first, (0x61...0x7A).contains(first), scheme.utf8.allSatisfy({ schemeCharacters.contains($0) }) else {
+            return false
+        }
+        let defaultPort: UInt16? = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
+        if defaultPort == nil, authority.isEmpty { return true }
         // The colons of an IPv6 address are in brackets.
         let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.firstIndex(of: ":") ?? authority.endIndex
         let (host, rest) = (authority[..<end], authority[end...])
         let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
-        let plain = Array((isAddress ? "abcdef0123456789.:[]" : "abcdefghijklmnopqrstuvwxyz0123456789.-_").utf8)
-        guard !host.isEmpty, host.utf8.allSatisfy({ plain.contains($0) }) else { return false }
+        let plain = isAddress ? Array("abcdef0123456789.:[]".utf8) : hostCharacters
+        let isPlain = host.utf8.allSatisfy { plain.contains(defaultPort == nil ? ($0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0) : $0) }
+        guard !host.isEmpty, isPlain else { return false }
         if rest.isEmpty { return true }
         guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return false }
-        return port != 0 && port != scheme.port && rest.dropFirst() == String(port)
+        return port != 0 && port != defaultPort && rest.dropFirst() == String(port)
     }
+
+    private static let schemeCharacters = Array("abcdefghijklmnopqrstuvwxyz0123456789+-.".utf8)
+    private static let hostCharacters = Array("abcdefghijklmnopqrstuvwxyz0123456789.-_~".utf8)
 
     /// The policy; nil if no origin is allowed.
     var policy: CORSPolicy? {
@@ -126,6 +137,7 @@ extension ServiceConfiguration {
         server.fieldLimit = limits.headerFields
         server.bodyLimit = limits.maxBody.bytes
         server.bodiesLimit = limits.totalBodyBytes.bytes
+        server.outputsLimit = limits.totalOutputBytes.bytes
         server.chunkExtensionLimit = limits.maxChunkExtensions.bytes
         server.trailerLimit = limits.maxTrailers.bytes
         server.headTimeout = limits.headerTimeout

@@ -71,7 +71,8 @@ extension Schema {
         .optional("version", .integer(minimum: 1), "The version of the cell's bindings; 1 if absent."),
         .optional(
             "advertisement", .boolean,
-            "True for every cell of an ad, including its companions. Clients label these cells. The prefix of the id is the name of a kind."),
+            "True for every cell of an ad, including its companions. Clients label these cells. The prefix of the id is the name of a kind."
+        ),
         .required("size", .size),
         .required("actions", .cellActions),
         .optional("state", .cellState),

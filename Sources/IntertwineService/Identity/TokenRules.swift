@@ -32,12 +32,26 @@ package struct TokenRules: Sendable {
     }
 }
 
+/// The key that verified a token, for what outlives the request. It is no part of a sender's value.
+package struct Revocation: Sendable, Hashable {
+    let key: VerificationKey?
+
+    /// True after the key has left its set.
+    package var isEffective: Bool { key?.isRevoked ?? false }
+
+    package static func == (_: Revocation, _: Revocation) -> Bool { true }
+
+    package func hash(into hasher: inout Hasher) {}
+}
+
 /// The sender of a request, as its token states.
 package struct VerifiedIdentity: Sendable, Hashable {
     package var subject: String
     /// The attributes as `name=value`, in the order of the configuration.
     package var attributes: [String] = []
     package var roles: [String] = []
+    /// Tells whether the key of the token has been revoked.
+    package var revocation = Revocation(key: nil)
     /// The end of the token's validity with leeway, in milliseconds since 1970-01-01 UTC.
     package var end = Int64.max
 

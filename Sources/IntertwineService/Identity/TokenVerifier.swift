@@ -87,6 +87,8 @@ package final class TokenVerifier: Sendable {
         guard let key = candidates.first(where: { $0.isValid(token.signature, of: token.signed) }) else { throw .invalidSignature }
         let claims = try TokenClaims(token.payload, rules: rules)
         try claims.check(now: now, leeway: rules.leeway)
-        return TokenCache.Entry(identity: claims.identity, key: key)
+        var identity = claims.identity
+        identity.revocation = Revocation(key: key)
+        return TokenCache.Entry(identity: identity, key: key)
     }
 }

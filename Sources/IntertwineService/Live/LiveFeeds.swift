@@ -49,7 +49,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         /// Viewers who acted on cells since the last notification.
         var active: Set<ByteString> = []
         /// The streams whose tokens expire, with the time in milliseconds since 1970-01-01 UTC.
-        var expiring: [(end: Int64, stream: EventStream)] = []
+        var expiring: [(end: Int64, revocation: Revocation?, stream: EventStream)] = []
         var count = 0
         var isStopping = false
     }
@@ -88,9 +88,11 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     /// Returns the event stream response for a client that subscribes to changes.
     ///
-    /// - Parameter end: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
+    /// - Parameters:
+    ///   - end: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
+    ///   - revocation: Ends the stream once the key of the token is revoked.
     /// - Throws: ``Problem`` (503) if the number of subscribers has reached its limit. Polling still works in that case.
-    func listen(_ key: Key, until end: Int64? = nil) throws(Problem) -> ServerResponse {
+    func listen(_ key: Key, until end: Int64? = nil, _ revocation: Revocation? = nil) throws(Problem) -> ServerResponse {
         let isFull = state.withLock { state in
             if state.count >= limit { state.forgetGone() }
             return state.count >= limit || state.isStopping
@@ -112,7 +114,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 if state.count >= limit { state.forgetGone() }
                 guard state.count < limit, !state.isStopping else { return false }
                 state.groups[key, default: Subscription()].streams.append(stream)
-                if let end { state.expiring.append((end, stream)) }
+                if let end { state.expiring.append((end, revocation, stream)) }
                 state.count += 1
                 return true
             }
@@ -243,12 +245,13 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Heartbeat
 
-    /// Ends the streams whose tokens have expired. The clients subscribe again with new tokens.
+    /// Ends the streams whose tokens have expired, or whose keys are revoked. The clients subscribe again with new tokens.
     private func endExpired(at now: Int64) {
         let expired = state.withLock { state in
-            let expired = state.expiring.filter { $0.end <= now }
-            if !expired.isEmpty { state.expiring.removeAll { $0.end <= now } }
-            return expired.map(\.stream)
+            let count = state.expiring.partition { $0.end <= now || $0.revocation?.isEffective ?? false }
+            let expired = state.expiring[count...].map(\.stream)
+            state.expiring.removeSubrange(count...)
+            return expired
         }
         if !expired.isEmpty { EventStream.send(Self.heartbeat, to: expired, ending: true) }
     }

@@ -306,7 +306,7 @@ struct FeedRoutes: Sendable {
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: sender.viewer.map { ByteString($0) }, lacking: asked.lacking, client: asked.client,
-                facts: held, language: asked.language, syncTokens: syncTokens), until: sender.end)
+                facts: held, language: asked.language, syncTokens: syncTokens), until: sender.end, sender.revocation)
     }
 
     private func changes(

@@ -147,6 +147,9 @@ public struct EventSettings: Sendable {
     ///
     /// The default is one day.
     public var tokenLifetime: Duration = .seconds(86_400)
+    /// The file with further names of robots, or of people, in the field `User-Agent` (`events.robots-file`). It is empty by default: the built-in
+    /// names apply.
+    public var robotsFile = ""
     /// True if responses contain the verdict in `X-Verdict` (`events.report-verdict`). The default is false.
     public var reportsVerdict = false
 

@@ -60,6 +60,9 @@ public struct LimitSettings: Sendable {
     ///
     /// The default is 64 MiB.
     public var totalBodyBytes: ByteCount = .mebibytes(64)
+    /// The maximum number of bytes of responses that wait for slow clients, over all connections of a listener (`limits.total-output-bytes`). The
+    /// default is 256 MiB.
+    public var totalOutputBytes: ByteCount = .mebibytes(256)
     /// The maximum size of the chunk extensions of one body in bytes (`limits.max-chunk-extensions`). Larger ones get 400.
     ///
     /// The default is 4 KiB. RFC 9112 section 7.1.1 defines the extensions.

@@ -1,23 +1,11 @@
 /// A filter that decides from the request alone whether an event counts. The ledger checks for duplicates afterwards.
 package struct BotFilter: Sendable, Hashable {
-    /// The lower-case substrings of user agents that identify programs: crawlers, link previewers, monitors.
-    ///
-    /// Libraries and tools such as curl are absent, because people and their apps use those too.
-    package static let knownBots = [
-        "bot", "crawl", "spider", "slurp", "facebookexternalhit", "preview", "headless", "lighthouse", "pingdom", "uptime", "monitor",
-        "scrapy", "phantomjs", "feedfetcher", "mediapartners", "validator", "ia_archiver", "apis-google", "embedly", "whatsapp",
-    ]
-
-    /// The name of a phone manufacturer, which the user agents of its browsers contain.
-    private static let people = ["cubot"]
-
     private static let early = SubstringMatcher(["prefetch", "prerender", "preview"])
 
     private let bots: SubstringMatcher
 
-    /// - Parameter bots: the substrings of the user agents of programs, compared case-insensitively (ASCII).
-    package init(bots: [String] = BotFilter.knownBots) {
-        self.bots = SubstringMatcher(bots, passing: Self.people)
+    package init(_ names: RobotNames = RobotNames()) {
+        bots = SubstringMatcher(names.robots, passing: names.people)
     }
 
     /// Returns true if the user agent identifies a program.
@@ -40,45 +28,56 @@ package struct BotFilter: Sendable, Hashable {
     }
 }
 
-/// A matcher for several words in a text. It ignores the case of ASCII letters, needs one pass over the bytes and does not allocate.
+/// A matcher for many words in a text. It ignores the case of ASCII letters, needs one pass over the bytes and does not allocate.
 private struct SubstringMatcher: Sendable, Hashable {
-    private let words: [[UInt8]]
-    private let passed: [[UInt8]]
-    /// A table that is true for each byte with which a word begins, including excluded words.
-    private let begins: [Bool]
+    private struct Word: Sendable, Hashable {
+        let bytes: [UInt8]
+        /// True for an excluded word, which is no match even if it contains another one.
+        let isPassed: Bool
+    }
+
+    /// The words by the bucket of their first two bytes, with the excluded ones first.
+    private let words: [Word]
+    /// The start of each bucket in `words`, and the end of the last one.
+    private let starts: [UInt16]
 
     /// - Parameter passed: excluded words, which are no match even if they contain one of `words`.
     init(_ words: [String], passing passed: [String] = []) {
-        self.words = Self.folded(words)
-        self.passed = Self.folded(passed)
-        var begins = [Bool](repeating: false, count: 256)
-        for first in (self.words + self.passed).compactMap(\.first) { begins[Int(first)] = true }
-        self.begins = begins
+        let folded =
+            passed.map { Word(bytes: $0.utf8.map(Self.folded), isPassed: true) }
+            + words.map { Word(bytes: $0.utf8.map(Self.folded), isPassed: false) }
+        let buckets = Dictionary(grouping: folded.filter { $0.bytes.count > 1 }) { Self.bucket($0.bytes[0], $0.bytes[1]) }
+        var (all, starts): ([Word], [UInt16]) = ([], [])
+        for bucket in 0..<1024 {
+            starts.append(UInt16(clamping: all.count))
+            all += buckets[bucket] ?? []
+        }
+        (self.words, self.starts) = (all, starts + [UInt16(clamping: all.count)])
     }
 
     func matches(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { text in
             var start = 0
-            while start < text.count {
-                guard begins[Int(Self.folded(text[start]))] else {
-                    start += 1
-                    continue
+            scan: while start + 1 < text.count {
+                let bucket = Self.bucket(Self.folded(text[start]), Self.folded(text[start + 1]))
+                for index in Int(starts[bucket])..<Int(starts[bucket + 1]) where Self.isWord(words[index].bytes, in: text, at: start) {
+                    guard words[index].isPassed else { return true }
+                    start += words[index].bytes.count
+                    continue scan
                 }
-                if words.contains(where: { Self.isWord($0, in: text, at: start) }) { return true }
-                start += passed.first { Self.isWord($0, in: text, at: start) }?.count ?? 1
+                start += 1
             }
             return false
         }
     }
 
-    private static func folded(_ words: [String]) -> [[UInt8]] {
-        words.map { $0.utf8.map { folded($0) } }.filter { !$0.isEmpty }
-    }
+    private static func bucket(_ first: UInt8, _ second: UInt8) -> Int { Int(first & 31) << 5 | Int(second & 31) }
 
     private static func isWord(_ word: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
         guard text.count - start >= word.count else { return false }
-        return word.indices.allSatisfy { folded(text[start + $0]) == word[$0] }
+        for index in word.indices where folded(text[start + index]) != word[index] { return false }
+        return true
     }
 
     private static func folded(_ byte: UInt8) -> UInt8 {

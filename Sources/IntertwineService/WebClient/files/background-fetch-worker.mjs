@@ -12,7 +12,9 @@ addEventListener("message", async ({ data: { id, href, init, abort } }) => {
   try {
     const response = await fetch(href, { ...init, signal: controller.signal });
     const body = await response.blob();
-    postMessage({ id, status: response.status, headers: [...response.headers], body });
+    // A browser hides the status of a redirect. A `Response` with the status 0 cannot be made.
+    const status = response.type === "opaqueredirect" ? 303 : response.status;
+    postMessage({ id, status, headers: [...response.headers], body });
   } catch (error) {
     postMessage({ id, failure: error.message || error.name });
   } finally {

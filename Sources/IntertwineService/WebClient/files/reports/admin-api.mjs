@@ -14,15 +14,17 @@ const storage = {
 }
 
 /**
- * Sends a request, and returns its response if the status is 2xx.
+ * Sends a request, and returns its response if the status is 2xx. A redirect and a web page are those of a proxy that requires a sign-in.
  *
  * @throws An error with the `status` and the `problem` of another response. The page shows the form of the token if another token may help.
  */
 export async function send(path, options = {}) {
   const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
-  const response = await fetch(path, { cache: "no-store", ...options, headers: { ...authorization, ...options.headers } })
+  const response = await fetch(path, { cache: "no-store", redirect: "manual", ...options, headers: { ...authorization, ...options.headers } })
   find("access").hidden = ![401, 403, 429].includes(response.status)
-  if (response.ok) return response
+  const isOfProxy = response.type === "opaqueredirect" || /\bhtml\b/i.test(response.headers.get("content-type") ?? "")
+  if (response.ok && !isOfProxy) return response
+  if (isOfProxy) throw Object.assign(new Error("Reload the page to sign in."), { status: response.status, problem: {} })
   // A page in a frame leaves the focus to the page around it.
   if (response.status === 401 && window === window.top) find("token").focus()
   const problem = await response.json().catch(() => ({}))
