@@ -81,7 +81,7 @@ final class SharedRateCounters {
     /// Forgets what is over, a little at a time. Not within a transaction.
     func tidy(at moment: Int64) {
         recent.tidy {
-            $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
+            $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
         }
     }
 

@@ -41,7 +41,7 @@ struct RateCounterTable: RateCounterStore {
     }
 
     private static func isCredible(_ until: Int64, at moment: Int64) -> Bool {
-        moment == .min || until <= LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
+        moment == .min || until <= LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
     }
 
     /// Writes the counters of the group. Call it before the group is committed.
