@@ -27,6 +27,8 @@ final class SharedRateCounters {
         recent = RecentRateCounters(mostSlots: slots)
     }
 
+    var memory: (count: Int, bytes: Int) { (recent.count, recent.bytes) }
+
     static func isShort(_ window: Int64) -> Bool { window <= RecentRateCounters.longestWindow }
 
     func mode(at moment: Int64) -> Mode {
