@@ -37,6 +37,7 @@ struct SyncCommand: AsyncParsableCommand {
             }
         } catch let failure as SourceError {
             Output.write(progress.end)
+            if case .store(.uncertain) = failure { throw ExitError("\(source): \(failure)") }
             throw ExitError("\(source): \(failure); nothing was changed")
         }
         Output.write(progress.end)

@@ -120,6 +120,33 @@ struct ItemStoreTests {
         #expect(try await store.release(keys) == ids.count)
     }
 
+    @Test("Writes beyond the queue's limit are refused while another process locks the file, and the others are done")
+    func manyWrites() async throws {
+        let path = scratch.path("items.sqlite")
+        let store = try SQLiteStore(path: path)
+        let other = try Program.lock(path)
+        let (item, total) = (try user("a"), 4_500)
+        let done = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<total {
+                group.addTask {
+                    do {
+                        _ = try await store.put(item)
+                        return true
+                    } catch StoreError.overloaded {
+                        return false
+                    }
+                }
+            }
+            var (done, refused) = (0, 0)
+            for try await isDone in group {
+                if isDone { done += 1 } else { refused += 1 }
+                if refused == 1, !isDone { try other.release() }
+            }
+            return done
+        }
+        #expect(done >= 4_096 && done < total, "\(done)")
+    }
+
     @Test("A failing reader gets its own error, and the store stays usable", arguments: StoreKind.allCases)
     func failingReader(kind: StoreKind) async throws {
         let store = try scratch.store(kind)

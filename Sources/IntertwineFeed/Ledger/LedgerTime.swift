@@ -12,11 +12,19 @@ package enum LedgerTime {
         return isEndless || isLater ? .max : latest
     }
 
-    /// Returns the latest valid end of any window. A window with a later end was written while the clock was ahead.
+    /// Returns the latest valid end of a window that a record has: one that began ahead of `moment` by less than its length.
+    ///
+    /// Why: a clock that is set back by less than a window must not make what happened in the window count again. A record further ahead was
+    /// written while the clock was wrong.
+    package static func latestValidEnd(at moment: Int64, window: Int64) -> Int64 {
+        latestEnd(at: moment, window: window.addingReportingOverflow(window).overflow ? .max : 2 * window)
+    }
+
+    /// Returns the latest valid end of any window.
     ///
     /// - Parameter longestMet: the longest window of the events since the start. Other processes may have written longer windows.
-    package static func latestEnd(at moment: Int64, longestMet: Int64) -> Int64 {
-        latestEnd(at: moment, window: max(longestMet, longestWindow))
+    package static func latestValidEnd(at moment: Int64, longestMet: Int64) -> Int64 {
+        latestValidEnd(at: moment, window: max(longestMet, longestWindow))
     }
 
     /// Returns the time before which a window must end to be over for all events that can still arrive.
@@ -50,8 +58,8 @@ package struct EventMoment: Sendable {
 
     /// Returns true if a window that ends at `until` is active.
     ///
-    /// A window that ends later than one that begins with the commit counts as over: it began while the clock was ahead.
+    /// A window that began ahead of the commit by its length or more counts as over: the clock was wrong.
     package func isWithin(_ until: Int64, window: Int64) -> Bool {
-        until > event && until <= LedgerTime.latestEnd(at: commit, window: window)
+        until > event && until <= LedgerTime.latestValidEnd(at: commit, window: window)
     }
 }

@@ -107,5 +107,5 @@ extension ResponseDescription {
 
 extension ResponseDescription.ProblemExample {
     package static let foreignOrigin = ResponseDescription.ProblemExample(.foreignOrigin, "This origin is not allowed to write.")
-    package static let storeUnavailable = ResponseDescription.ProblemExample(.storeUnavailable, "The store does not respond. Try again.")
+    package static let storeUnavailable = ResponseDescription.ProblemExample(.storeUnavailable, "The store cannot do this now. Try again.")
 }

@@ -40,6 +40,8 @@ final class LedgerReplica {
     /// True if counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
+    var rateCounters: (count: Int, bytes: Int) { shared.memory }
+
     /// Prepares a new connection for this replica.
     ///
     /// - Parameter timeout: The lock timeout of a statement, in milliseconds.
@@ -141,6 +143,8 @@ final class LedgerReplica {
         } catch {
             if group.guesses, error.code == "23505" { recent.hasEnded(.wrong) }
             guard error.isEndOfSession else { throw error }
+            var error = error
+            error.isUncertain = true
             throw LostCommit(number: number, receipts: receipts, cause: error)
         }
         finish()

@@ -102,7 +102,7 @@ public final class AuditLog: Sendable {
         do {
             value = try await body(note)
         } catch {
-            try? await finish(deed, outcome: "not done: \(error)", context: note, now: now())
+            try? await finish(deed, outcome: Self.outcome(error), context: note, now: now())
             throw error
         }
         do {
@@ -111,6 +111,10 @@ public final class AuditLog: Sendable {
             throw StoreError.unavailable("it was done, but the audit log does not say so: \(error)")
         }
         return value
+    }
+
+    private static func outcome(_ error: any Error) -> String {
+        if case StoreError.uncertain? = error as? StoreError { "\(error)" } else { "not done: \(error)" }
     }
 
     /// Records that an action was not performed because the process ends. If the disk refuses the line, the next process writes it.

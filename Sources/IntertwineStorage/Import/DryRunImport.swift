@@ -19,6 +19,7 @@ struct DryRunImport: ImportDestination {
                     CREATE TABLE seen (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID
                     """)
         }
+        try ServedFile.check(path)
         guard FileManager.default.fileExists(atPath: path) else {
             store = nil
             return

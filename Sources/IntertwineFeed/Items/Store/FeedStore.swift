@@ -120,6 +120,8 @@ public struct StoreVersion: Sendable, Hashable {
 public enum StoreError: Error, Sendable, Hashable {
     /// The store cannot answer now (locked, disk full, file missing) but may later: HTTP status 503.
     case unavailable(String)
+    /// The connection to the store was lost while it committed a write: it is not known whether the write was done. HTTP status 503.
+    case uncertain(String)
     /// More reads are waiting than the configured limit: HTTP status 503 with Retry-After.
     case overloaded
     /// The file is no Intertwine database, is corrupt, or has a newer version: the start fails with this line.
@@ -136,6 +138,7 @@ extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let reason), .unusable(let reason): reason
+        case .uncertain(let reason): "it is not known whether it was done: \(reason)"
         case .overloaded: "the queue of the disk is full"
         }
     }
