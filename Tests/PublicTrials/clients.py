@@ -53,6 +53,7 @@ def requests(service):
     for origin, host, status in [
         ("http://feed.example.com:8090", "feed.example.com", 200), ("http://feed.example.com:8090", "feed.example.com:8090", 200),
         ("https://feed.example.com", "feed.example.com", 200), ("http://feed.example.com:8090", "feed.example.com:8091", 403),
+        ("http://localhost:3000", "localhost", 403), ("http://127.0.0.1:3000", "127.0.0.1", 403),
         ("https://evil.example", "feed.example.com", 403), ("http://feed.example.com.evil.example", "feed.example.com", 403),
         ("capacitor://localhost", "feed.example.com", 200), ("null", "feed.example.com", 403), ("capacitor://other", "feed.example.com", 403),
     ]:

@@ -76,10 +76,13 @@ package final class CORSMiddleware: HTTPHandler {
     /// Returns true if an origin is that of the service: of the Host field, or of the public URL.
     private func isOwn(_ origin: String, authority: String?) -> Bool {
         let schemes = ["http", "https"]
-        // A proxy may pass the name without its port. Cookies and sites do not distinguish the ports of a name either.
-        let hasPort = authority.map { $0.contains(":") && !$0.hasSuffix("]") } ?? false
-        let named = hasPort ? origin : Self.withoutPort(origin)
-        if let authority, schemes.contains(where: { Self.origin($0, authority) == named }) { return true }
+        if let authority {
+            // A proxy may pass a domain name without its port. Cookies and sites do not distinguish the ports of a name either. The ports of
+            // this machine belong to different programs.
+            let isDomain = authority.contains(".") && !authority.contains(":") && authority.last?.isLetter == true
+            let named = isDomain ? Self.withoutPort(origin) : origin
+            if schemes.contains(where: { Self.origin($0, authority) == named }) { return true }
+        }
         let publicURL = publicURL()
         guard let scheme = schemes.first(where: { publicURL.hasPrefix("\($0)://") }) else { return false }
         return Self.origin(scheme, publicURL.dropFirst(scheme.utf8.count + 3).prefix { $0 != "/" }) == origin
