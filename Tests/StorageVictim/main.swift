@@ -46,16 +46,22 @@ func commit(_ path: String, _ round: String) async throws {
     }
 }
 
+final class Clock: Sendable {
+    let now: Mutex<Int64>
+
+    init(_ now: Int64) { self.now = Mutex(now) }
+}
+
 func viewers(_ path: String, _ count: Int) async throws {
-    let clock = Mutex(SQLiteLedger.systemTime())
-    let ledger = try SQLiteLedger(path: path, now: { clock.withLock { $0 } })
+    let clock = Clock(SQLiteLedger.systemTime())
+    let ledger = try SQLiteLedger(path: path, now: { clock.now.withLock { $0 } })
     for part in 0..<8 {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for client in 0..<32 {
                 group.addTask {
                     for number in stride(from: client, to: count / 8, by: 32) {
                         let name = "viewer-\(part)-\(number)"
-                        let now = clock.withLock { now in
+                        let now = clock.now.withLock { now in
                             now += 20
                             return now
                         }
