@@ -27,15 +27,18 @@ public struct ItemFields: Sendable {
     /// ```
     ///
     /// - Throws: ``ItemError`` with ``ItemError/offset`` if the bytes are not exactly one JSON object.
-    public init(_ bytes: [UInt8]) throws(ItemError) {
+    public init(_ bytes: [UInt8]) throws(ItemError) { try self.init(bytes, isLenient: false) }
+
+    /// - Parameter isLenient: True if an invalid value is an error of its field and not of the object, as in items from outside.
+    package init(_ bytes: [UInt8], isLenient: Bool) throws(ItemError) {
         do {
-            object = try JSONObject(bytes)
+            object = try JSONObject(bytes, isLenient: isLenient)
         } catch {
             throw ItemError(error)
         }
     }
 
-    /// Returns the value of a field, or nil if the field is missing or null.
+    /// Returns the value of a field, or nil if the field is missing, null or an empty text.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"title":"Swing","sizes":[1,2]}"#.utf8))
@@ -44,6 +47,12 @@ public struct ItemFields: Sendable {
     ///
     /// - Throws: ``ItemError`` with ``ItemError/Code/duplicate`` if the field occurs twice.
     public func token(_ field: String) throws(ItemError) -> JSONToken? {
+        let token = try value(field)
+        return token?.kind == .string && token?.range.isEmpty == true ? nil : token
+    }
+
+    /// Returns the value of a field, or nil if the field is missing or null.
+    private func value(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {
             guard found == nil else { throw ItemError(field: field, reason: "occurs twice", code: .duplicate) }
@@ -52,14 +61,14 @@ public struct ItemFields: Sendable {
         return found?.kind == .null ? nil : found
     }
 
-    /// Returns a string of 1 to `limit` bytes without NUL, or nil if the field is missing or null.
+    /// Returns a string of at most `limit` characters (Unicode scalars), or nil if the field is missing, null or empty. NUL becomes U+FFFD.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"title":null}"#.utf8))
     /// let title = try fields.optionalText("title", limit: 200)  // nil
     /// ```
     ///
-    /// - Throws: ``ItemError`` if the value is not a string, is empty, contains NUL or exceeds the limit, or if the field occurs twice.
+    /// - Throws: ``ItemError`` if the value is not a string or exceeds the limit, or if the field occurs twice.
     public func optionalText(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         try token(field).map { token throws(ItemError) in try text(field, token, limit: limit) }
     }
@@ -67,13 +76,14 @@ public struct ItemFields: Sendable {
     private func text(_ field: String, _ token: JSONToken, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
         guard token.kind == .string else { throw ItemError(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         let characters = object.characters(of: token)
-        guard !characters.isEmpty else { throw ItemError(field: field, reason: "is empty") }
-        guard characters.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes", code: .tooLong) }
-        guard !characters.contains(0) else { throw ItemError(field: field, reason: "contains a NUL character") }
-        return characters
+        guard characters.count <= limit || characters.count(where: { $0 & 0xC0 != 0x80 }) <= limit else {
+            throw ItemError(field: field, reason: "is longer than \(limit) characters", code: .tooLong)
+        }
+        guard characters.contains(0) else { return characters }
+        return characters.flatMap { $0 == 0 ? Array("\u{FFFD}".utf8) : [$0] }[...]
     }
 
-    /// Returns a string of 1 to `limit` bytes without NUL.
+    /// Returns a string of 1 to `limit` characters (Unicode scalars). NUL becomes U+FFFD.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"title":"Swing"}"#.utf8))
@@ -81,7 +91,7 @@ public struct ItemFields: Sendable {
     /// let text = String(decoding: title, as: UTF8.self)  // "Swing"
     /// ```
     ///
-    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing or null. Other errors are those of
+    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing, null or empty. Other errors are those of
     ///   ``optionalText(_:limit:)``.
     public func text(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
         guard let text = try optionalText(field, limit: limit) else { throw ItemError(field: field, reason: "is missing", code: .required) }
@@ -93,7 +103,7 @@ public struct ItemFields: Sendable {
 
     /// Returns the alternative text of an image, or nil if the field is missing or null. The text may be empty for a decorative image.
     func optionalAlternative(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
-        guard let token = try token(field) else { return nil }
+        guard let token = try value(field) else { return nil }
         if token.kind == .string, token.range.isEmpty { return [] }
         return try text(field, token, limit: Self.alternativeLimit)
     }
@@ -144,7 +154,7 @@ public struct ItemFields: Sendable {
     /// ```
     ///
     /// - Throws: ``ItemError`` if the value is another number or type, contains a control character, or is `.` or `..`. The
-    ///   limit is a number of bytes.
+    ///   limit is a number of characters.
     public func optionalIdentifier(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try token(field), token.kind == .number else {
             guard let text = try optionalText(field, limit: limit) else { return nil }
@@ -158,7 +168,7 @@ public struct ItemFields: Sendable {
         else {
             throw ItemError(field: field, reason: "must be a whole number or a string, is \(ItemError.quoted(number))")
         }
-        guard digits.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes", code: .tooLong) }
+        guard digits.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) characters", code: .tooLong) }
         return digits.elementsEqual("-0".utf8) ? digits.dropFirst() : digits
     }
 

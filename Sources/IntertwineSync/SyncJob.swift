@@ -87,6 +87,7 @@ public struct SyncJob: Sendable {
             let isKnown = !memory.pages.isEmpty && memory.pages.map(\.digest) == read.pages.map(\.digest)
             var outcome = SourceOutcome(
                 pages: read.pages.count, items: read.progress.items, skipped: read.progress.skipped, bytes: read.progress.bytes)
+            (outcome.omittedValues, outcome.invalid) = (read.progress.omittedValues, read.progress.invalid)
             if isKnown, try await isInStep(stage, &memory) {
                 await stage.discard()
             } else {
@@ -95,6 +96,7 @@ public struct SyncJob: Sendable {
             memory.pages = read.pages
             memory.items = read.progress.items
             memory.skipped = read.progress.skipped
+            (memory.omittedValues, memory.invalid) = (outcome.omittedValues, outcome.invalid)
             return outcome
         } catch {
             await stage.discard()
@@ -114,7 +116,9 @@ public struct SyncJob: Sendable {
     }
 
     private func unchanged(_ memory: HTTPValidatorCache) -> SourceOutcome {
-        SourceOutcome(pages: memory.pages.count, items: memory.items, skipped: memory.skipped)
+        var outcome = SourceOutcome(pages: memory.pages.count, items: memory.items, skipped: memory.skipped)
+        (outcome.omittedValues, outcome.invalid) = (memory.omittedValues, memory.invalid)
+        return outcome
     }
 }
 
@@ -267,6 +271,10 @@ public struct SourceOutcome: Sendable, Hashable {
     public var items: Int
     /// The number of invalid items that were skipped.
     public var skipped: Int
+    /// The number of invalid values of optional fields that items lack.
+    public var omittedValues = 0
+    /// The first of the skipped items and omitted values.
+    public var invalid: [String] = []
     /// The number of decompressed bytes of all pages.
     public var bytes: Int
 

@@ -102,7 +102,9 @@ final class SyncStaging: @unchecked Sendable {
         do {
             let page = try RemotePage(page, items: source.items, cursor: source.next.pointer)
             var number = 0
-            try page.forEachItem(of: source.kind, source.fields) { element in
+            let leavingOut: ((ItemError) -> Void)? =
+                source.policy == .skip ? { [self] in omit($0, number: number + 1) } : nil
+            try page.forEachItem(of: source.kind, source.fields, leavingOut: leavingOut) { element in
                 number += 1
                 switch element {
                 case .success(let item):
@@ -136,6 +138,16 @@ final class SyncStaging: @unchecked Sendable {
         let bad = BadSourceItem(page: progress.pages, number: number, fault: fault)
         guard source.policy == .skip else { throw SourceError.item(bad) }
         progress.skipped += 1
+        name(bad)
+    }
+
+    private func omit(_ fault: ItemError, number: Int) {
+        progress.omittedValues += 1
+        name(BadSourceItem(page: progress.pages, number: number, fault: fault, isKept: true))
+    }
+
+    private func name(_ bad: BadSourceItem) {
+        if progress.invalid.count < SourceProgress.namedLimit { progress.invalid.append(bad.description) }
         report(bad)
     }
 
@@ -170,6 +182,12 @@ public struct SourceProgress: Sendable, Hashable {
     public var items = 0
     /// The number of invalid items that were skipped.
     public var skipped = 0
+    /// The number of invalid values of optional fields that items lack.
+    public var omittedValues = 0
+    /// The first of the skipped items and omitted values, at most ``namedLimit``.
+    public var invalid: [String] = []
+    /// The maximum number of invalid items and values that a state names.
+    public static let namedLimit = 10
     /// The number of decompressed bytes.
     public var bytes = 0
 

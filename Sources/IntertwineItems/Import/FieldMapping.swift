@@ -61,7 +61,7 @@ public struct FieldMapping: Sendable, Hashable {
             bytes.append(contentsOf: value)
         }
         bytes.append(UInt8(ascii: "}"))
-        return try ItemFields(bytes)
+        return try ItemFields(bytes, isLenient: true)
     }
 
     private func token(at pointer: JSONPointer, for name: String, in object: JSONObject) throws(ItemError) -> JSONToken? {

@@ -48,22 +48,21 @@ package struct FieldSchema {
     /// The members of the schema of the field if it is present.
     var members: [JSONValue.Member]
 
-    static func text(minimum: Int = 1, maximum: Int) -> FieldSchema { text(minimum, maximum, without: "\\u0000") }
-
-    /// Returns the schema of a text without control characters.
-    static func line(maximum: Int) -> FieldSchema { text(1, maximum, without: "\\u0000-\\u001F\\u007F") }
-
-    private static func text(_ minimum: Int, _ maximum: Int, without characters: String) -> FieldSchema {
+    static func text(minimum: Int = 1, maximum: Int) -> FieldSchema {
         FieldSchema(members: [
             .init("type", .text("string")), .init("minLength", .integer(Int64(max(1, minimum)))),
-            .init("maxLength", .integer(Int64(maximum))), .init("pattern", .text("^[^\(characters)]*$")),
+            .init("maxLength", .integer(Int64(maximum))),
         ])
+    }
+
+    /// Returns the schema of a text without control characters.
+    static func line(maximum: Int) -> FieldSchema {
+        FieldSchema(members: text(maximum: maximum).members + [.init("pattern", .text("^[^\\u0001-\\u001F\\u007F]*$"))])
     }
 
     /// The schema of the alternative text of an image. The text is empty for a decorative image.
     static let alternative = FieldSchema(members: [
         .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemFields.alternativeLimit))),
-        .init("pattern", .text("^[^\\u0000]*$")),
     ])
 
     /// The schema of a URL, as validated by ``ItemURL``.
@@ -97,8 +96,16 @@ package struct FieldSchema {
     /// Returns the schema of a field with one text for all languages or one text per language.
     func byLanguage(_ tags: [String]) -> FieldSchema {
         let texts = JSONValue.object([
-            .init("type", .text("object")), .init("minProperties", .integer(1)), .init("additionalProperties", .flag(false)),
-            .init("properties", .object(tags.map { .init($0, .object(members)) })),
+            .init("type", .text("object")), .init("additionalProperties", .flag(false)),
+            .init("properties", .object(tags.map { .init($0, value(isRequired: false)) })),
+            .init(
+                "anyOf",
+                .list(
+                    tags.map { tag in
+                        .object([
+                            .init("properties", .object([.init(tag, .object(members))])), .init("required", .list([.text(tag)])),
+                        ])
+                    })),
         ])
         return FieldSchema(members: [.init("anyOf", .list([.object(members), texts]))])
     }
@@ -108,7 +115,7 @@ package struct FieldSchema {
     }
 
     /// The pattern of an id: no control characters and no dot segment of a path.
-    fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F]*$"
+    fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0001-\\u001F\\u007F]*$"
 
     /// Returns the schema of an id: a string, or a whole number that is equal to its decimal digits.
     package static func identifier(limit: Int) -> FieldSchema {
@@ -118,10 +125,10 @@ package struct FieldSchema {
         ])
     }
 
-    /// Returns the schema of the field. An optional field may be null or missing.
+    /// Returns the schema of the field. An optional field may be missing, null or an empty text.
     package func value(isRequired: Bool) -> JSONValue {
         guard !isRequired else { return .object(members) }
-        return .object([.init("anyOf", .list([.object(members), .object([.init("type", .text("null"))])]))])
+        return .object([.init("anyOf", .list([.object(members), .object([.init("enum", .list([.null, .text("")]))])]))])
     }
 }
 

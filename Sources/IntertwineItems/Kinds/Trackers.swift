@@ -97,7 +97,7 @@ public struct Trackers: Sendable, Hashable {
 
     private static func templates(_ field: String, in fields: ItemFields) throws(ItemError) -> [TrackerTemplate] {
         guard let token = try fields.token(field) else { return [] }
-        guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range])) else {
+        guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range]), isLenient: true) else {
             throw ItemError(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")
         }
         guard list.elements.count <= TrackerTemplate.limit else {

@@ -31,6 +31,7 @@ public final class ItemImport {
     private let path: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
+    /// Called with skipped items and with values that are left out.
     private let report: (InvalidItem) -> Void
     private let limit: Int
     private let isCompressed: Bool
@@ -59,7 +60,7 @@ public final class ItemImport {
         self.report = report
         self.isCompressed = isCompressed
         self.limit = limit
-        reader = ItemReader(kinds: kinds)
+        reader = ItemReader(kinds: kinds, leavesOut: policy == .skip)
         queue = ImportQueue(destination)
     }
 
@@ -147,7 +148,7 @@ public final class ItemImport {
         coding = .undecided([])
         reader.end()
         try drain()
-        reader = ItemReader(kinds: kinds)
+        reader = ItemReader(kinds: kinds, leavesOut: policy == .skip)
         files += 1
     }
 
@@ -208,6 +209,11 @@ public final class ItemImport {
                 guard length <= limit else { throw ItemFileError.tooLong(limit: limit) }
                 switch reader.next() {
                 case .item(let item):
+                    for var value in reader.leftOut {
+                        value.file = files
+                        progress.omittedValues += 1
+                        report(value)
+                    }
                     if item.kind == Campaign.kind {
                         let position = reader.last
                         if let bad = campaigns.check(item, line: position.line, index: position.index, offset: position.offset, file: files)
@@ -267,6 +273,8 @@ public struct ImportSummary: Sendable, Hashable {
     public var replaced = 0
     /// The number of invalid items that were skipped under ``BadItemPolicy/skip``.
     public var skipped = 0
+    /// The number of invalid values of optional fields that items lack under ``BadItemPolicy/skip``.
+    public var omittedValues = 0
     /// Items that were skipped because they are taken down (``Takedown``).
     public var withheld = BlockedItems()
     /// The first valid items, up to ``firstLimit``.
@@ -286,6 +294,6 @@ public struct ImportSummary: Sendable, Hashable {
 public enum BadItemPolicy: String, Sendable, Hashable, CaseIterable {
     /// Ends the import and reverts all changes.
     case stop
-    /// Skips and reports the item, and continues.
+    /// Skips and reports the item, and continues. An item with an invalid value of an optional field is kept without it.
     case skip
 }
