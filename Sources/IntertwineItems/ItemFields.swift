@@ -13,6 +13,8 @@ internal import IntertwinePrimitives
 public struct ItemFields: Sendable {
     /// The object that contains the fields.
     public let object: JSONObject
+    /// The URL of the document that contains the object, to which its URLs are relative.
+    package var base: String?
 
     /// Creates the fields of an object that is already parsed.
     public init(_ object: JSONObject) {
@@ -36,6 +38,13 @@ public struct ItemFields: Sendable {
         } catch {
             throw ItemError(error)
         }
+    }
+
+    /// Returns the fields without one of them.
+    func removing(_ field: String) -> ItemFields {
+        var fields = ItemFields(object.removing(field))
+        fields.base = base
+        return fields
     }
 
     /// Returns the value of a field, or nil if the field is missing, null or an empty text.
@@ -112,23 +121,24 @@ public struct ItemFields: Sendable {
         try optionalAlternative(field).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns an absolute http or https URL of at most 2048 bytes, or nil if the field is missing or null.
+    /// Returns the absolute http or https URL that a browser reads in a field, in at most 8,000 bytes of ASCII. Nil if the field is missing, null or
+    /// empty.
     ///
     /// ```swift
-    /// let fields = try ItemFields(Array(#"{"coverUrl":"/images/swing.png"}"#.utf8))
-    /// let cover = try? fields.optionalURL("coverUrl")  // nil, because a relative URL is an error
+    /// let fields = try ItemFields(Array(#"{"coverUrl":"//example.com/swing 1.png"}"#.utf8))
+    /// let cover = try fields.optionalURL("coverUrl")  // https://example.com/swing%201.png
     /// ```
     ///
-    /// - Throws: ``ItemError`` if the value is not such a URL, or if it contains a user name or a password.
+    /// - Throws: ``ItemError`` if the value is not such a URL, or if it contains a user name or a password. A relative URL needs a document to which
+    ///   it is relative, as the items of remote sources have.
     public func optionalURL(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
-        if let fault = ItemURL.error(in: url) {
-            throw ItemError(field: field, reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemError.quoted(url))")
+        do throws(ItemError) { return try ItemURL.absolute(url, relativeTo: base) } catch {
+            throw ItemError(field: field, reason: error.reason)
         }
-        return url
     }
 
-    /// Returns an absolute http or https URL of at most 2048 bytes.
+    /// Returns the absolute http or https URL that a browser reads in a field, in at most 8,000 bytes of ASCII.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"coverUrl":"https://example.com/swing.png"}"#.utf8))

@@ -62,7 +62,7 @@ extension ItemKind {
                     let field = self.fields?.first(where: { $0.name == name }), !field.isRequired
                 else { throw error }
                 report(error)
-                fields = ItemFields(fields.object.removing(name))
+                fields = fields.removing(name)
             }
         }
     }

@@ -65,10 +65,10 @@ package struct FieldSchema {
         .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemFields.alternativeLimit))),
     ])
 
-    /// The schema of a URL, as validated by ``ItemURL``.
+    /// The schema of a URL as browsers read it. It accepts some texts that are no URL, because no pattern has all rules.
     static let url = FieldSchema(members: [
-        .init("type", .text("string")), .init("format", .text("uri")), .init("maxLength", .integer(Int64(ItemURL.limit))),
-        .init("pattern", .text(ItemURL.pattern)),
+        .init("type", .text("string")), .init("minLength", .integer(1)), .init("maxLength", .integer(Int64(ItemURL.limit))),
+        .init("pattern", .text("^[\\u0000-\\u0020]*(?:[Hh][Tt][Tt][Pp][Ss]?:|[/\\\\]{2})[/\\\\]*[^/\\\\?#@]+(?:[/\\\\?#]|$)")),
     ])
 
     /// The schema of tracker URLs, as validated by ``TrackerTemplate``.
@@ -78,7 +78,6 @@ package struct FieldSchema {
             "items",
             .object([
                 .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemURL.limit))),
-                .init("pattern", .text(TrackerTemplate.pattern)),
             ])),
     ])
 

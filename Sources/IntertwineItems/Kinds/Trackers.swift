@@ -11,11 +11,6 @@ public struct TrackerTemplate: Sendable, Hashable {
     /// The maximum number of templates for each type of event.
     package static let limit = 8
 
-    /// The syntax as an ECMA-262 pattern; see ``ItemURL/pattern``.
-    package static let pattern =
-        "^(?:[Hh][Tt][Tt][Pp][Ss]://(?:[!$-.0-9;=A-Z^-z|~]+|\\[[0-9A-Fa-f:.]{2,}\\])|[Hh][Tt][Tt][Pp]://(?:127\\.0\\.0\\.1|localhost|\\[::1\\]))"
-        + ItemURL.port + "(?:[/?#](?:[!#-;=?-\\[\\]^-z|~]|\\{(?:\(placeholders.joined(separator: "|")))\\})*)?$"
-
     /// The template as declared, with its placeholders.
     public let text: String
 
@@ -30,6 +25,8 @@ public struct TrackerTemplate: Sendable, Hashable {
     ///
     /// - Throws: ``ItemError`` without a field.
     public init(_ text: String) throws(ItemError) {
+        // The braces of placeholders are valid in a URL.
+        let text = (try? ItemURL.absolute(Array(text.utf8)[...])).map { String(decoding: $0, as: UTF8.self) } ?? text
         var sample = ""
         var rest = Substring(text)
         while let open = rest.firstIndex(of: "{") {
