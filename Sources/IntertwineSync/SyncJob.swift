@@ -135,6 +135,7 @@ extension SyncJob {
     private func readAll(_ stage: SyncStaging, ifChangedSince known: HTTPValidatorCache.Page?) async throws -> Reading? {
         var reading = Reading()
         var seen: Set<FetchURL> = []
+        var elements = 0
         var url: FetchURL? = source.url
         while let current = url {
             let number = reading.pages.count + 1
@@ -151,12 +152,16 @@ extension SyncJob {
                 reading.progress = try await stage.append(bytes)
                 onProgress(reading.progress)
             }
-            let end = try await stage.endPage()
+            let end = try await stage.endPage(at: head.url.text)
             reading.progress = end.progress
             onProgress(reading.progress)
+            elements += end.elements
+            // An API that ignores the parameter of a page returns the same page again and again.
+            if end.digest == reading.pages.last?.digest, source.next.isCounted { throw SourceError.circle(page: number - 1) }
             reading.pages.append(page(current, head, end.digest))
             do throws(FetchError) {
-                url = try source.next.following(head, cursor: end.cursor, first: source.url)
+                let read = NextPage.Progress(pages: number, elements: elements, isEnd: end.elements == 0)
+                url = try source.next.following(head, cursor: end.cursor, first: source.url, after: read)
             } catch {
                 throw SourceError.fetch(error, page: number + 1, refusal: nil)
             }

@@ -52,11 +52,13 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Ends the page; returns its digest and its cursor for the next page.
-    func endPage() async throws -> (digest: [UInt8], cursor: String?, progress: SourceProgress) {
+    /// Ends the page; returns its digest, its cursor for the next page, and the number of elements of its list.
+    ///
+    /// - Parameter url: The URL of the page, after redirects.
+    func endPage(at url: String) async throws -> (digest: [UInt8], cursor: String?, elements: Int, progress: SourceProgress) {
         try await perform { stage in
-            let cursor = try stage.readPage()
-            return (Array(stage.hash.digest()), cursor, stage.progress)
+            let (cursor, elements) = try stage.readPage(at: url)
+            return (Array(stage.hash.digest()), cursor, elements, stage.progress)
         }
     }
 
@@ -96,17 +98,18 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Adds the items of the page; returns its cursor for the next page.
-    private func readPage() throws -> String? {
+    /// Adds the items of the page; returns its cursor for the next page, and the number of elements of its list.
+    private func readPage(at url: String) throws -> (cursor: String?, elements: Int) {
         defer { page = [] }
         do {
-            let page = try RemotePage(page, items: source.items, cursor: source.next.pointer)
+            let page = try RemotePage(page, items: source.items, cursor: source.next.pointer, at: url)
             var number = 0
             let leavingOut: ((ItemError) -> Void)? =
                 source.policy == .skip ? { [self] in omit($0, number: number + 1) } : nil
-            try page.forEachItem(of: source.kind, source.fields, leavingOut: leavingOut) { element in
+            try page.forEachItem(of: source.kind, source.fields, where: source.conditions, leavingOut: leavingOut) { element in
                 number += 1
                 switch element {
+                case nil: break
                 case .success(let item):
                     batch.append((item, number))
                     if batch.count >= Self.batchSize { try flush() }
@@ -114,7 +117,7 @@ final class SyncStaging: @unchecked Sendable {
                 }
             }
             try flush()
-            return page.cursor
+            return (page.cursor, number)
         } catch let error as RemotePageError {
             throw SourceError.document(error, page: progress.pages)
         }

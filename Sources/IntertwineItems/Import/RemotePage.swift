@@ -9,6 +9,7 @@ package struct RemotePage: Sendable {
     package static let limit = 64 << 20
 
     private let bytes: [UInt8]
+    private let url: String?
     /// The index after the opening bracket of the list.
     private let list: Int
     /// The value that identifies the next page: a string or a number; nil if it is missing, null, false or empty.
@@ -19,8 +20,12 @@ package struct RemotePage: Sendable {
     /// - Parameters:
     ///   - items: The location of the list.
     ///   - cursor: The location of the value that identifies the next page; nil if the page has none.
+    ///   - url: The URL of the page, to which URLs in items are relative.
     /// - Throws: ``RemotePageError`` if the page is truncated, or its list is missing.
-    package init(_ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil) throws(RemotePageError) {
+    package init(
+        _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil
+    ) throws(RemotePageError) {
+        self.url = url
         let bytes = JSONPreamble.text(bytes)
         self.bytes = bytes
         let start = try Self.position(after: 0, in: bytes)
@@ -45,23 +50,25 @@ package struct RemotePage: Sendable {
         }
     }
 
-    /// Calls `body` with each element of the list: an item, or the reason why the element is not a valid item.
+    /// Calls `body` with each element of the list: an item, the reason why the element is not a valid item, or nil for no item.
     ///
     /// - Parameters:
     ///   - fields: The mapping of an item's fields; nil for members with equal names.
+    ///   - conditions: The conditions of items. Objects that do not satisfy them are no items.
     ///   - report: Called before `body` with the error of each invalid value of an optional field, which the item then lacks. Nil if such a value
     ///     is an error of its item.
     /// - Throws: ``RemotePageError`` if the list ends too early or a comma is missing; the errors of `body`.
     package func forEachItem(
-        of kind: any ItemKind, _ fields: FieldMapping?, leavingOut report: ((ItemError) -> Void)? = nil,
-        _ body: (Result<ValidatedItem, ItemError>) throws -> Void
+        of kind: any ItemKind, _ fields: FieldMapping?, where conditions: [SourceCondition] = [],
+        leavingOut report: ((ItemError) -> Void)? = nil,
+        _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
     ) throws {
         var position = list
         while true {
             position = try Self.position(after: position, in: bytes)
             if bytes[position] == UInt8(ascii: "]") { return }
             let end = try Self.end(of: position, in: bytes)
-            try body(element(position..<end, kind, fields, report))
+            try body(element(position..<end, kind, fields, conditions, report))
             position = try Self.position(after: end, in: bytes)
             switch bytes[position] {
             case UInt8(ascii: ","): position += 1
@@ -72,15 +79,18 @@ package struct RemotePage: Sendable {
     }
 
     private func element(
-        _ range: Range<Int>, _ kind: any ItemKind, _ fields: FieldMapping?, _ report: ((ItemError) -> Void)?
-    ) -> Result<ValidatedItem, ItemError> {
+        _ range: Range<Int>, _ kind: any ItemKind, _ fields: FieldMapping?, _ conditions: [SourceCondition],
+        _ report: ((ItemError) -> Void)?
+    ) -> Result<ValidatedItem, ItemError>? {
         var errors: [ItemError] = []
         do throws(ItemError) {
             let object = try object(range)
             guard object.range.count <= ItemReader.itemLimit else {
                 throw ItemError(reason: "is longer than \(ItemReader.itemLimit) bytes")
             }
-            let mapped = if let fields { try fields.fields(from: object) } else { ItemFields(object) }
+            for condition in conditions where try !condition.isSatisfied(by: object) { return nil }
+            var mapped = if let fields { try fields.fields(from: object) } else { ItemFields(object) }
+            mapped.base = url
             let item = try kind.validate(mapped, leavingOut: report == nil ? nil : { errors.append($0) })
             for error in errors { report?(fields?.located(error) ?? error) }
             return .success(item)
