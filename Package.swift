@@ -223,7 +223,7 @@ let package = Package(
 
         // Layer 0: primitives, without Foundation.
         // Declarations of these three are public, because the compiler inlines and specializes only public functions in other modules.
-        .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineLinux"]),
+        .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineLinux", "CIntertwineZlib"]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
         // Digests, codes and signatures by libcrypto. Separate from the primitives, because the HTTP server needs none.
         .target(name: "IntertwineCrypto", dependencies: ["CIntertwineCrypto"]),

@@ -1,6 +1,7 @@
 import Glibc
 internal import IntertwineAds
 package import IntertwineItems
+internal import IntertwinePrimitives
 
 /// An import of items from one or several files into a store, in one transaction.
 ///
@@ -143,7 +144,8 @@ public final class ItemImport {
             guard !isCompressed else { return try rollingBack { _ in throw ItemFileError.brokenGzip("it is empty") } }
             try consume(first)
         case .identity: break
-        case .gzip(let inflater): try rollingBack { _ in try inflater.finish() }
+        case .gzip(let inflater):
+            guard inflater.isComplete else { return try rollingBack { _ in throw ItemFileError.brokenGzip("it is truncated") } }
         }
         coding = .undecided([])
         reader.end()
@@ -155,7 +157,11 @@ public final class ItemImport {
     private func decode(_ bytes: some Collection<UInt8>) throws {
         guard case .gzip(let inflater) = coding else { return try consume(bytes) }
         try rollingBack { _ in
-            try inflater.inflate(Array(bytes)) { try consume($0) }
+            do {
+                try Array(bytes).withUnsafeBytes { try inflater.inflate($0) { try consume($0) } }
+            } catch let failure as GzipInflater.Failure {
+                throw ItemFileError.brokenGzip(failure.reason)
+            }
         }
     }
 
