@@ -1,3 +1,4 @@
+import IntertwinePrimitives
 import Testing
 
 @testable import IntertwineItems
@@ -60,7 +61,8 @@ struct FieldMappingTests {
             (#"" 2026-11-05 ""#, "2026-11-05"),
         ])
     func dates(_ json: String, _ text: String) throws {
-        #expect(try Self.mapped(.date(zone: #require(.init("Europe/Berlin"))), json) == "\"\(text)\"")
+        let zone = try #require(SourceForm.TimeZoneName("Europe/Berlin"))
+        #expect(try Self.mapped(.date(zone: zone), json) == "\"\(text)\"")
     }
 
     @Test("Other texts are invalid dates and numbers, and a date without offset needs a zone")
