@@ -218,7 +218,8 @@ struct ExitErrorTests {
         let answer = await house.manager.image(ImageRequest(origin.url("/a")))
         #expect(answer.status == 200)
         gate.open()
-        #expect(try await Got(answer).failure?.reason == .tooManyPixels)
+        let failure = try await Got(answer).failure
+        #expect(failure?.reason == .tooManyPixels, "\(String(describing: failure))")
         await house.stop()
     }
 

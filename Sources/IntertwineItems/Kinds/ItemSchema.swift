@@ -16,7 +16,7 @@ package struct ItemSchemaDocument {
     }
 
     package mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {
-        properties.append(.init(field, schema.value(isRequired: isRequired)))
+        properties.append(.init(field, schema.value(isRequired: isRequired, mayBeEmpty: true)))
         if isRequired { required.append(.text(field)) }
     }
 
@@ -76,9 +76,7 @@ package struct FieldSchema {
         .init("type", .text("array")), .init("maxItems", .integer(Int64(TrackerTemplate.limit))),
         .init(
             "items",
-            .object([
-                .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemURL.limit))),
-            ])),
+            .object(url.members)),
     ])
 
     static let date = FieldSchema(members: [.init("type", .text("string")), .init("pattern", .text(Timestamp.pattern))])
@@ -96,7 +94,7 @@ package struct FieldSchema {
     func byLanguage(_ tags: [String]) -> FieldSchema {
         let texts = JSONValue.object([
             .init("type", .text("object")), .init("additionalProperties", .flag(false)),
-            .init("properties", .object(tags.map { .init($0, value(isRequired: false)) })),
+            .init("properties", .object(tags.map { .init($0, value(isRequired: false, mayBeEmpty: true)) })),
             .init(
                 "anyOf",
                 .list(
@@ -124,10 +122,13 @@ package struct FieldSchema {
         ])
     }
 
-    /// Returns the schema of the field. An optional field may be missing, null or an empty text.
-    package func value(isRequired: Bool) -> JSONValue {
+    /// Returns the schema of the field. An optional field may be missing or null.
+    ///
+    /// - Parameter mayBeEmpty: True if an optional field may also be an empty text, as in items. The input of clients has no such values.
+    package func value(isRequired: Bool, mayBeEmpty: Bool = false) -> JSONValue {
         guard !isRequired else { return .object(members) }
-        return .object([.init("anyOf", .list([.object(members), .object([.init("enum", .list([.null, .text("")]))])]))])
+        let empty: [JSONValue] = mayBeEmpty ? [.object([.init("const", .text(""))])] : []
+        return .object([.init("anyOf", .list([.object(members), .object([.init("type", .text("null"))])] + empty))])
     }
 }
 

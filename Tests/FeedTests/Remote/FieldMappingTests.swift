@@ -68,7 +68,7 @@ struct FieldMappingTests {
     @Test("Other texts are invalid dates and numbers, and a date without offset needs a zone")
     func invalid() throws {
         for json in [
-            #""soon""#, #""2026-13-01""#, #""2026-11-05T25:00:00Z""#, #""05.11.2026""#, "true", "[]x", "{}", #""2026-11-05T08:30:00""#,
+            #""soon""#, #""2026-13-01""#, #""2026-11-05T25:00:00Z""#, #""05.11.2026""#, "true", "{}", #""2026-11-05T08:30:00""#,
             "1e300",
         ] {
             let value = try Self.mapped(.date(zone: nil), json)
