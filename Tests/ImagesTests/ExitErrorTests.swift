@@ -210,7 +210,7 @@ struct ExitErrorTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\n\r\n")
             connection.send([0xff, 0xd8] + filler)
             gate.wait()
-            connection.send(filler + Frames.jpeg(6_400, 6_400, 0xc2).dropFirst(2))
+            connection.send(filler + Frames.jpeg(8_400, 8_400, 0xc2).dropFirst(2))
             connection.waitForClose()
         }
         defer { origin.stop() }
