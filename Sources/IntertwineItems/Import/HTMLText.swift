@@ -72,7 +72,7 @@ enum HTMLText {
         return name
     }
 
-    /// Removes a character reference and returns its characters; the ampersand if it is none.
+    /// Removes a character reference and returns its characters. An ampersand that begins no reference is returned.
     private static func character(_ rest: inout Substring) -> String {
         let inner = rest.dropFirst()
         var scalar: Unicode.Scalar?

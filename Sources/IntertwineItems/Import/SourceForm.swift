@@ -76,8 +76,8 @@ private enum SourceDate {
         return whole % 1_000 == 0 ? Timestamp.text(milliseconds: whole) : Timestamp.exactText(milliseconds: whole)
     }
 
-    /// Reads `2026-05-01T19:00:00+0200` with its variants: a space or lower case in place of `T`, no seconds, a comma before the fraction, spaces
-    /// before the offset, an offset with or without colon and minutes, `z`, or none.
+    /// Reads `2026-05-01T19:00:00+0200` with its variants. A space or lower case may stand for `T`, a comma for the point, and spaces before the offset.
+    /// Seconds and the offset may be missing.
     private static func local(_ text: String, _ zone: TimeZone?) -> String? {
         guard
             let match = text.firstMatch(
