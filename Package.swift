@@ -122,7 +122,7 @@ let package = Package(
 
         // Values, JSON, and cryptography by libcrypto. Declarations of hot paths are public and inlinable, because the compiler specializes only such
         // functions in other modules.
-        .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineCrypto", "CIntertwineLinux"]),
+        .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineCrypto", "CIntertwineLinux", "CIntertwineZlib"]),
         // The protocol between the service and its image workers.
         .target(name: "IntertwineImageWire"),
 

@@ -28,7 +28,7 @@ struct SyncCommand: AsyncParsableCommand {
         do {
             outcome = try await configuration.audited("sync", source) { note in
                 let outcome = try await configuration.synchronise(source) { bad in
-                    Output.printError("\(bad), skipped")
+                    Output.printError(bad.isKept ? "\(bad)" : "\(bad), skipped")
                 } onProgress: { step in
                     progress.show(step)
                 }
@@ -44,7 +44,7 @@ struct SyncCommand: AsyncParsableCommand {
         let changes = outcome.changes ?? SourceChanges()
         try Output.say(
             "\(configuration.store.location): added \(changes.added), changed \(changes.changed), removed \(changes.removed), unchanged \(changes.unchanged), "
-                + "skipped \(outcome.skipped)"
+                + "skipped \(outcome.skipped)" + (outcome.omittedValues == 0 ? "" : ", omitted values \(outcome.omittedValues)")
                 + (changes.withheld.count == 0 ? "" : ", withheld \(changes.withheld): taken down"))
     }
 }

@@ -58,7 +58,7 @@ struct RemotePageFuzz: FuzzTarget {
         var found: [String] = []
         do {
             let page = try RemotePage(input, items: items, cursor: next)
-            try page.forEachItem(of: UserKind(), nil) { found.append("\($0)") }
+            try page.forEachItem(of: UserKind(), nil) { found.append(String(describing: $0)) }
             return "\(found) \(page.cursor ?? "")"
         } catch {
             return "\(found) \(error)"

@@ -102,7 +102,7 @@ struct ErasureTests {
         try reader.release()
         #expect(try await erasure.events > 0)
         let updates = Mutex(0)
-        try ledger.pool.writeWithoutTransaction { database in
+        try await ledger.pool.writeWithoutTransaction { database in
             database.trace { step in
                 if "\(step)".contains("UPDATE event") { updates.withLock { $0 += 1 } }
             }

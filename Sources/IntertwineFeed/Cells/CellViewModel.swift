@@ -55,6 +55,8 @@ public struct CellViewModel: Sendable {
 
     /// Returns the action that a client performs for a command; nil if the client has nothing to do.
     package func action(of command: any Command) -> Action? {
+        // The field with the destination may be optional. An item without it is not a link, and has no action that would fail.
+        if command.needs.contains(.destination), subject.destination == nil { return nil }
         guard let action = command.action(for: subject) else { return nil }
         if subject.context.hasViewer || !command.needs.contains(.viewer) { return action }
         if case .link = action, command.needs.contains(.destination) { return action }

@@ -12,6 +12,8 @@ public import IntertwinePrimitives
 public struct ItemFields: Sendable {
     /// The object that contains the fields.
     public let object: JSONObject
+    /// The URL of the document that contains the object, to which its URLs are relative.
+    package var base: String?
 
     /// Creates the fields of an object that is already parsed.
     public init(_ object: JSONObject) {
@@ -26,15 +28,25 @@ public struct ItemFields: Sendable {
     /// ```
     ///
     /// - Throws: ``ItemError`` with ``ItemError/offset`` if the bytes are not exactly one JSON object.
-    public init(_ bytes: [UInt8]) throws(ItemError) {
+    public init(_ bytes: [UInt8]) throws(ItemError) { try self.init(bytes, isLenient: false) }
+
+    /// - Parameter isLenient: True if an invalid value is an error of its field and not of the object, as in items from outside.
+    package init(_ bytes: [UInt8], isLenient: Bool) throws(ItemError) {
         do {
-            object = try JSONObject(bytes)
+            object = try JSONObject(bytes, isLenient: isLenient)
         } catch {
             throw ItemError(error)
         }
     }
 
-    /// Returns the value of a field, or nil if the field is missing or null.
+    /// Returns the fields without one of them.
+    func removing(_ field: String) -> ItemFields {
+        var fields = ItemFields(object.removing(field))
+        fields.base = base
+        return fields
+    }
+
+    /// Returns the value of a field, or nil if the field is missing, null or an empty text.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"title":"Swing","sizes":[1,2]}"#.utf8))
@@ -43,6 +55,12 @@ public struct ItemFields: Sendable {
     ///
     /// - Throws: ``ItemError`` with ``ItemError/Code/duplicate`` if the field occurs twice.
     public func token(_ field: String) throws(ItemError) -> JSONToken? {
+        let token = try value(field)
+        return token?.kind == .string && token?.range.isEmpty == true ? nil : token
+    }
+
+    /// Returns the value of a field, or nil if the field is missing or null.
+    private func value(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {
             guard found == nil else { throw ItemError(field: field, reason: "occurs twice", code: .duplicate) }
@@ -51,14 +69,14 @@ public struct ItemFields: Sendable {
         return found?.kind == .null ? nil : found
     }
 
-    /// Returns a string of 1 to `limit` bytes without NUL, or nil if the field is missing or null.
+    /// Returns a string of at most `limit` characters (Unicode scalars), or nil if the field is missing, null or empty. NUL becomes U+FFFD.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"title":null}"#.utf8))
     /// let title = try fields.optionalText("title", limit: 200)  // nil
     /// ```
     ///
-    /// - Throws: ``ItemError`` if the value is not a string, is empty, contains NUL or exceeds the limit, or if the field occurs twice.
+    /// - Throws: ``ItemError`` if the value is not a string or exceeds the limit, or if the field occurs twice.
     public func optionalText(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         try token(field).map { token throws(ItemError) in try text(field, token, limit: limit) }
     }
@@ -66,13 +84,14 @@ public struct ItemFields: Sendable {
     private func text(_ field: String, _ token: JSONToken, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
         guard token.kind == .string else { throw ItemError(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         let characters = object.characters(of: token)
-        guard !characters.isEmpty else { throw ItemError(field: field, reason: "is empty") }
-        guard characters.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes", code: .tooLong) }
-        guard !characters.contains(0) else { throw ItemError(field: field, reason: "contains a NUL character") }
-        return characters
+        guard characters.count <= limit || characters.count(where: { $0 & 0xC0 != 0x80 }) <= limit else {
+            throw ItemError(field: field, reason: "is longer than \(limit) characters", code: .tooLong)
+        }
+        guard characters.contains(0) else { return characters }
+        return characters.flatMap { $0 == 0 ? Array("\u{FFFD}".utf8) : [$0] }[...]
     }
 
-    /// Returns a string of 1 to `limit` bytes without NUL.
+    /// Returns a string of 1 to `limit` characters (Unicode scalars). NUL becomes U+FFFD.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"title":"Swing"}"#.utf8))
@@ -80,7 +99,7 @@ public struct ItemFields: Sendable {
     /// let text = String(decoding: title, as: UTF8.self)  // "Swing"
     /// ```
     ///
-    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing or null. Other errors are those of
+    /// - Throws: ``ItemError`` with ``ItemError/Code/required`` if the field is missing, null or empty. Other errors are those of
     ///   ``optionalText(_:limit:)``.
     public func text(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
         guard let text = try optionalText(field, limit: limit) else { throw ItemError(field: field, reason: "is missing", code: .required) }
@@ -92,7 +111,7 @@ public struct ItemFields: Sendable {
 
     /// Returns the alternative text of an image, or nil if the field is missing or null. The text may be empty for a decorative image.
     func optionalAlternative(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
-        guard let token = try token(field) else { return nil }
+        guard let token = try value(field) else { return nil }
         if token.kind == .string, token.range.isEmpty { return [] }
         return try text(field, token, limit: Self.alternativeLimit)
     }
@@ -101,23 +120,24 @@ public struct ItemFields: Sendable {
         try optionalAlternative(field).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns an absolute http or https URL of at most 2048 bytes, or nil if the field is missing or null.
+    /// Returns the absolute http or https URL that a browser reads in a field, in at most 8,000 bytes of ASCII. Nil if the field is missing, null or
+    /// empty.
     ///
     /// ```swift
-    /// let fields = try ItemFields(Array(#"{"coverUrl":"/images/swing.png"}"#.utf8))
-    /// let cover = try? fields.optionalURL("coverUrl")  // nil, because a relative URL is an error
+    /// let fields = try ItemFields(Array(#"{"coverUrl":"//example.com/swing 1.png"}"#.utf8))
+    /// let cover = try fields.optionalURL("coverUrl")  // https://example.com/swing%201.png
     /// ```
     ///
-    /// - Throws: ``ItemError`` if the value is not such a URL, or if it contains a user name or a password.
+    /// - Throws: ``ItemError`` if the value is not such a URL, or if it contains a user name or a password. A relative URL needs a document to which
+    ///   it is relative, as the items of remote sources have.
     public func optionalURL(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
-        if let fault = ItemURL.error(in: url) {
-            throw ItemError(field: field, reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemError.quoted(url))")
+        do throws(ItemError) { return try ItemURL.absolute(url, relativeTo: base) } catch {
+            throw ItemError(field: field, reason: error.reason)
         }
-        return url
     }
 
-    /// Returns an absolute http or https URL of at most 2048 bytes.
+    /// Returns the absolute http or https URL that a browser reads in a field, in at most 8,000 bytes of ASCII.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"coverUrl":"https://example.com/swing.png"}"#.utf8))
@@ -143,7 +163,7 @@ public struct ItemFields: Sendable {
     /// ```
     ///
     /// - Throws: ``ItemError`` if the value is another number or type, contains a control character, or is `.` or `..`. The
-    ///   limit is a number of bytes.
+    ///   limit is a number of characters.
     public func optionalIdentifier(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try token(field), token.kind == .number else {
             guard let text = try optionalText(field, limit: limit) else { return nil }
@@ -157,7 +177,7 @@ public struct ItemFields: Sendable {
         else {
             throw ItemError(field: field, reason: "must be a whole number or a string, is \(ItemError.quoted(number))")
         }
-        guard digits.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes", code: .tooLong) }
+        guard digits.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) characters", code: .tooLong) }
         return digits.elementsEqual("-0".utf8) ? digits.dropFirst() : digits
     }
 

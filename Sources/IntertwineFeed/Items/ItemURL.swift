@@ -1,9 +1,9 @@
 internal import IntertwinePrimitives
 
-/// The rules for the URLs of items: absolute, http or https (RFC 3986, RFC 9110 §4.2).
+/// The URLs of items: read as browsers read them, and stored as absolute http or https URLs in ASCII (RFC 3986, RFC 9110 §4.2).
 package enum ItemURL {
     /// The maximum length of a URL, in bytes.
-    package static let limit = 2_048
+    package static let limit = 8_000
 
     /// The error message for a URL with credentials. Such a URL must not appear in messages.
     static let secret = "must not contain a user name or password"
@@ -15,6 +15,27 @@ package enum ItemURL {
     package static let pattern =
         "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])" + port
         + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
+
+    /// Returns the URL that a browser reads in a text. A valid URL is returned unchanged.
+    ///
+    /// - Parameter base: The URL of the document that contains the text.
+    /// - Throws: ``ItemError`` without a field.
+    package static func absolute(_ text: ArraySlice<UInt8>, relativeTo base: String? = nil) throws(ItemError) -> ArraySlice<UInt8> {
+        guard let fault = error(in: text) else { return text }
+        let reason: String
+        do throws(WebURL.Failure) {
+            let url = Array(try WebURL.absolute(String(decoding: text, as: UTF8.self), relativeTo: base).utf8)[...]
+            guard let fault = error(in: url) else { return url }
+            reason = fault
+        } catch {
+            switch error {
+            case .userInfo: throw ItemError(reason: secret)
+            case .scheme, .relative: reason = "must be an absolute http or https URL"
+            case .host, .port: reason = fault
+            }
+        }
+        throw ItemError(reason: "\(reason): \(ItemError.quoted(text))")
+    }
 
     /// Returns the error in a URL, or nil if the URL is valid.
     ///

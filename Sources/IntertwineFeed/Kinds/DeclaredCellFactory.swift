@@ -207,7 +207,7 @@ extension CellFactories {
 
     private static func remedy(of error: CellCommandsError) -> String {
         guard case .unmetNeeds(_, let needs, _, _) = error else { return "" }
-        if needs.contains(.destination) { return ": give the kind a destination, a required url field" }
+        if needs.contains(.destination) { return ": give the kind a destination, a url field" }
         if needs.contains(.presentation) { return ": give the kind a presentation with a screen" }
         return needs.contains(.viewer) ? ": viewers.header is empty" : ""
     }

@@ -2,7 +2,7 @@
 ///
 /// Kinds that configuration declares and kinds that are `Codable` types share it.
 package struct DeclaredFields: ItemKind {
-    /// The maximum length of an id, in bytes.
+    /// The maximum length of an id, in characters.
     package static let idLimit = 512
 
     package let name: String
@@ -86,8 +86,8 @@ package struct DeclaredFields: ItemKind {
         let explicit = try fields.optionalIdentifier("id", limit: Self.idLimit)
         guard let id = explicit ?? substitute else { throw ItemError(field: "id", reason: "is missing", code: .required) }
         if explicit == nil, let idField { _ = try ItemFields.identifier(id, in: idField.name) }
-        guard id.count <= Self.idLimit else {
-            throw ItemError(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes", code: .tooLong)
+        guard id.count(where: { $0 & 0xC0 != 0x80 }) <= Self.idLimit else {
+            throw ItemError(field: idField?.name, reason: "is longer than \(Self.idLimit) characters", code: .tooLong)
         }
         return ValidatedItem(kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
     }

@@ -65,12 +65,7 @@ extension KindCompiler {
     }
 
     func destination() throws(KindError) -> FieldReference? {
-        guard let name = declaration.destination else { return nil }
-        let found = try reference(name, [.url], at: ["destination"])
-        guard found.isRequired else {
-            throw KindError(["destination"], "'\(name)' must be a required field: declare it with required: true")
-        }
-        return found
+        try declaration.destination.map { (name) throws(KindError) in try reference(name, [.url], at: ["destination"]) }
     }
 
     func idField() throws(KindError) -> FieldDeclaration? {

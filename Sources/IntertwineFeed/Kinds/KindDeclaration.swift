@@ -12,7 +12,7 @@ package struct KindDeclaration: Sendable, Hashable {
     package var fields: [FieldDeclaration]
     /// The candidate cells of each layout. A layout without cells shows no items of this kind.
     package var cells: [CellLayout: [CellDeclaration]]
-    /// The required `url` field with the destination of the cells.
+    /// The `url` field with the destination of the cells.
     package var destination: String?
     package var presentation: PresentationDeclaration?
     /// The names of the commands of each slot.

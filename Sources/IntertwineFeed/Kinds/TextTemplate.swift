@@ -68,20 +68,23 @@ struct LinkTemplate: Sendable {
         let literal = source.firstRange(of: "{{").map { source[..<$0.lowerBound] } ?? source[...]
         let start = Array(literal.utf8)[...]
         let authority = literal.firstRange(of: "://").map { literal[$0.upperBound...] } ?? ""
-        guard ItemURL.error(in: start) == nil, authority.contains(where: { "/?#".contains($0) }) else {
+        guard (try? ItemURL.absolute(start)) != nil, authority.contains(where: { "/?#".contains($0) }) else {
             throw KindError([], "a link's template must begin with http:// or https://, a host and a slash, before its first field")
         }
         template = try TextTemplate(source, for: .link, reading: known)
         for sample in template.samples {
-            if let fault = ItemURL.error(in: Array(sample.utf8)[...]) { throw KindError([], "a link from this template \(fault)") }
+            do throws(ItemError) { _ = try ItemURL.absolute(Array(sample.utf8)[...]) } catch {
+                throw KindError([], "a link from this template \(error.reason)")
+            }
         }
     }
 
     /// - Throws: ``ItemError`` if a field does not match the declaration of the kind, or if the link is invalid or too long.
     func href(of values: FieldValues) throws(ItemError) -> String {
-        let href = try template.text(of: values)
-        if let fault = ItemURL.error(in: Array(href.utf8)[...]) { throw ItemError(reason: "the link \(fault)") }
-        return href
+        let href = Array(try template.text(of: values).utf8)[...]
+        do throws(ItemError) { return String(decoding: try ItemURL.absolute(href), as: UTF8.self) } catch {
+            throw ItemError(reason: "the link \(error.reason)")
+        }
     }
 }
 

@@ -37,6 +37,25 @@ public struct FetchHead: Sendable {
         return first
     }
 
+    /// True if the body is the whole content: the status is 200, or 203 of a proxy that changed it, or 206 with all bytes.
+    public var isWhole: Bool {
+        switch status {
+        case 200, 203: return true
+        case 206:
+            let range = HTTPField.Name("Content-Range").flatMap { headers[$0] }?.lowercased() ?? ""
+            let numbers = range.split { $0 == " " || $0 == "-" || $0 == "/" }.dropFirst().map { Int($0) }
+            guard range.hasPrefix("bytes "), numbers.count == 3, let last = numbers[1], let total = numbers[2] else { return false }
+            return numbers[0] == 0 && last < .max && last + 1 == total
+        default: return false
+        }
+    }
+
+    /// The target of a redirect; nil if there is none. Several fields with one value count as one field.
+    var location: String? {
+        let locations = Set(headers[values: .location])
+        return locations.count > 1 ? nil : locations.first
+    }
+
     /// True if the end of the body can be determined. Contradictory lengths are an unrecoverable error unless a
     /// transfer coding overrides them (RFC 9112 section 6.3).
     var hasSoundLength: Bool {
@@ -55,6 +74,8 @@ struct ResponseHeadParser {
     private(set) var isComplete = false
     private var status = 0
     private var headers = HTTPFields()
+    /// The last field line, to which lines that begin with white space belong (RFC 9112 section 5.2).
+    private var field: [UInt8] = []
     private var bytes = 0
     private var lines = 0
 
@@ -62,6 +83,7 @@ struct ResponseHeadParser {
         isComplete = false
         status = 0
         headers = HTTPFields()
+        field = []
     }
 
     mutating func consume(_ line: UnsafeRawBufferPointer, limits: FetchLimits) -> Step {
@@ -72,16 +94,29 @@ struct ResponseHeadParser {
         if isComplete { return .more }
         var rest = line[...]
         while let last = rest.last, last == 0x0a || last == 0x0d { rest = rest.dropLast() }
+        if let first = rest.first, first == 0x20 || first == 0x09, !field.isEmpty {
+            field.append(0x20)
+            field.append(contentsOf: rest.trimmed)
+            return .more
+        }
+        appendField()
         if rest.isEmpty { return endOfHead() }
         if status == 0 { return statusLine(rest) }
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), colon > rest.startIndex else { return .failed(.protocolError) }
-        // A field whose name is not a token has no meaning that anything here could depend on.
-        if let name = HTTPField.Name(String(decoding: rest[..<colon], as: UTF8.self)),
-            let value = Self.text(rest[(colon + 1)...].trimmed, of: name)
-        {
+        field = Array(rest)
+        return .more
+    }
+
+    /// Appends the last field, whose lines are complete. A field whose name is not a token has no meaning that anything here could depend on.
+    private mutating func appendField() {
+        defer { field = [] }
+        field.withUnsafeBytes { line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)),
+                let value = Self.text(line[(colon + 1)...].trimmed, of: name)
+            else { return }
             headers.append(HTTPField(name: name, value: value))
         }
-        return .more
     }
 
     /// Decodes a field value, which may have any encoding (RFC 9110 section 5.5). Values that must be sent back unchanged cannot be

@@ -11,7 +11,7 @@ public struct FetchRequest: Sendable {
     public var url: FetchURL
     /// The fields that every hop receives.
     public var headers: HTTPFields
-    /// The fields for the origin of ``url`` only. They are dropped at a redirect to another scheme, host or port.
+    /// The fields for the origin of ``url`` only. They replace fields of the same names in ``headers``. They are dropped at a redirect to another scheme, host or port.
     ///
     /// ```swift
     /// var request = FetchRequest(try FetchURL("https://example.com/private.json"))
@@ -26,8 +26,8 @@ public struct FetchRequest: Sendable {
     /// let (head, _) = try await client.get(request)  // status 304 if the content is unchanged
     /// ```
     public var conditions: (url: FetchURL, fields: HTTPFields)?
-    /// A Boolean value indicating if the body may be compressed. It is delivered decompressed. ``FetchLimits/bodyBytes`` counts
-    /// decompressed bytes, which bounds decompression bombs.
+    /// A Boolean value indicating if a compressed body is requested. A body that is gzip is delivered decompressed in any case.
+    /// ``FetchLimits/bodyBytes`` counts decompressed bytes, which bounds decompression bombs.
     public var acceptsCompression = false
     /// The limits of time and size.
     public var limits: FetchLimits
@@ -47,8 +47,12 @@ public struct FetchRequest: Sendable {
     /// Returns the fields for a redirect hop.
     func fields(for hop: FetchURL) -> HTTPFields {
         var fields = headers
+        if acceptsCompression { fields[.acceptEncoding] = "gzip" }
         if let conditions, conditions.url == hop { fields.append(contentsOf: conditions.fields) }
-        if hop.hasSameOrigin(as: url) { fields.append(contentsOf: credentials) }
+        if hop.hasSameOrigin(as: url) {
+            for name in Set(credentials.map(\.name)) { fields[name] = nil }
+            fields.append(contentsOf: credentials)
+        }
         return fields
     }
 }

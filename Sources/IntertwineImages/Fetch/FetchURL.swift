@@ -1,15 +1,17 @@
 internal import CIntertwineCurl
 internal import Glibc
+internal import IntertwinePrimitives
 
-/// An http or https URL in the canonical form of libcurl. Why: if two parsers disagree, address checks can be bypassed (SSRF).
+/// An http or https URL, read as browsers read it, in the canonical form of libcurl. Why: the form must be the one that libcurl connects to. If
+/// two parsers disagree, address checks can be bypassed (SSRF).
 ///
 /// ```swift
 /// let url = try FetchURL("https://example.com/feed.json")
 /// print(url.host, url.port, url.isSecure)  // example.com 443 true
 /// ```
 public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum length in bytes. The contract and most servers use this limit.
-    public static let longest = 2_048
+    /// The maximum length in bytes. Most servers accept a request line of that length.
+    public static let longest = 8_000
 
     /// The canonical text: lower-case ASCII host without trailing dot, no default port, no fragment.
     public let text: String
@@ -49,16 +51,24 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
 
     private init(_ reference: String, base: String?) throws(FetchError) {
         guard !reference.isEmpty, reference.utf8.count <= Self.longest, !reference.utf8.contains(0) else { throw .malformedURL }
-        let parsed = try Self.parse(reference, base: base)
+        let absolute: String
+        do throws(WebURL.Failure) { absolute = try WebURL.absolute(reference, relativeTo: base) } catch {
+            switch error {
+            case .scheme: throw .schemeDenied
+            case .userInfo: throw .userinfoDenied
+            case .relative, .host, .port: throw .malformedURL
+            }
+        }
+        let parsed = try Self.parse(absolute)
         // Parsing the parser's output must return it unchanged: an IDN host may become an address only at the second parse.
         var text = parsed
         for _ in 0..<3 {
-            let again = try Self.parse(text, base: nil)
+            let again = try Self.parse(text)
             if again == text { break }
             text = again
         }
-        guard try Self.parse(text, base: nil) == text, text.utf8.count <= Self.longest else { throw .malformedURL }
-        let parts = try CurlURL(text, base: nil)
+        guard try Self.parse(text) == text, text.utf8.count <= Self.longest else { throw .malformedURL }
+        let parts = try CurlURL(text)
         guard let scheme = parts[CURLUPART_SCHEME], let host = parts[CURLUPART_HOST],
             let portText = parts[CURLUPART_PORT, CURLU_DEFAULT_PORT], let port = UInt16(portText), port > 0
         else { throw .malformedURL }
@@ -95,8 +105,8 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// ```
     public var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
 
-    private static func parse(_ reference: String, base: String?) throws(FetchError) -> String {
-        let url = try CurlURL(reference, base: base)
+    private static func parse(_ absolute: String) throws(FetchError) -> String {
+        let url = try CurlURL(absolute)
         guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https" else { throw .schemeDenied }
         guard url[CURLUPART_USER] == nil, url[CURLUPART_PASSWORD] == nil else { throw .userinfoDenied }
         guard url[CURLUPART_ZONEID] == nil, var host = url.asciiHost?.lowercased() else { throw .malformedURL }
@@ -113,13 +123,10 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
 private final class CurlURL {
     private let handle: OpaquePointer
 
-    init(_ reference: String, base: String?) throws(FetchError) {
+    init(_ absolute: String) throws(FetchError) {
         guard let handle = curl_url() else { throw .internalError }
         self.handle = handle
-        if let base {
-            try set(CURLUPART_URL, base)
-        }
-        try set(CURLUPART_URL, reference)
+        try set(CURLUPART_URL, absolute)
     }
 
     deinit {

@@ -24,17 +24,21 @@ public struct JSONObject: Sendable {
     /// ```
     ///
     /// - Throws: ``JSONError`` if the bytes are not exactly one valid object, or if its values are nested more than 64 levels deep.
-    public init(_ bytes: [UInt8]) throws(JSONError) {
-        try self.init(bytes, at: 0)
+    public init(_ bytes: [UInt8]) throws(JSONError) { try self.init(bytes, isLenient: false) }
+
+    package init(_ bytes: [UInt8], isLenient: Bool) throws(JSONError) {
+        try self.init(bytes, at: 0, isLenient: isLenient)
         var scanner = JSONScanner(at: range.upperBound)
         scanner.skipWhitespace(bytes.span)
         guard scanner.position == bytes.count else { throw JSONError(.trailingBytes, at: scanner.position) }
     }
 
     /// Parses the object that begins at `offset`, after optional whitespace. Bytes after the object are ignored.
-    package init(_ bytes: [UInt8], at offset: Int) throws(JSONError) {
+    ///
+    /// - Parameter isLenient: True if the values are not validated, as in ``JSONScanner``.
+    package init(_ bytes: [UInt8], at offset: Int, isLenient: Bool = false) throws(JSONError) {
         let span = bytes.span
-        var scanner = JSONScanner(at: offset)
+        var scanner = JSONScanner(at: offset, isLenient: isLenient)
         scanner.skipWhitespace(span)
         let start = scanner.position
         guard start < span.count else { throw JSONError(.endOfText, at: start) }
@@ -66,6 +70,15 @@ public struct JSONObject: Sendable {
         self.bytes = bytes
         self.members = members
         self.range = start..<scanner.position
+    }
+
+    /// Returns the object without the members of a name.
+    package func removing(_ name: String) -> JSONObject {
+        JSONObject(bytes: bytes, members: members.filter { !matches($0.name, name) }, range: range)
+    }
+
+    private init(bytes: [UInt8], members: [(name: JSONToken, value: JSONToken)], range: Range<Int>) {
+        (self.bytes, self.members, self.range) = (bytes, members, range)
     }
 
     /// Returns the characters of a string with escapes resolved. A string without escapes is not copied.
@@ -105,9 +118,9 @@ package struct JSONArray: Sendable {
     package let elements: [JSONToken]
 
     /// Parses all of `bytes` as one array.
-    package init(_ bytes: [UInt8]) throws(JSONError) {
+    package init(_ bytes: [UInt8], isLenient: Bool = false) throws(JSONError) {
         let span = bytes.span
-        var scanner = JSONScanner()
+        var scanner = JSONScanner(isLenient: isLenient)
         scanner.skipWhitespace(span)
         guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
         guard span[scanner.position] == UInt8(ascii: "[") else { throw JSONError(.expectedArray, at: scanner.position) }

@@ -7,9 +7,13 @@ package struct JSONScanner {
     package static let depthLimit = 64
 
     package var position: Int
+    /// True if invalid values do not end the scan: a string is read up to its quote, a container up to its bracket, and any other value up to the
+    /// next delimiter. Why: an API's invalid value costs its field, and not its list.
+    private let isLenient: Bool
 
-    package init(at position: Int = 0) {
+    package init(at position: Int = 0, isLenient: Bool = false) {
         self.position = position
+        self.isLenient = isLenient
     }
 
     /// Moves to the next byte that is not insignificant whitespace.
@@ -28,8 +32,36 @@ package struct JSONScanner {
         guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position] {
         case UInt8(ascii: "\""): return try string(bytes)
-        case UInt8(ascii: "{"), UInt8(ascii: "["): return try container(bytes)
-        default: return try scalar(bytes)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return try isLenient ? balanced(bytes) : container(bytes)
+        default: return try isLenient ? word(bytes) : scalar(bytes)
+        }
+    }
+
+    /// Reads an object or an array up to its last bracket. Its content is not validated.
+    private mutating func balanced(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
+        let start = position
+        var splitter = ItemSplitter()
+        guard let end = splitter.end(in: bytes, from: start) else { throw JSONError(.endOfText, at: bytes.count) }
+        position = end
+        return JSONToken(bytes[start] == UInt8(ascii: "{") ? .object : .array, start..<end)
+    }
+
+    /// Reads a value up to the next delimiter.
+    private mutating func word(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
+        let start = position
+        while position < bytes.count, !Self.isDelimiter(bytes[position]) { position += 1 }
+        guard position > start else { throw JSONError(.expectedValue, at: start) }
+        var strict = JSONScanner(at: start)
+        if let token = try? strict.scalar(bytes), strict.position == position { return token }
+        return JSONToken(.invalid, start..<position)
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x20, 0x0A, 0x0D, 0x09: true
+        case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "\""): true
+        case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "}"): true
+        default: false
         }
     }
 
@@ -127,13 +159,34 @@ extension JSONScanner {
                 return JSONToken(.string, start..<position - 1, isEscaped: isEscaped)
             case UInt8(ascii: "\\"):
                 isEscaped = true
-                try escape(bytes)
-            case 0..<0x20: throw JSONError(.controlCharacter, at: position)
+                try lenient(skipping: 2) { (scanner) throws(JSONError) in try scanner.escape(bytes) }
+            case 0..<0x20:
+                guard isLenient else { throw JSONError(.controlCharacter, at: position) }
+                isEscaped = true
+                position += 1
             case 0x20..<0x80: position += 1
-            default: try multiByteCharacter(bytes)
+            default:
+                let isValid = try lenient(skipping: 1) { (scanner) throws(JSONError) in try scanner.multiByteCharacter(bytes) }
+                if !isValid { isEscaped = true }
             }
         }
         throw JSONError(.endOfText, at: position)
+    }
+
+    /// Reads a part of a string; if it is invalid and the scanner is lenient, skips bytes. Returns false if the part is invalid.
+    @discardableResult
+    private mutating func lenient(
+        skipping count: Int, _ read: (inout JSONScanner) throws(JSONError) -> Void
+    ) throws(JSONError) -> Bool {
+        let start = position
+        do {
+            try read(&self)
+            return true
+        } catch {
+            guard isLenient, error.reason != .endOfText else { throw error }
+            position = start + count
+            return false
+        }
     }
 
     private mutating func escape(_ bytes: Span<UInt8>) throws(JSONError) {
@@ -164,9 +217,9 @@ extension JSONScanner {
 
     /// Returns the code unit of the escape `\uXXXX` whose backslash is at `offset`.
     static func codeUnit(_ bytes: Span<UInt8>, at offset: Int) throws(JSONError) -> UInt16 {
-        guard offset + 6 <= bytes.count else { throw JSONError(.endOfText, at: offset) }
         var unit: UInt16 = 0
         for index in offset + 2..<offset + 6 {
+            guard index < bytes.count else { throw JSONError(.endOfText, at: offset) }
             let digit: UInt8
             switch bytes[index] {
             case let byte where byte &- UInt8(ascii: "0") <= 9: digit = byte &- UInt8(ascii: "0")
@@ -279,13 +332,15 @@ public struct JSONToken: Sendable, Hashable {
         case boolean = "a boolean"
         /// The literal `null`.
         case null = "null"
+        /// Bytes that are no JSON value, such as `NaN` or `007`, where invalid values are read.
+        case invalid = "not a JSON value"
     }
 
     /// The type of the value.
     public var kind: Kind
     /// The range of the value. The range of a string excludes its quotes.
     public var range: Range<Int>
-    /// True if the value is a string with at least one escape.
+    /// True if the value is a string whose characters differ from its bytes: it has an escape, or an invalid character that is replaced.
     public var isEscaped: Bool
 
     package init(_ kind: Kind, _ range: Range<Int>, isEscaped: Bool = false) {

@@ -32,6 +32,7 @@ extension JSONValue {
             for element in array.elements { values.append(try JSONValue(element, in: array.bytes)) }
             self = .list(values)
         case .null: self = .null
+        case .invalid: throw JSONError(.expectedValue, at: token.range.lowerBound)
         case .boolean: self = .flag(bytes[token.range].elementsEqual("true".utf8))
         }
     }

@@ -25,7 +25,7 @@ struct KindReader {
         declaration.stream = read("lane") { node throws(ConfigurationError) in try stream(node) } ?? declaration.stream
         declaration.id = read("id") { node throws(ConfigurationError) in try node.text("a required text field") }
         declaration.variants = read("types") { node throws(ConfigurationError) in try node.texts("the values of the type field") } ?? []
-        declaration.destination = read("destination") { node throws(ConfigurationError) in try node.text("a required url field") }
+        declaration.destination = read("destination") { node throws(ConfigurationError) in try node.text("a url field") }
         declaration.presentation = read("presentation") { node throws(ConfigurationError) in try presentation(node) }
         declaration.actions = read("actions") { node throws(ConfigurationError) in try actions(node) } ?? declaration.actions
         try faults.finish()

@@ -46,7 +46,7 @@ private struct SourceReader {
     let environment: [String: String]
 
     private static let keys = [
-        "url", "kind", "every", "items", "next", "fields", "headers", "on-error", "removable", "max-pages", "max-items",
+        "url", "kind", "every", "items", "next", "where", "fields", "headers", "on-error", "removable", "max-pages", "max-items",
         "max-bytes", "deadline",
     ]
 
@@ -68,6 +68,7 @@ private struct SourceReader {
             source.interval = try duration(node, from: .seconds(1), to: .seconds(30 * 86_400))
         }
         read("next") { node throws(ConfigurationError) in source.next = try next(node) }
+        read("where") { node throws(ConfigurationError) in source.conditions = try conditions(node) }
         read("fields") { node throws(ConfigurationError) in source.fields = try fields(node, of: source.kind) }
         read("headers") { node throws(ConfigurationError) in source.headers = try headers(node) }
         read("on-error") { node throws(ConfigurationError) in source.policy = try node.choice(BadItemPolicy.self) }
@@ -111,15 +112,57 @@ private struct SourceReader {
 
     private static let pointers = "a JSON Pointer such as /data/items, or nothing for the whole document"
 
-    /// `link`, `{url: /links/next}` or `{cursor: /meta/next, parameter: cursor}`.
+    /// `status: active`, `kind: [a, b]`, `tags: {not: draft}`, `/image/src: {present: true}`.
+    private func conditions(_ node: YAMLNode) throws(ConfigurationError) -> [SourceCondition] {
+        try node.members("members or JSON Pointers, each with a value, a list of values, not, or present").map {
+            (name, node) throws(ConfigurationError) in
+            guard let pointer = name.hasPrefix("/") ? JSONPointer(name) : JSONPointer(member: name) else {
+                throw node.notAllowed(name, "a member's name or a JSON Pointer")
+            }
+            let expected = "a value, or a list of values"
+            guard node.isMapping else { return SourceCondition(pointer, .anyOf(try node.texts(expected))) }
+            let members = try node.members(of: "a condition", among: ["not", "present"])
+            switch (members["not"], members["present"]) {
+            case (let not?, nil): return SourceCondition(pointer, .noneOf(try not.texts(expected)))
+            case (nil, let present?): return SourceCondition(pointer, .present(try present.flag()))
+            default: throw node.error("a condition is a value, a list of values, {not: value} or {present: true}")
+            }
+        }
+    }
+
+    /// `link`, `{url: /links/next}`, `{cursor: /meta/next, parameter: cursor}`, `{page: page, first: 1}` or `{offset: start}`.
     private func next(_ node: YAMLNode) throws(ConfigurationError) -> NextPage {
-        let allowed = "link, {url: pointer}, {cursor: pointer, parameter: name}"
+        let allowed =
+            "link, {url: pointer}, {cursor: pointer, parameter: name}, {page: parameter, first: 1, last or pages: pointer}, "
+            + "{offset: parameter, first: 0, total: pointer}"
         guard node.isMapping else {
             let text = try node.text(allowed)
             guard text == "link" else { throw node.notAllowed(text, allowed) }
             return .link
         }
-        let members = try node.members(of: "next", among: ["url", "cursor", "parameter"])
+        let members = try node.members(
+            of: "next", among: ["url", "cursor", "parameter", "page", "offset", "first", "last", "pages", "total"])
+        let name = "a query parameter's name"
+        func number(_ usual: Int) throws(ConfigurationError) -> Int {
+            guard let first = members["first"] else { return usual }
+            let text = try first.text("a whole number")
+            guard let number = Int(text), (0...1_000_000).contains(number) else { throw first.notAllowed(text, "a whole number") }
+            return number
+        }
+        func optionalPointer(_ name: String) throws(ConfigurationError) -> JSONPointer? {
+            try members[name].map { (node) throws(ConfigurationError) in try pointer(node) }
+        }
+        if let page = members["page"], Set(members.keys).isSubset(of: ["page", "first", "last", "pages"]),
+            members["last"] == nil || members["pages"] == nil
+        {
+            return .page(
+                parameter: try page.text(name), first: try number(1), last: try optionalPointer("last"), pages: try optionalPointer("pages")
+            )
+        }
+        if let offset = members["offset"], Set(members.keys).isSubset(of: ["offset", "first", "total"]) {
+            return .offset(parameter: try offset.text(name), first: try number(0), total: try optionalPointer("total"))
+        }
+        guard Set(members.keys).isSubset(of: ["url", "cursor", "parameter"]) else { throw node.error("next is one of \(allowed)") }
         switch (members["url"], members["cursor"], members["parameter"]) {
         case (let url?, nil, nil): return .url(try pointer(url))
         case (nil, let cursor?, let parameter?):
@@ -146,7 +189,7 @@ extension SourceReader {
                     throw node.unknown("field", name, " of the kind \(kind.name)", among: [Self.discriminator] + known.map(\.name))
                 }
                 let origin = try self.origin(of: name, node)
-                if case .constant(let text) = origin, let field { try check(text, field, at: node) }
+                if case .constant(let text) = origin.place, let field { try check(text, field, at: node) }
                 return origin
             }
             if let origin { fields.append((name, origin)) }
@@ -163,14 +206,56 @@ extension SourceReader {
     private static let discriminator = "kind"
 
     private func origin(of name: String, _ node: YAMLNode) throws(ConfigurationError) -> FieldMapping.Origin {
-        if node.isMapping {
-            guard let value = try node.members(of: "field '\(ItemError.shown(name))'", among: ["value"])["value"] else {
-                throw node.error("value is missing: the same text for every item")
+        guard node.isMapping else { return FieldMapping.Origin(.first(try pointers(node))) }
+        let keys = ["value", "template", "from", "as", "zone", "join", "each"]
+        let members = try node.members(of: "field '\(ItemError.shown(name))'", among: keys)
+        let places = ["value", "template", "from"].filter { members[$0] != nil }
+        guard places.count == 1 else { throw node.error("a field has one of from, value and template") }
+        guard let from = members["from"] else {
+            guard members.count == 1 else { throw node.error("as, zone, join and each belong to from") }
+            if let value = members["value"] { return .constant(try value.text("a text")) }
+            let text = try members["template"]?.text("a template") ?? ""
+            guard let template = SourceTemplate(text) else {
+                throw node.notAllowed(
+                    text, "a text with {{member}} or {{/pointer}}; a URL has its host and a slash before the first of them")
             }
-            return .constant(try value.text("a text"))
+            return FieldMapping.Origin(.template(template))
         }
-        let text = try node.text("a member's name, a JSON Pointer, or {value: text}")
-        return .pointer(text.hasPrefix("/") ? try pointer(node) : JSONPointer(member: text))
+        var origin = FieldMapping.Origin(.first(try pointers(from)))
+        origin.form = try members["as"].map { (node) throws(ConfigurationError) in try form(node, zone: members["zone"]) }
+        if members["as"] == nil, let zone = members["zone"] { throw zone.error("zone belongs to as: date") }
+        let each = try members["each"].map { (node) throws(ConfigurationError) in try pointers(node) }
+        guard each == nil || members["join"] != nil else { throw node.error("each belongs to join: the value of each element of a list") }
+        if let join = members["join"] { origin.joined = (each?.first, join.isEmptyText ? "" : try join.text("the text between elements")) }
+        return origin
+    }
+
+    /// A member's name or a JSON Pointer, or a list of them, of which the first with a value counts.
+    private func pointers(_ node: YAMLNode) throws(ConfigurationError) -> [JSONPointer] {
+        let expected = "a member's name, a JSON Pointer, a list of them, or a mapping with from, value or template"
+        return try node.texts(expected).map { (text) throws(ConfigurationError) in
+            guard let pointer = text.hasPrefix("/") ? JSONPointer(text) : JSONPointer(member: text) else {
+                throw node.notAllowed(text, Self.pointers)
+            }
+            return pointer
+        }
+    }
+
+    private func form(_ node: YAMLNode, zone: YAMLNode?) throws(ConfigurationError) -> SourceForm {
+        let name = try node.text("text, number or date")
+        guard name == "date" || zone == nil else { throw node.error("zone belongs to as: date") }
+        switch name {
+        case "text": return .text
+        case "number": return .number
+        case "date":
+            return .date(
+                zone: try zone.map { (node) throws(ConfigurationError) in
+                    let text = try node.text("a time zone such as Europe/Berlin")
+                    guard let zone = SourceForm.TimeZoneName(text) else { throw node.notAllowed(text, "a time zone such as Europe/Berlin") }
+                    return zone
+                })
+        default: throw node.notAllowed(name, "text, number, date")
+        }
     }
 
     private func check(_ text: String, _ field: ItemField, at node: YAMLNode) throws(ConfigurationError) {

@@ -23,22 +23,26 @@ struct ImportRoutes: Sendable {
             var offset: Int
             var field: String?
             var reason: String
+            /// True if the item is imported without the value.
+            var kept: Bool?
         }
 
         var added: Int
         var replaced: Int
         var skipped: Int
+        /// The number of invalid values of optional fields that items lack.
+        var omittedValues: Int
         /// The number of items that were left out because they are taken down; the first of them are named.
         var withheld: Int
         var withheldItems: [String]
         var bytes: Int
-        /// The first of the skipped items.
+        /// The first of the skipped items and of the omitted values.
         var bad: [Bad]
     }
 
     private static let onError = Parameter.word(
         "onError", default: BadItemPolicy.stop,
-        "`stop`: an invalid item rolls the import back. `skip`: the import omits and reports invalid items.",
+        "`stop`: an invalid item rolls the import back. `skip`: the import omits and reports invalid items and invalid values of optional fields.",
         example: .skip)
 
     var routes: [Route] {
@@ -59,7 +63,7 @@ struct ImportRoutes: Sendable {
                 .json(
                     .ok, "The items are imported.", .imported, [.noStore],
                     example: """
-                        {"added": 2, "replaced": 0, "skipped": 1, "withheld": 0, "withheldItems": [], "bytes": 380, \
+                        {"added": 2, "replaced": 0, "skipped": 1, "omittedValues": 0, "withheld": 0, "withheldItems": [], "bytes": 380, \
                         "bad": [{"line": 2, "offset": 190, "field": "avatarUrl", "reason": "is missing"}]}
                         """),
                 .problem(
@@ -91,11 +95,13 @@ struct ImportRoutes: Sendable {
             let (summary, bad) = try await importing.commit()
             AuditContext.current?.record(summary)
             let answer = Answer(
-                added: summary.added, replaced: summary.replaced, skipped: summary.skipped, withheld: summary.withheld.count,
+                added: summary.added, replaced: summary.replaced, skipped: summary.skipped, omittedValues: summary.omittedValues,
+                withheld: summary.withheld.count,
                 withheldItems: summary.withheld.items.map(\.description), bytes: summary.bytes,
                 bad: bad.map { bad in
                     Answer.Bad(
-                        line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.error.field, reason: bad.error.reason)
+                        line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.error.field, reason: bad.error.reason,
+                        kept: bad.isKept ? true : nil)
                 })
             return try .noStore(json: answer)
         } catch {

@@ -94,11 +94,11 @@ struct ItemRoutes: Sendable {
         }
     }
 
-    /// Parses a JSON object. JSON that is no object or is nested too deeply is an invalid item; other bytes are unreadable JSON.
+    /// Parses a JSON object. JSON that is no object is an invalid item; other bytes are unreadable JSON.
     private static func object(_ body: [UInt8]) throws(Problem) -> JSONObject {
         do {
-            return try JSONObject(body)
-        } catch  where error.reason == .tooDeep || JSONText.isComplete(body) {
+            return try JSONObject(JSONPreamble.text(body), isLenient: true)
+        } catch  where JSONText.isComplete(body) {
             throw Problem.invalid(.invalidItem, [], .invalid, "The body must be one JSON object.")
         } catch {
             throw .invalidBody(at: "", .invalid, "The body must be JSON: one object; at byte \(error.offset): \(error).")

@@ -28,6 +28,7 @@ extension Schema {
         .required("added", .count),
         .required("replaced", .count),
         .required("skipped", .count),
+        .required("omittedValues", .count, "The number of invalid values of optional fields that items lack."),
         .required("withheld", .count, "The number of items that the import omitted because they are taken down."),
         .required("withheldItems", .list(of: .string, maximum: 20), "The first of these items, as `kind:id`."),
         .required("bytes", .count),
@@ -43,7 +44,8 @@ extension Schema {
                         "The offset of the item in the decompressed body, or of the first invalid byte if the item is not JSON."),
                     .optional("field", .string),
                     .required("reason", .string),
-                ]).titled("BadItem"), maximum: 100), "The first of the skipped items."),
+                    .optional("kept", .boolean, "`true` if the item is imported without the value."),
+                ]).titled("BadItem"), maximum: 100), "The first of the skipped items and of the omitted values."),
     ]).named("Imported")
     /// The schema of an item in an import.
     static let anyItem = Schema.object([.required("kind", .string)]).described("An item of any kind, in the format of the import.")

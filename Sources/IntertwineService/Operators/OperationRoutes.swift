@@ -107,7 +107,9 @@ struct OperationReader: Sendable {
         }
         var operations: [Listed] = []
         for (index, element) in list.elements.enumerated() {
-            do { operations.append(try operation(try ItemFields(list.bytes(of: element)))) } catch { throw Self.problem(index, error) }
+            do { operations.append(try operation(try ItemFields(list.bytes(of: element), isLenient: true))) } catch {
+                throw Self.problem(index, error)
+            }
         }
         return operations
     }
@@ -115,13 +117,13 @@ struct OperationReader: Sendable {
     /// Returns the array of operations in a body.
     private static func list(in body: [UInt8]) throws(Problem) -> JSONArray {
         let object: JSONObject
-        do { object = try JSONObject(body) } catch {
+        do { object = try JSONObject(JSONPreamble.text(body), isLenient: true) } catch {
             throw .invalidBody(at: "", .invalid, "\(shape): \(error), at byte \(error.offset).")
         }
         guard let token = try? ItemFields(object).token("operations") else {
             throw .invalidBody(at: "/operations", .required, "\(shape).")
         }
-        guard token.kind == .array, let list = try? JSONArray(Array(object.bytes[token.range])) else {
+        guard token.kind == .array, let list = try? JSONArray(Array(object.bytes[token.range]), isLenient: true) else {
             throw .invalidBody(at: "/operations", .invalid, "\(shape).")
         }
         return list

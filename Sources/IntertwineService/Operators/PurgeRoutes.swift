@@ -65,7 +65,7 @@ struct PurgeRoutes: Sendable {
         var found: [[ImageSelection]] = []
         for name in ["url", "prefix"] {
             guard let text = try query.text(name) else { continue }
-            guard ItemURL.error(in: Array(text.utf8)[...]) == nil else {
+            guard (try? ItemURL.absolute(Array(text.utf8)[...])) != nil else {
                 throw Problem.invalidParameter(name, .invalid, "\(name) must be an absolute http or https URL, or the beginning of one.")
             }
             // An item may name a host from which no image can be fetched.

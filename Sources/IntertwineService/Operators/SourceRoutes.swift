@@ -39,6 +39,10 @@ struct SourceRoutes: Sendable {
             var lag: Double
             var items: Int?
             var skipped: Int
+            /// The number of invalid values of optional fields that items lack.
+            var omittedValues: Int
+            /// The first of the skipped items and omitted values.
+            var invalid: [String]
             var pages: Int
             /// The number of items that the last comparison left out because they are taken down; the first of them are named.
             var withheld: Int
@@ -64,7 +68,7 @@ struct SourceRoutes: Sendable {
                     example: """
                         {"sources": [{"name": "people", "url": "https://api.example.com/people?…", "kind": "user", "every": "5m", \
                         "state": "waiting", "lastSuccess": "2026-11-21T09:00:00Z", "lastAttempt": "2026-11-21T09:00:00Z", \
-                        "nextAttempt": "2026-11-21T09:05:00Z", "lag": 12.5, "items": 376, "skipped": 0, "pages": 4, \
+                        "nextAttempt": "2026-11-21T09:05:00Z", "lag": 12.5, "items": 376, "skipped": 0, "omittedValues": 0, "invalid": [], "pages": 4, \
                         "withheld": 0, "withheldItems": [], \
                         "lastChange": {"at": "2026-11-21T09:00:00Z", "added": 1, "changed": 0, "removed": 0}, "failures": 0}], \
                         "page": {"limit": 100, "next": null}}
@@ -107,7 +111,8 @@ struct SourceRoutes: Sendable {
             lastSuccess: state.lastSuccess.map(Timestamp.text(milliseconds:)),
             lastAttempt: state.lastAttempt.map(Timestamp.text(milliseconds:)),
             nextAttempt: state.nextAttempt.map(Timestamp.text(milliseconds:)), lag: Double(state.lag(at: now)) / 1_000, items: state.items,
-            skipped: state.skipped, pages: state.pages, withheld: state.withheld.count,
+            skipped: state.skipped, omittedValues: state.omittedValues, invalid: state.invalid, pages: state.pages,
+            withheld: state.withheld.count,
             withheldItems: state.withheld.items.map(\.description), lastChange: change, lastError: state.lastError, failures: state.failures
         )
     }
@@ -137,6 +142,8 @@ extension Schema {
         .required("lag", .number, "Seconds since the store was last known to be in sync."),
         .optional("items", .count),
         .required("skipped", .count),
+        .required("omittedValues", .count, "The number of invalid values of optional fields that items lack."),
+        .required("invalid", .list(of: .string, maximum: 10), "The first of the skipped items and omitted values."),
         .required("pages", .count),
         .required(
             "withheld", .count, "The number of items that the last synchronization omitted because they are taken down."),

@@ -29,8 +29,8 @@ public struct ImageSettings: Sendable {
     public var memoryCache = CacheSize.automatic
     /// The limit of the image cache on disk in bytes (`images.disk-cache`); 0 for none. The default is 2 GiB.
     public var diskCache: ByteCount = .gibibytes(2)
-    /// The maximum size of an image at its origin in bytes (`images.max-source-size`), from 1 KiB to 1 GiB. The default is 8 MiB.
-    public var maxSourceSize: ByteCount = .mebibytes(8)
+    /// The maximum size of an image at its origin in bytes (`images.max-source-size`), from 1 KiB to 1 GiB. The default is 32 MiB.
+    public var maxSourceSize: ByteCount = .mebibytes(32)
     /// The maximum number of concurrent downloads (`images.downloads`), from 1 to 10 000. The default is 64.
     public var downloads = 64
     /// The maximum number of concurrent downloads from one host and port (`images.downloads-per-host`), from 1 to 10 000. The default is 6.

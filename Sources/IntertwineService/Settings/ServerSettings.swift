@@ -43,7 +43,7 @@ public struct LimitSettings: Sendable {
     /// The maximum size of a request line in bytes (`limits.max-request-line`), from 64 B to 1 MiB. A longer one gets 414.
     ///
     /// The default is 8 KiB.
-    public var maxRequestLine: ByteCount = .kibibytes(8)
+    public var maxRequestLine: ByteCount = .kibibytes(16)
     /// The maximum size of all header fields of a request in bytes (`limits.max-header`), from 64 B to 1 MiB. A larger header gets 431.
     ///
     /// The default is 16 KiB.

@@ -16,6 +16,8 @@ public struct HTTPValidatorCache: Sendable, Hashable {
     /// The number of valid and skipped items of that snapshot.
     var items = 0
     var skipped = 0
+    var omittedValues = 0
+    var invalid: [String] = []
     /// The version of the store at which it was last known to contain all items of the source.
     var version: StoreVersion?
 
@@ -52,10 +54,14 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     public var skipped: Int
     /// The number of pages of the list.
     public var pages: Int
+    /// The number of invalid values of optional fields, and the first of them and of the skipped items.
+    public var omittedValues: Int?
+    public var invalid: [String]?
 
     init(of outcome: SourceOutcome) {
         lastSuccess = WallClock.now()
         (items, skipped, pages) = (outcome.items, outcome.skipped, outcome.pages)
+        (omittedValues, invalid) = (outcome.omittedValues, outcome.invalid)
     }
 
     /// Reads the record of a source. Returns nil if the record is missing or unreadable.

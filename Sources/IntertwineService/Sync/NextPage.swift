@@ -18,20 +18,59 @@ public enum NextPage: Sendable, Hashable {
     case url(JSONPointer)
     /// A cursor in the document, which is sent as a query parameter of the first page's URL.
     case cursor(JSONPointer, parameter: String)
+    /// The number of the page, as a query parameter of the first page's URL. A page without elements is the last one.
+    ///
+    /// - Parameters:
+    ///   - first: The number of the first page.
+    ///   - last: The pointer to the number of the last page, if pages have it.
+    ///   - pages: The pointer to the number of all pages, if pages have it.
+    case page(parameter: String, first: Int, last: JSONPointer?, pages: JSONPointer?)
+    /// The number of elements before the page, as a query parameter of the first page's URL. A page without elements is the last one.
+    ///
+    /// - Parameters:
+    ///   - first: The number of the first element.
+    ///   - total: The pointer to the number of all elements, if pages have it.
+    case offset(parameter: String, first: Int, total: JSONPointer?)
+
+    /// The pages and elements before the next page.
+    struct Progress: Sendable {
+        var pages: Int
+        var elements: Int
+        /// True if the last page has no elements.
+        var isEnd: Bool
+    }
+
+    /// True if the next page is named by a number that this service counts.
+    var isCounted: Bool {
+        switch self {
+        case .page, .offset: true
+        case .none, .link, .url, .cursor: false
+        }
+    }
 
     /// The pointer to read from each page's document.
     var pointer: JSONPointer? {
         switch self {
         case .none, .link: nil
         case .url(let pointer), .cursor(let pointer, _): pointer
+        case .page(_, _, let last, let pages): last ?? pages
+        case .offset(_, _, let total): total
         }
     }
 
     /// Returns the URL of the page after one; nil for the last page.
     ///
     /// - Parameter cursor: The value at ``pointer`` in the document.
-    func following(_ head: FetchHead, cursor: String?, first: FetchURL) throws(FetchError) -> FetchURL? {
+    func following(_ head: FetchHead, cursor: String?, first: FetchURL, after read: Progress) throws(FetchError) -> FetchURL? {
+        let known = cursor.flatMap { Int($0) } ?? .max
         switch self {
+        case .page(let parameter, let start, let last, _):
+            let next = start + read.pages
+            guard !read.isEnd, last == nil ? read.pages < known : next <= known else { return nil }
+            return try FetchURL(Self.setting(parameter, to: String(next), in: first.text))
+        case .offset(let parameter, let start, _):
+            guard !read.isEnd, read.elements < known else { return nil }
+            return try FetchURL(Self.setting(parameter, to: String(start + read.elements), in: first.text))
         case .none: return nil
         case .link:
             guard let reference = HTTPField.Name("Link").flatMap({ head.headers[$0] }).flatMap({ LinkField.next(in: $0) }) else {

@@ -25,6 +25,8 @@ public struct RemoteSource: Sendable {
     public var kind: any ItemKind
     /// The mapping of an item's fields; nil for the JSON members with equal names.
     public var fields: FieldMapping?
+    /// The conditions of items. Objects of the list that do not satisfy all of them are no items.
+    public var conditions: [SourceCondition] = []
     /// The pointer to the list in a page.
     public var items: JSONPointer
     /// The pagination of the source. The default is a single page.

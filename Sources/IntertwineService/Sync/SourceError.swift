@@ -152,11 +152,13 @@ public struct BadSourceItem: Sendable, Hashable, CustomStringConvertible {
     public var page: Int
     /// The number of the item on its page, from 1.
     public var number: Int
-    /// The reason why the item is invalid.
+    /// The reason why the item, or the value of one of its fields, is invalid.
     public var fault: ItemError
+    /// True if the item is kept without the value.
+    public var isKept = false
 
     /// The page, the item and the reason as one line, such as `page 2, item 7: …`.
-    public var description: String { "page \(page), item \(number): \(fault)" }
+    public var description: String { "page \(page), item \(number): \(fault)\(isKept ? "; the value is left out" : "")" }
 }
 
 /// An exponential backoff with jitter: the delay doubles after each failure up to a bound.

@@ -87,6 +87,7 @@ public struct SyncJob: Sendable {
             let isKnown = !memory.pages.isEmpty && memory.pages.map(\.digest) == read.pages.map(\.digest)
             var outcome = SourceOutcome(
                 pages: read.pages.count, items: read.progress.items, skipped: read.progress.skipped, bytes: read.progress.bytes)
+            (outcome.omittedValues, outcome.invalid) = (read.progress.omittedValues, read.progress.invalid)
             if isKnown, try await isInStep(stage, &memory) {
                 await stage.discard()
             } else {
@@ -95,6 +96,7 @@ public struct SyncJob: Sendable {
             memory.pages = read.pages
             memory.items = read.progress.items
             memory.skipped = read.progress.skipped
+            (memory.omittedValues, memory.invalid) = (outcome.omittedValues, outcome.invalid)
             return outcome
         } catch {
             await stage.discard()
@@ -114,7 +116,9 @@ public struct SyncJob: Sendable {
     }
 
     private func unchanged(_ memory: HTTPValidatorCache) -> SourceOutcome {
-        SourceOutcome(pages: memory.pages.count, items: memory.items, skipped: memory.skipped)
+        var outcome = SourceOutcome(pages: memory.pages.count, items: memory.items, skipped: memory.skipped)
+        (outcome.omittedValues, outcome.invalid) = (memory.omittedValues, memory.invalid)
+        return outcome
     }
 }
 
@@ -131,6 +135,7 @@ extension SyncJob {
     private func readAll(_ stage: SyncStaging, ifChangedSince known: HTTPValidatorCache.Page?) async throws -> Reading? {
         var reading = Reading()
         var seen: Set<FetchURL> = []
+        var elements = 0
         var url: FetchURL? = source.url
         while let current = url {
             let number = reading.pages.count + 1
@@ -147,12 +152,16 @@ extension SyncJob {
                 reading.progress = try await stage.append(bytes)
                 onProgress(reading.progress)
             }
-            let end = try await stage.endPage()
+            let end = try await stage.endPage(at: head.url.text)
             reading.progress = end.progress
             onProgress(reading.progress)
+            elements += end.elements
+            // An API that ignores the parameter of a page returns the same page again and again.
+            if end.digest == reading.pages.last?.digest, source.next.isCounted { throw SourceError.circle(page: number - 1) }
             reading.pages.append(page(current, head, end.digest))
             do throws(FetchError) {
-                url = try source.next.following(head, cursor: end.cursor, first: source.url)
+                let read = NextPage.Progress(pages: number, elements: elements, isEnd: end.elements == 0)
+                url = try source.next.following(head, cursor: end.cursor, first: source.url, after: read)
             } catch {
                 throw SourceError.fetch(error, page: number + 1, refusal: nil)
             }
@@ -214,7 +223,7 @@ extension SyncJob {
         request.limits.slowSeconds = 20
         request.limits.bodyBytes = max(0, bytes)
         // The bodies of other responses are not read.
-        return transfers.open(request) { $0.status == 200 || $0.status == 304 }
+        return transfers.open(request) { $0.isWhole || $0.status == 304 }
     }
 
     /// Returns nil if the request was conditional and the page is unchanged.
@@ -226,7 +235,7 @@ extension SyncJob {
             throw failure(error, of: fetch, page: page)
         }
         switch head.status {
-        case 200: return head
+        case _ where head.isWhole: return head
         case 304 where mayBeUnchanged: return nil
         default:
             let pause = head.headers[.retryAfter].flatMap { HTTPDate.delay(retryAfter: $0, now: Int64(time(nil))) }
@@ -267,6 +276,10 @@ public struct SourceOutcome: Sendable, Hashable {
     public var items: Int
     /// The number of invalid items that were skipped.
     public var skipped: Int
+    /// The number of invalid values of optional fields that items lack.
+    public var omittedValues = 0
+    /// The first of the skipped items and omitted values.
+    public var invalid: [String] = []
     /// The number of decompressed bytes of all pages.
     public var bytes: Int
 

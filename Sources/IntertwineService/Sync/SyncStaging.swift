@@ -52,11 +52,13 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Ends the page; returns its digest and its cursor for the next page.
-    func endPage() async throws -> (digest: [UInt8], cursor: String?, progress: SourceProgress) {
+    /// Ends the page; returns its digest, its cursor for the next page, and the number of elements of its list.
+    ///
+    /// - Parameter url: The URL of the page, after redirects.
+    func endPage(at url: String) async throws -> (digest: [UInt8], cursor: String?, elements: Int, progress: SourceProgress) {
         try await perform { stage in
-            let cursor = try stage.readPage()
-            return (Array(stage.hash.digest()), cursor, stage.progress)
+            let (cursor, elements) = try stage.readPage(at: url)
+            return (Array(stage.hash.digest()), cursor, elements, stage.progress)
         }
     }
 
@@ -96,15 +98,18 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Adds the items of the page; returns its cursor for the next page.
-    private func readPage() throws -> String? {
+    /// Adds the items of the page; returns its cursor for the next page, and the number of elements of its list.
+    private func readPage(at url: String) throws -> (cursor: String?, elements: Int) {
         defer { page = [] }
         do {
-            let page = try RemotePage(page, items: source.items, cursor: source.next.pointer)
+            let page = try RemotePage(page, items: source.items, cursor: source.next.pointer, at: url)
             var number = 0
-            try page.forEachItem(of: source.kind, source.fields) { element in
+            let leavingOut: ((ItemError) -> Void)? =
+                source.policy == .skip ? { [self] in omit($0, number: number + 1) } : nil
+            try page.forEachItem(of: source.kind, source.fields, where: source.conditions, leavingOut: leavingOut) { element in
                 number += 1
                 switch element {
+                case nil: break
                 case .success(let item):
                     batch.append((item, number))
                     if batch.count >= Self.batchSize { try flush() }
@@ -112,7 +117,7 @@ final class SyncStaging: @unchecked Sendable {
                 }
             }
             try flush()
-            return page.cursor
+            return (page.cursor, number)
         } catch let error as RemotePageError {
             throw SourceError.document(error, page: progress.pages)
         }
@@ -136,6 +141,16 @@ final class SyncStaging: @unchecked Sendable {
         let bad = BadSourceItem(page: progress.pages, number: number, fault: fault)
         guard source.policy == .skip else { throw SourceError.item(bad) }
         progress.skipped += 1
+        name(bad)
+    }
+
+    private func omit(_ fault: ItemError, number: Int) {
+        progress.omittedValues += 1
+        name(BadSourceItem(page: progress.pages, number: number, fault: fault, isKept: true))
+    }
+
+    private func name(_ bad: BadSourceItem) {
+        if progress.invalid.count < SourceProgress.namedLimit { progress.invalid.append(bad.description) }
         report(bad)
     }
 
@@ -170,6 +185,12 @@ public struct SourceProgress: Sendable, Hashable {
     public var items = 0
     /// The number of invalid items that were skipped.
     public var skipped = 0
+    /// The number of invalid values of optional fields that items lack.
+    public var omittedValues = 0
+    /// The first of the skipped items and omitted values, at most ``namedLimit``.
+    public var invalid: [String] = []
+    /// The maximum number of invalid items and values that a state names.
+    public static let namedLimit = 10
     /// The number of decompressed bytes.
     public var bytes = 0
 

@@ -57,8 +57,9 @@ struct LanguageTests {
         }
         #expect(stored(#""Swing""#) == #"{"title":"Swing"}"#)
         #expect(stored(#"{"de":"Schwung","en":"Swing"}"#) == #"{"title":{"en":"Swing","de":"Schwung"}}"#)
+        #expect(stored(#"{"en":"x","de":null}"#) == #"{"title":{"en":"x"}}"# && stored(#"{"en":"x","de":""}"#) == #"{"title":{"en":"x"}}"#)
         for wrong in [
-            "{}", #"{"fr":"x"}"#, #"{"en":1}"#, #"{"en":""}"#, #"{"EN":"x"}"#, #"{"en":"x","de":null}"#, #"{"en":"12345678901"}"#,
+            "{}", #"{"fr":"x"}"#, #"{"en":1}"#, #"{"en":""}"#, #"{"EN":"x"}"#, #"{"en":"","de":null}"#, #"{"en":"12345678901"}"#,
             #"{"en":{"en":"x"}}"#, "[]",
         ] {
             #expect(stored(wrong) == nil, "\(wrong)")

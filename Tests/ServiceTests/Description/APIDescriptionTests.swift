@@ -69,7 +69,7 @@ struct APIDescriptionTests {
         let expression = try Regex(pattern)
         let failures: [ImageError.Reason] =
             FetchError.allCases.map { .fetch($0) } + [
-                .upstream(status: 404), .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .workerFailed, .encoded,
+                .upstream(status: 404), .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .workerFailed,
                 .overloaded,
                 .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
             ]

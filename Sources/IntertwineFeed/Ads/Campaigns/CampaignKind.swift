@@ -63,7 +63,7 @@ package struct CampaignKind: ItemKind {
              "type": "string", "maxLength": 256, "pattern": "^[a-z][a-z0-9_.*-]{0,63}(=[^\\u0000-\\u001F\\u007F]+)?$"}},
            "moment": {"type": "string", "format": "date-time"},
            "count": {"type": "integer", "minimum": 1, "maximum": 1000000000000},
-           "trackers": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp]"}}
+           "trackers": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 8000, "pattern": "^[Hh][Tt][Tt][Pp]"}}
          },
          "properties": {
            "kind": {"const": "campaign"}, "id": {"$ref": "#/$defs/name"}, "advertiser": {"$ref": "#/$defs/text"},

@@ -34,6 +34,8 @@ package struct ItemReader: Sendable {
     }
 
     private let kinds: ItemKinds
+    private let leavesOut: Bool
+    private var preamble = JSONPreamble()
     private var buffer: [UInt8] = []
     /// The index of the first unread byte of the buffer.
     private var position = 0
@@ -41,7 +43,6 @@ package struct ItemReader: Sendable {
     private var consumed = 0
     private var isAtEnd = false
     private var state = State.start
-    private var isFirstByte = true
     /// The number of array elements so far, both valid and invalid.
     private var index: Int?
 
@@ -51,20 +52,25 @@ package struct ItemReader: Sendable {
     private var lineStart = 0
     /// The start of the item that was returned last.
     package private(set) var last = (line: 1, index: Int?.none, offset: 0)
+    /// The invalid values of optional fields that the item that was returned last lacks.
+    package private(set) var leftOut: [InvalidItem] = []
 
-    package init(kinds: ItemKinds) {
+    /// - Parameter leavesOut: True if an invalid value of an optional field is left out; false if it is an error of its item.
+    package init(kinds: ItemKinds, leavesOut: Bool = false) {
         self.kinds = kinds
+        self.leavesOut = leavesOut
     }
 
     package mutating func append(_ bytes: some Collection<UInt8>) {
         consumed += position
         buffer.removeSubrange(0..<position)
         position = 0
-        buffer.append(contentsOf: bytes)
+        buffer.append(contentsOf: preamble.utf8(bytes, isComplete: false))
     }
 
     /// Marks the end of the file: no more bytes will be appended.
     package mutating func end() {
+        buffer.append(contentsOf: preamble.utf8([], isComplete: true))
         isAtEnd = true
     }
 
@@ -84,16 +90,14 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Detects the format, an array or lines, from the first byte after whitespace and a byte order mark.
+    /// Detects the format, an array or lines, from the first byte after the preamble.
     private mutating func decide() -> Outcome? {
-        if isFirstByte {
-            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-            if buffer.count < mark.count, !isAtEnd, mark.starts(with: buffer) { return .needsBytes }
-            if buffer.starts(with: mark) { (position, lineStart) = (mark.count, mark.count) }
-            isFirstByte = false
-        }
-        skipWhitespace()
-        guard position < buffer.count else { return isAtEnd ? .finished : .needsBytes }
+        guard let length = JSONPreamble.length(of: buffer[position...], isComplete: isAtEnd) else { return .needsBytes }
+        if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { lineStart = 3 }
+        let start = position + length
+        for index in position..<start where buffer[index] == 0x0A { (line, lineStart) = (line + 1, consumed + index + 1) }
+        position = start
+        guard position < buffer.count else { return .finished }
         switch buffer[position] {
         case UInt8(ascii: "["):
             position += 1
@@ -135,7 +139,7 @@ package struct ItemReader: Sendable {
     private mutating func item(onLineTo end: Int) -> Outcome {
         guard end - position <= Self.itemLimit else { return bad(tooLong) }
         do throws(JSONError) {
-            let object = try JSONObject(buffer, at: position)
+            let object = try JSONObject(buffer, at: position, isLenient: true)
             let rest = buffer[object.range.upperBound..<max(end, object.range.upperBound)].filter { ![0x20, 0x09, 0x0D].contains($0) }
             guard rest.isEmpty else {
                 return bad(ItemError(JSONError(rest == [UInt8(ascii: ",")] ? .commaAfterLine : .trailingBytes, at: position)))
@@ -151,7 +155,7 @@ package struct ItemReader: Sendable {
     /// Returns what is invalid in a line. The bytes after it, which may be missing yet, have no influence.
     private func reason(ofLineTo end: Int) -> JSONError.Reason {
         do throws(JSONError) {
-            _ = try JSONObject(Array(buffer[position..<end]), at: 0)
+            _ = try JSONObject(Array(buffer[position..<end]), at: 0, isLenient: true)
             return .endOfText
         } catch {
             return error.reason
@@ -183,7 +187,7 @@ package struct ItemReader: Sendable {
             return isFirst ? nil : bad(ItemError(JSONError(.trailingComma, at: position)))
         }
         do throws(JSONError) {
-            let object = try JSONObject(buffer, at: position)
+            let object = try JSONObject(buffer, at: position, isLenient: true)
             let outcome = object.range.count > Self.itemLimit ? bad(tooLong) : check(object)
             consume(to: object.range.upperBound)
             state = .arraySeparator
@@ -263,8 +267,12 @@ package struct ItemReader: Sendable {
     /// Validates an object as an item. The object begins at ``position``.
     private mutating func check(_ object: JSONObject) -> Outcome {
         last = (line, index, consumed + position)
+        var errors: [ItemError] = []
         do throws(ItemError) {
-            return .item(try kinds.validate(ItemFields(object)))
+            let item = try kinds.validate(ItemFields(object), leavingOut: leavesOut ? { errors.append($0) } : nil)
+            leftOut = errors.map { InvalidItem(line: line, index: index, id: item.id, offset: consumed + position, error: $0) }
+            for index in leftOut.indices { leftOut[index].isKept = true }
+            return .item(item)
         } catch {
             let id = try? ItemFields(object).optionalIdentifier("id", limit: 512)
             return bad(error, id: id.map { String(decoding: $0, as: UTF8.self) })
@@ -317,8 +325,10 @@ public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
     public var offset: Int
     /// The number of the file among the files of an import, from 0.
     public var file = 0
-    /// The reason why the item is invalid.
+    /// The reason why the item, or the value of one of its fields, is invalid.
     public var error: ItemError
+    /// True if the item is imported without the value.
+    public var isKept = false
 
     /// Creates the report of an invalid item in the first file of an import.
     ///

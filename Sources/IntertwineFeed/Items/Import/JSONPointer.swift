@@ -69,8 +69,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
             let next: JSONToken?
             switch found.kind {
             case .object:
-                // The value was validated before, so parsing it again succeeds.
-                guard let inner = try? JSONObject(object.bytes, at: found.range.lowerBound) else { return nil }
+                guard let inner = try? JSONObject(object.bytes, at: found.range.lowerBound, isLenient: true) else { return nil }
                 next = try Self.member(token, of: inner)
             case .array: next = Self.element(token, of: found, in: object.bytes.span)
             default: return nil
@@ -91,7 +90,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func element(_ token: String, of array: JSONToken, in bytes: Span<UInt8>) -> JSONToken? {
-        var scanner = JSONScanner(at: array.range.lowerBound + 1)
+        var scanner = JSONScanner(at: array.range.lowerBound + 1, isLenient: true)
         var index = 0
         while true {
             scanner.skipWhitespace(bytes)

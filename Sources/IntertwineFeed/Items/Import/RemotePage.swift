@@ -3,12 +3,13 @@ internal import IntertwinePrimitives
 /// A page of a JSON API: a list of items, and the value that identifies the next page.
 ///
 /// The list is found, and split into its items, by brackets and quotes alone. Values that are not mapped are therefore not decoded, and an invalid
-/// item is one invalid item.
+/// item is one invalid item. The page may be UTF-16, and may begin with a byte order mark or a guard against inclusion as a script.
 package struct RemotePage: Sendable {
     /// The maximum size of a page in bytes.
     package static let limit = 64 << 20
 
     private let bytes: [UInt8]
+    private let url: String?
     /// The index after the opening bracket of the list.
     private let list: Int
     /// The value that identifies the next page: a string or a number; nil if it is missing, null, false or empty.
@@ -19,8 +20,13 @@ package struct RemotePage: Sendable {
     /// - Parameters:
     ///   - items: The location of the list.
     ///   - cursor: The location of the value that identifies the next page; nil if the page has none.
+    ///   - url: The URL of the page, to which URLs in items are relative.
     /// - Throws: ``RemotePageError`` if the page is truncated, or its list is missing.
-    package init(_ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil) throws(RemotePageError) {
+    package init(
+        _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil
+    ) throws(RemotePageError) {
+        self.url = url
+        let bytes = JSONPreamble.text(bytes)
         self.bytes = bytes
         let start = try Self.position(after: 0, in: bytes)
         guard [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(bytes[start]) else {
@@ -44,19 +50,26 @@ package struct RemotePage: Sendable {
         }
     }
 
-    /// Calls `body` with each element of the list: an item, or the reason why the element is not a valid item.
+    /// Calls `body` with each element of the list: an item, the reason why the element is not a valid item, or nil for no item.
     ///
-    /// - Parameter fields: The mapping of an item's fields; nil for members with equal names.
+    /// - Parameters:
+    ///   - fields: The mapping of an item's fields; nil for members with equal names.
+    ///   - conditions: The conditions of items. Objects that do not satisfy them are no items.
+    ///   - report: Called before `body` with the error of each invalid value of an optional field, which the item then lacks. Nil if such a value
+    ///     is an error of its item.
     /// - Throws: ``RemotePageError`` if the list ends too early or a comma is missing; the errors of `body`.
     package func forEachItem(
-        of kind: any ItemKind, _ fields: FieldMapping?, _ body: (Result<ValidatedItem, ItemError>) throws -> Void
+        of kind: any ItemKind, _ fields: FieldMapping?, where conditions: [SourceCondition] = [],
+        leavingOut report: ((ItemError) -> Void)? = nil,
+        _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
     ) throws {
         var position = list
         while true {
             position = try Self.position(after: position, in: bytes)
             if bytes[position] == UInt8(ascii: "]") { return }
-            try body(element(at: position, kind, fields))
-            position = try Self.position(after: Self.end(of: position, in: bytes), in: bytes)
+            let end = try Self.end(of: position, in: bytes)
+            try body(element(position..<end, kind, fields, conditions, report))
+            position = try Self.position(after: end, in: bytes)
             switch bytes[position] {
             case UInt8(ascii: ","): position += 1
             case UInt8(ascii: "]"): return
@@ -65,24 +78,36 @@ package struct RemotePage: Sendable {
         }
     }
 
-    private func element(at position: Int, _ kind: any ItemKind, _ fields: FieldMapping?) -> Result<ValidatedItem, ItemError> {
+    private func element(
+        _ range: Range<Int>, _ kind: any ItemKind, _ fields: FieldMapping?, _ conditions: [SourceCondition],
+        _ report: ((ItemError) -> Void)?
+    ) -> Result<ValidatedItem, ItemError>? {
+        var errors: [ItemError] = []
         do throws(ItemError) {
-            let object = try object(at: position)
+            let object = try object(range)
             guard object.range.count <= ItemReader.itemLimit else {
                 throw ItemError(reason: "is longer than \(ItemReader.itemLimit) bytes")
             }
-            let mapped = if let fields { try fields.fields(from: object) } else { ItemFields(object) }
-            return .success(try kind.validate(mapped))
+            for condition in conditions where try !condition.isSatisfied(by: object) { return nil }
+            var mapped = if let fields { try fields.fields(from: object) } else { ItemFields(object) }
+            mapped.base = url
+            let item = try kind.validate(mapped, leavingOut: report == nil ? nil : { errors.append($0) })
+            for error in errors { report?(fields?.located(error) ?? error) }
+            return .success(item)
         } catch {
             return .failure(fields?.located(error) ?? error)
         }
     }
 
-    private func object(at position: Int) throws(ItemError) -> JSONObject {
+    private func object(_ range: Range<Int>) throws(ItemError) -> JSONObject {
         let token: JSONToken
         do throws(JSONError) {
-            if bytes[position] == UInt8(ascii: "{") { return try JSONObject(bytes, at: position) }
-            var scanner = JSONScanner(at: position)
+            if bytes[range.lowerBound] == UInt8(ascii: "{") {
+                let object = try JSONObject(bytes, at: range.lowerBound, isLenient: true)
+                guard object.range == range else { throw JSONError(.expectedCommaOrEnd, at: range.upperBound) }
+                return object
+            }
+            var scanner = JSONScanner(at: range.lowerBound, isLenient: true)
             token = try scanner.value(bytes.span)
         } catch {
             throw ItemError(error)
@@ -124,7 +149,7 @@ package struct RemotePage: Sendable {
             if bytes[place] == closing { return found }
             var key = String(index)
             if isObject {
-                var scanner = JSONScanner(at: place)
+                var scanner = JSONScanner(at: place, isLenient: true)
                 do throws(JSONError) {
                     key = text(of: try scanner.name(bytes.span), in: bytes)
                 } catch {
@@ -147,7 +172,7 @@ package struct RemotePage: Sendable {
 
     private static func cursor(at index: Int, _ pointer: JSONPointer, in bytes: [UInt8]) throws(RemotePageError) -> String? {
         let token: JSONToken
-        var scanner = JSONScanner(at: index)
+        var scanner = JSONScanner(at: index, isLenient: true)
         do throws(JSONError) {
             token = try scanner.value(bytes.span)
         } catch {

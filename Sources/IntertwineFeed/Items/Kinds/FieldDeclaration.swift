@@ -135,15 +135,9 @@ extension FieldDeclaration {
     }
 
     private func text(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
-        let limit = maximum ?? Self.usualTextLimit
-        // A character has up to four bytes. The byte limit is checked first, then the number of characters.
-        guard let text = try fields.optionalText(name, limit: Int(min(limit, Self.textLimit)) * 4) else { return nil }
-        guard Double(text.count) > limit || minimum != nil else { return text }
-        let characters = Double(text.count { $0 & 0xC0 != 0x80 })
-        guard characters <= limit else {
-            throw ItemError(field: name, reason: "is longer than \(Self.printed(limit)) characters", code: .tooLong)
-        }
-        if let minimum, characters < minimum {
+        let limit = min(maximum ?? Self.usualTextLimit, Self.textLimit)
+        guard let text = try fields.optionalText(name, limit: Int(limit)) else { return nil }
+        if let minimum, Double(text.count { $0 & 0xC0 != 0x80 }) < minimum {
             throw ItemError(field: name, reason: "is shorter than \(Self.printed(minimum)) characters", code: .outOfRange)
         }
         return text
@@ -160,7 +154,7 @@ extension FieldDeclaration {
         in fields: ItemFields, languages wanted: [String], isStrict: Bool = false
     ) throws(ItemError) -> [(tag: String, text: ArraySlice<UInt8>)]? {
         guard let token = try fields.token(name), token.kind == .object else { return nil }
-        let texts = try ItemFields(Array(fields.object.bytes[token.range]))
+        let texts = try ItemFields(Array(fields.object.bytes[token.range]), isLenient: true)
         var found: [String: ArraySlice<UInt8>] = [:]
         for member in texts.object.members {
             var one = self
@@ -176,7 +170,6 @@ extension FieldDeclaration {
             do throws(ItemError) {
                 guard found[one.name] == nil else { throw ItemError(reason: "occurs twice", code: .duplicate) }
                 found[one.name] = try one.text(in: texts)
-                guard found[one.name] != nil || !isStrict else { throw ItemError(reason: "must be a string, is null") }
             } catch {
                 throw ItemError(field: "\(name).\(one.name)", reason: error.reason, code: error.code, path: [name, one.name])
             }

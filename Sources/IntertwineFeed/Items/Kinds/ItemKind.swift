@@ -47,6 +47,25 @@ extension ItemKind {
     /// The default: nil, because the kind does not declare its fields.
     public var fields: [ItemField]? { nil }
 
+    /// Validates fields from outside. An invalid value of an optional field is left out, so that it does not cost the item.
+    ///
+    /// - Parameter leavingOut: Called with the error of each value that is left out; nil if every invalid value is an error.
+    package func validate(
+        _ fields: ItemFields, leavingOut report: ((ItemError) -> Void)?
+    ) throws(ItemError) -> ValidatedItem {
+        var fields = fields
+        while true {
+            do throws(ItemError) { return try validate(fields) } catch {
+                guard let report, let name = error.path.first,
+                    fields.object.members.contains(where: { fields.object.matches($0.name, name) }),
+                    let field = self.fields?.first(where: { $0.name == name }), !field.isRequired
+                else { throw error }
+                report(error)
+                fields = fields.removing(name)
+            }
+        }
+    }
+
     /// Returns a schema that contains only the `kind`.
     public func schema() -> [UInt8] {
         ItemSchemaDocument(kind: name).bytes
@@ -146,6 +165,10 @@ public struct ItemKinds: Sendable {
     ///
     /// - Throws: ``ItemError`` if the kind is unknown or rejects the fields.
     public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+        try validate(fields, leavingOut: nil)
+    }
+
+    package func validate(_ fields: ItemFields, leavingOut report: ((ItemError) -> Void)?) throws(ItemError) -> ValidatedItem {
         let name = try String(decoding: fields.text("kind", limit: 64), as: UTF8.self)
         guard let kind = kinds[name] else {
             throw ItemError(
@@ -153,7 +176,7 @@ public struct ItemKinds: Sendable {
                 reason: "must be one of \(names.joined(separator: ", ")), is \(ItemError.quoted(Array(name.utf8)[...]))"
                     + (note.map { "; \($0)" } ?? ""))
         }
-        let item = try kind.validate(fields)
+        let item = try kind.validate(fields, leavingOut: report)
         if let variants = variants[name], !variants.contains(item.variant) {
             let known = variants.sorted().map { "'\($0)'" }.joined(separator: ", ")
             throw ItemError(
@@ -172,8 +195,9 @@ public struct ItemKinds: Sendable {
     /// let stream = item.stream  // .content
     /// ```
     ///
-    /// - Throws: ``ItemError`` if the bytes are not one JSON object, or if the kind is unknown or rejects the fields.
+    /// - Throws: ``ItemError`` if the bytes are not one JSON object, or if the kind is unknown or rejects the fields. Values that are not fields of
+    ///   the kind may be invalid.
     public func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
-        try validate(ItemFields(bytes))
+        try validate(ItemFields(JSONPreamble.text(bytes), isLenient: true))
     }
 }

@@ -15,7 +15,7 @@ package struct ItemSchemaDocument {
     }
 
     package mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {
-        properties.append(.init(field, schema.value(isRequired: isRequired)))
+        properties.append(.init(field, schema.value(isRequired: isRequired, mayBeEmpty: true)))
         if isRequired { required.append(.text(field)) }
     }
 
@@ -47,28 +47,27 @@ package struct FieldSchema {
     /// The members of the schema of the field if it is present.
     var members: [JSONValue.Member]
 
-    static func text(minimum: Int = 1, maximum: Int) -> FieldSchema { text(minimum, maximum, without: "\\u0000") }
-
-    /// Returns the schema of a text without control characters.
-    static func line(maximum: Int) -> FieldSchema { text(1, maximum, without: "\\u0000-\\u001F\\u007F") }
-
-    private static func text(_ minimum: Int, _ maximum: Int, without characters: String) -> FieldSchema {
+    static func text(minimum: Int = 1, maximum: Int) -> FieldSchema {
         FieldSchema(members: [
             .init("type", .text("string")), .init("minLength", .integer(Int64(max(1, minimum)))),
-            .init("maxLength", .integer(Int64(maximum))), .init("pattern", .text("^[^\(characters)]*$")),
+            .init("maxLength", .integer(Int64(maximum))),
         ])
+    }
+
+    /// Returns the schema of a text without control characters.
+    static func line(maximum: Int) -> FieldSchema {
+        FieldSchema(members: text(maximum: maximum).members + [.init("pattern", .text("^[^\\u0001-\\u001F\\u007F]*$"))])
     }
 
     /// The schema of the alternative text of an image. The text is empty for a decorative image.
     static let alternative = FieldSchema(members: [
         .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemFields.alternativeLimit))),
-        .init("pattern", .text("^[^\\u0000]*$")),
     ])
 
-    /// The schema of a URL, as validated by ``ItemURL``.
+    /// The schema of a URL as browsers read it. It accepts some texts that are no URL, because no pattern has all rules.
     static let url = FieldSchema(members: [
-        .init("type", .text("string")), .init("format", .text("uri")), .init("maxLength", .integer(Int64(ItemURL.limit))),
-        .init("pattern", .text(ItemURL.pattern)),
+        .init("type", .text("string")), .init("minLength", .integer(1)), .init("maxLength", .integer(Int64(ItemURL.limit))),
+        .init("pattern", .text("^[\\u0000-\\u0020]*(?:[Hh][Tt][Tt][Pp][Ss]?:|[/\\\\]{2})[/\\\\]*[^/\\\\?#@]+(?:[/\\\\?#]|$)")),
     ])
 
     /// The schema of tracker URLs, as validated by ``TrackerTemplate``.
@@ -76,10 +75,7 @@ package struct FieldSchema {
         .init("type", .text("array")), .init("maxItems", .integer(Int64(TrackerTemplate.limit))),
         .init(
             "items",
-            .object([
-                .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemURL.limit))),
-                .init("pattern", .text(TrackerTemplate.pattern)),
-            ])),
+            .object(url.members)),
     ])
 
     static let date = FieldSchema(members: [.init("type", .text("string")), .init("pattern", .text(Timestamp.pattern))])
@@ -96,8 +92,16 @@ package struct FieldSchema {
     /// Returns the schema of a field with one text for all languages or one text per language.
     func byLanguage(_ tags: [String]) -> FieldSchema {
         let texts = JSONValue.object([
-            .init("type", .text("object")), .init("minProperties", .integer(1)), .init("additionalProperties", .flag(false)),
-            .init("properties", .object(tags.map { .init($0, .object(members)) })),
+            .init("type", .text("object")), .init("additionalProperties", .flag(false)),
+            .init("properties", .object(tags.map { .init($0, value(isRequired: false, mayBeEmpty: true)) })),
+            .init(
+                "anyOf",
+                .list(
+                    tags.map { tag in
+                        .object([
+                            .init("properties", .object([.init(tag, .object(members))])), .init("required", .list([.text(tag)])),
+                        ])
+                    })),
         ])
         return FieldSchema(members: [.init("anyOf", .list([.object(members), texts]))])
     }
@@ -107,7 +111,7 @@ package struct FieldSchema {
     }
 
     /// The pattern of an id: no control characters and no dot segment of a path.
-    fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F]*$"
+    fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0001-\\u001F\\u007F]*$"
 
     /// Returns the schema of an id: a string, or a whole number that is equal to its decimal digits.
     package static func identifier(limit: Int) -> FieldSchema {
@@ -117,10 +121,13 @@ package struct FieldSchema {
         ])
     }
 
-    /// Returns the schema of the field. An optional field may be null or missing.
-    package func value(isRequired: Bool) -> JSONValue {
+    /// Returns the schema of the field. An optional field may be missing or null.
+    ///
+    /// - Parameter mayBeEmpty: True if an optional field may also be an empty text, as in items. The input of clients has no such values.
+    package func value(isRequired: Bool, mayBeEmpty: Bool = false) -> JSONValue {
         guard !isRequired else { return .object(members) }
-        return .object([.init("anyOf", .list([.object(members), .object([.init("type", .text("null"))])]))])
+        let empty: [JSONValue] = mayBeEmpty ? [.object([.init("const", .text(""))])] : []
+        return .object([.init("anyOf", .list([.object(members), .object([.init("type", .text("null"))])] + empty))])
     }
 }
 

@@ -10,11 +10,6 @@ public struct TrackerTemplate: Sendable, Hashable {
     /// The maximum number of templates for each type of event.
     package static let limit = 8
 
-    /// The syntax as an ECMA-262 pattern; see ``ItemURL/pattern``.
-    package static let pattern =
-        "^(?:[Hh][Tt][Tt][Pp][Ss]://(?:[!$-.0-9;=A-Z^-z|~]+|\\[[0-9A-Fa-f:.]{2,}\\])|[Hh][Tt][Tt][Pp]://(?:127\\.0\\.0\\.1|localhost|\\[::1\\]))"
-        + ItemURL.port + "(?:[/?#](?:[!#-;=?-\\[\\]^-z|~]|\\{(?:\(placeholders.joined(separator: "|")))\\})*)?$"
-
     /// The template as declared, with its placeholders.
     public let text: String
 
@@ -29,6 +24,8 @@ public struct TrackerTemplate: Sendable, Hashable {
     ///
     /// - Throws: ``ItemError`` without a field.
     public init(_ text: String) throws(ItemError) {
+        // The braces of placeholders are valid in a URL.
+        let text = (try? ItemURL.absolute(Array(text.utf8)[...])).map { String(decoding: $0, as: UTF8.self) } ?? text
         var sample = ""
         var rest = Substring(text)
         while let open = rest.firstIndex(of: "{") {
@@ -96,7 +93,7 @@ public struct Trackers: Sendable, Hashable {
 
     private static func templates(_ field: String, in fields: ItemFields) throws(ItemError) -> [TrackerTemplate] {
         guard let token = try fields.token(field) else { return [] }
-        guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range])) else {
+        guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range]), isLenient: true) else {
             throw ItemError(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")
         }
         guard list.elements.count <= TrackerTemplate.limit else {

@@ -259,7 +259,6 @@ extension CurlClient {
             let easy = try CurlEasy()
             transfer.attach(easy)
             easy.limit(transfer.request.limits, total: transfer.remaining)
-            if transfer.request.acceptsCompression { easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
             if transfer.wantsNewConnection { easy.set(CURLOPT_FRESH_CONNECT, 1) }
             try easy.prepare(
                 transfer.url, addresses: transfer.addresses, headers: transfer.request.fields(for: transfer.url), certificates: certificates

@@ -3,6 +3,7 @@ internal import CIntertwineLinux
 internal import Glibc
 internal import HTTPTypes
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 
 /// The state of one fetch: its hop, the response received so far, and the reason of its end. Used only on the loop of its ``CurlClient``.
 final class CurlTransfer {
@@ -38,7 +39,11 @@ final class CurlTransfer {
     private(set) var redirect: String?
     /// The heads of the redirects so far.
     private var passed: [FetchHead] = []
+    /// The bytes of the body as delivered, and as received.
     private var bodyBytes = 0
+    private var receivedBytes = 0
+    /// The codings of the body, the outermost first, each with true once it has delivered bytes.
+    private var codings: [(inflater: GzipInflater, hasBegun: Bool)] = []
     /// The bytes of a chunked body with its framing. Bytes around the content, mainly chunk extensions, cost as much as content.
     private var wireBytes = 0
     /// True if libcurl retains further bytes of the body and stops reading.
@@ -71,7 +76,7 @@ final class CurlTransfer {
         self.url = url
         redirect = nil
         stopped = nil
-        bodyBytes = 0
+        (bodyBytes, receivedBytes, codings) = (0, 0, [])
         wireBytes = 0
         requests = 0
         opened = []
@@ -131,11 +136,12 @@ final class CurlTransfer {
             guard head.hasSoundLength else { return stop(.protocolError) }
             easy?.limitSlowness(request.limits)
             if headers[.transferEncoding] != nil { easy?.watchWire() }
-            if (301...303).contains(status) || status == 307 || status == 308, let location = headers[.location] {
+            if (301...303).contains(status) || status == 307 || status == 308, let location = head.location {
                 redirect = location
                 passed.append(FetchHead(status: status, headers: headers, url: url))
                 return true
             }
+            if (301...303).contains(status) || status == 307 || status == 308, headers[.location] != nil { return stop(.protocolError) }
             if let length = head.contentLength, length > request.limits.bodyBytes { return stop(.bodyTooLarge) }
             stage = .body
             guard onEvent(.head(head)) else { return stop(.rejected) }
@@ -144,18 +150,44 @@ final class CurlTransfer {
     }
 
     private func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bodyBytes += bytes.count
+        receivedBytes += bytes.count
         // The body of a redirect is read up to the size at which a new connection is cheaper.
-        if redirect != nil { return bodyBytes <= 16 * 1_024 }
-        guard bodyBytes <= request.limits.bodyBytes else { return stop(.bodyTooLarge) }
-        return onEvent(.bytes(bytes)) || stop(.rejected)
+        if redirect != nil { return receivedBytes <= 16 * 1_024 }
+        if receivedBytes == bytes.count { recognizeCoding(bytes.first) }
+        return deliver(bytes, from: 0)
+    }
+
+    /// The bytes decide about the coding: `Content-Encoding` is often wrong, and neither an image nor JSON begins as gzip does.
+    private func recognizeCoding(_ first: UInt8?) {
+        if first == GzipInflater.magic[0], codings.count < 3 { codings.append((GzipInflater(), false)) }
+    }
+
+    /// Decodes bytes from a coding on, and delivers them.
+    private func deliver(_ bytes: UnsafeRawBufferPointer, from level: Int) -> Bool {
+        guard level < codings.count else {
+            bodyBytes += bytes.count
+            guard bodyBytes <= request.limits.bodyBytes else { return stop(.bodyTooLarge) }
+            return onEvent(.bytes(bytes)) || stop(.rejected)
+        }
+        do {
+            try codings[level].inflater.inflate(bytes) { piece in
+                if !codings[level].hasBegun {
+                    codings[level].hasBegun = true
+                    recognizeCoding(piece.first)
+                }
+                guard piece.withUnsafeBytes({ deliver($0, from: level + 1) }) else { throw FetchError.rejected }
+            }
+            return true
+        } catch {
+            return error is GzipInflater.Failure ? stop(.protocolError) : false
+        }
     }
 
     private func crossedWire(_ bytes: Int) { wireBytes += bytes }
 
     /// Returns false if chunk framing exceeds its limit. A chunk of one byte has five bytes of framing; much more is an attack.
     private func isWireWithinBounds() -> Bool {
-        if wireBytes - 9 * bodyBytes <= request.limits.framingBytes { return true }
+        if wireBytes - 9 * receivedBytes <= request.limits.framingBytes { return true }
         return redirect == nil ? stop(.bodyTooLarge) : false
     }
 
@@ -166,7 +198,10 @@ final class CurlTransfer {
 
     /// Returns the error for libcurl's result of the hop; nil if the response is complete.
     func failure(for code: CURLcode) -> FetchError? {
-        if code == CURLE_OK { return responseHead.isComplete ? nil : .protocolError }
+        if code == CURLE_OK {
+            guard codings.allSatisfy(\.inflater.isComplete) else { return .truncated }
+            return responseHead.isComplete ? nil : .protocolError
+        }
         if let stopped { return stopped }
         if sawDeniedAddress, code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK { return .addressDenied }
         switch code {

@@ -107,7 +107,8 @@ package struct SourcePoller: ServiceLifecycle.Service {
         let (name, board, logger) = (source.name, registry, logger)
         board.update(name) { $0.begin(at: now()) }
         let run = SyncJob(source, transfers: transfers, into: location) { bad in
-            logger.debug("item of a source skipped", metadata: ["source": "\(name)", "item": "\(bad)"])
+            logger.debug(
+                bad.isKept ? "value of a source left out" : "item of a source skipped", metadata: ["source": "\(name)", "item": "\(bad)"])
         } onProgress: { progress in
             board.update(name) { $0.progress = progress }
         } version: { [store] in
@@ -123,7 +124,8 @@ package struct SourcePoller: ServiceLifecycle.Service {
                     "source synchronised",
                     metadata: [
                         "source": "\(name)", "added": "\(changes.added)", "changed": "\(changes.changed)",
-                        "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)", "withheld": "\(changes.withheld)",
+                        "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)", "omitted": "\(outcome.omittedValues)",
+                        "withheld": "\(changes.withheld)",
                     ])
                 await didFinish(outcome, of: name)
             }

@@ -78,6 +78,8 @@ package struct SourceState: Sendable {
     /// The number of items of the last applied snapshot; nil before the first.
     package private(set) var items: Int?
     package private(set) var skipped = 0
+    package private(set) var omittedValues = 0
+    package private(set) var invalid: [String] = []
     package private(set) var pages = 0
     package private(set) var lastError: String?
     /// The number of consecutive failures.
@@ -114,6 +116,7 @@ package struct SourceState: Sendable {
         lastError = nil
         failures = 0
         (items, skipped, pages) = (outcome.items, outcome.skipped, outcome.pages)
+        (omittedValues, invalid) = (outcome.omittedValues, outcome.invalid)
         if let compared = outcome.changes { withheld = compared.withheld }
         guard let changes = outcome.changes, !changes.isEmpty else {
             attempts["unchanged", default: 0] += 1
@@ -144,6 +147,7 @@ package struct SourceState: Sendable {
         guard record.lastSuccess > lastSuccess ?? .min else { return }
         lastSuccess = record.lastSuccess
         (items, skipped, pages) = (record.items, record.skipped, record.pages)
+        (omittedValues, invalid) = (record.omittedValues ?? 0, record.invalid ?? [])
     }
 
     private mutating func end(_ next: Int64) {

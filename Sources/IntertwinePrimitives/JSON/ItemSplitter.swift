@@ -1,5 +1,5 @@
 /// A splitter that finds the end of a list's element by brackets and quotes alone, so that an invalid element is one invalid item.
-struct ItemSplitter: Sendable, Equatable {
+package struct ItemSplitter: Sendable, Equatable {
     /// The bracket that ends the list.
     private let closing: UInt8
     private var depth = 0
@@ -7,7 +7,7 @@ struct ItemSplitter: Sendable, Equatable {
     private var isEscaped = false
 
     /// - Parameter closing: `]`, or `}` for the values of an object.
-    init(until closing: UInt8 = UInt8(ascii: "]")) {
+    package init(until closing: UInt8 = UInt8(ascii: "]")) {
         self.closing = closing
     }
 
@@ -15,7 +15,7 @@ struct ItemSplitter: Sendable, Equatable {
     ///
     /// - Returns: The index after the element: after its last bracket, or at the comma or the bracket that follows it. Nil if all bytes belong to
     ///   the element, and more are needed.
-    mutating func end(in bytes: Span<UInt8>, from start: Int) -> Int? {
+    package mutating func end(in bytes: Span<UInt8>, from start: Int) -> Int? {
         for index in start..<max(start, bytes.count) {
             let byte = bytes[index]
             if isInString {
