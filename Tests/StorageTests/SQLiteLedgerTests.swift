@@ -2,6 +2,7 @@ import Dispatch
 import GRDB
 import IntertwineLedger
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import IntertwineStorage
@@ -41,6 +42,16 @@ struct SQLiteLedgerTests {
             }
         }
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])
+    }
+
+    @Test("Memory does not grow with the number of viewers", .timeLimit(.untilStuck))
+    func newViewers() throws {
+        let victim = try Program.victim("viewers", scratch.path("ledger.sqlite"), "\(TestSize.full(400_000, small: 80_000))")
+        var memory: [Int] = []
+        while let line = victim.line() { memory.append(try #require(Int(line))) }
+        #expect(memory.count == 8)
+        // In the first quarter caches fill. Counters of the last minute are the same number all the time.
+        #expect(memory[7] - memory[3] < 3_000, "\(memory)")
     }
 
     @Test("Concurrent openings create a ledger once")

@@ -54,6 +54,8 @@ final class LedgerWriter {
     /// A Boolean value indicating whether counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
+    var rateCounters: (count: Int, bytes: Int) { counters.memory }
+
     /// The longest window of the events so far, in milliseconds.
     var longestWindow: Int64 { counters.longestWindow }
 

@@ -18,6 +18,8 @@ struct RateCounterTable: RateCounterStore {
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
 
+    var memory: (count: Int, bytes: Int) { (recent.count, recent.bytes) }
+
     init(_ database: Database, recentSlots: Int = RecentRateCounters.defaultSlots) throws {
         recent = RecentRateCounters(mostSlots: recentSlots)
         log = try RateCounterLog(database)

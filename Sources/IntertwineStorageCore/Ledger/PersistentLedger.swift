@@ -39,6 +39,9 @@ package struct LedgerStatistics: Sendable, Hashable {
     package var refused = 0
     /// The number of units that wait now.
     package var waiting = 0
+    /// The rate counters in memory, at most ``RecentRateCounters/defaultSlots`` × 3/4, and the bytes of their table.
+    package var rateCounters = 0
+    package var rateCounterBytes = 0
 
     package init() {}
 }
