@@ -5,9 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import IntertwineStorage
-
 // For `SQLiteLedger.pool`.
+@testable import IntertwineStorage
 
 @Suite("Erasure of viewers and the bytes of the ledger's files")
 struct ErasureTests {
@@ -101,16 +100,27 @@ struct ErasureTests {
         #expect(longest < .milliseconds(500), "\(longest)")
         try reader.release()
         #expect(try await erasure.events > 0)
-        let updates = Mutex(0)
-        try await ledger.pool.writeWithoutTransaction { database in
-            database.trace { step in
-                if "\(step)".contains("UPDATE event") { updates.withLock { $0 += 1 } }
+        let updates = Updates()
+        updates.count(in: ledger)
+        #expect(try await ledger.erase(viewer: "nobody", owners: []).events == 0)
+        #expect(updates.found == 0)
+        #expect(try await ledger.erase(viewer: "ann-of-the-log", owners: []).events > 0)
+        #expect(updates.found > 0)
+    }
+
+    /// The statements of the writing connection that change events.
+    private final class Updates: Sendable {
+        private let count = Mutex(0)
+
+        var found: Int { count.withLock { $0 } }
+
+        func count(in ledger: SQLiteLedger) {
+            ledger.pool.writeWithoutTransaction { database in
+                database.trace { [self] step in
+                    if "\(step)".contains("UPDATE event") { count.withLock { $0 += 1 } }
+                }
             }
         }
-        #expect(try await ledger.erase(viewer: "nobody", owners: []).events == 0)
-        #expect(updates.withLock { $0 } == 0)
-        #expect(try await ledger.erase(viewer: "ann-of-the-log", owners: []).events > 0)
-        #expect(updates.withLock { $0 } > 0)
     }
 
     @Test("An erasure fails while another process blocks the checkpoint, and completes when it is repeated")

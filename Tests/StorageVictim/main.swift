@@ -46,27 +46,30 @@ func commit(_ path: String, _ round: String) async throws {
     }
 }
 
-final class Clock: Sendable {
-    let now: Mutex<Int64>
+final class FastClock: Sendable {
+    private let moment = Mutex(SQLiteLedger.systemTime())
 
-    init(_ now: Int64) { self.now = Mutex(now) }
+    var now: Int64 { moment.withLock { $0 } }
+
+    func advance() -> Int64 {
+        moment.withLock { moment in
+            moment += 20
+            return moment
+        }
+    }
 }
 
 func viewers(_ path: String, _ count: Int) async throws {
-    let clock = Clock(SQLiteLedger.systemTime())
-    let ledger = try SQLiteLedger(path: path, now: { clock.now.withLock { $0 } })
+    let clock = FastClock()
+    let ledger = try SQLiteLedger(path: path, now: { clock.now })
     for part in 0..<8 {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for client in 0..<32 {
                 group.addTask {
                     for number in stride(from: client, to: count / 8, by: 32) {
                         let name = "viewer-\(part)-\(number)"
-                        let now = clock.now.withLock { now in
-                            now += 20
-                            return now
-                        }
                         let event = LedgerEvent(
-                            at: now, kind: .click, cell: "ad:1", viewer: name, address: "192.0.2.0", userAgent: "agent",
+                            at: clock.advance(), kind: .click, cell: "ad:1", viewer: name, address: "192.0.2.0", userAgent: "agent",
                             deduplication: .init(keys: [name, "n" + name], repeats: [name, "d" + name], window: 30_000),
                             rates: [.init(key: "v" + name, limit: 60, window: 60_000), .init(key: "a" + name, limit: 60, window: 60_000)])
                         _ = try await ledger.commit(LedgerEntry(events: [event]))
