@@ -179,10 +179,6 @@ func missing<Value>() -> Value { fatalError() }
 #if IntertwineOperators
     import IntertwineOperators
 
-    var context: AuditContext { fatalError() }
-    var entry: AuditEntry { fatalError() }
-    var log: AuditLog { fatalError() }
-    var now: Int64 { fatalError() }
     var token: String { fatalError() }
 #endif
 
