@@ -8,6 +8,8 @@ internal import Synchronization
 /// The store knows the image sources of items, and the campaigns know which ads are taken down with them. ``TakedownMonitor`` reads both after
 /// a change of the store. The previous result is in force until the store has responded, and if the store fails.
 final class TakedownImageFilter: Sendable {
+    typealias TakenDown = (number: Int, sources: Set<String>)
+
     private struct State {
         var sources: Set<String> = []
         /// The number of the read that ``sources`` comes from; a later read has a greater number.
@@ -25,12 +27,15 @@ final class TakedownImageFilter: Sendable {
         self.store = store
     }
 
-    /// Replaces the campaigns, and reads the takedowns.
+    /// Replaces the campaigns.
     ///
-    /// - Throws: `StoreError`
-    func serve(_ campaigns: Campaigns) async throws {
-        state.withLock { $0.campaigns = campaigns }
-        try await read()
+    /// - Parameter found: The result of ``sources(with:)`` for them.
+    func serve(_ campaigns: Campaigns, _ found: TakenDown) {
+        state.withLock { state in
+            state.campaigns = campaigns
+            // The result of a later read for the previous campaigns lacks the ads of these ones.
+            if found.number < state.number { state.sources.formUnion(found.sources) } else { (state.number, state.sources) = found }
+        }
     }
 
     /// Returns true if an image is taken down.
@@ -42,15 +47,26 @@ final class TakedownImageFilter: Sendable {
     ///
     /// - Throws: `StoreError`; the previous result stays in force.
     func read() async throws {
-        guard let store else { return }
-        let (number, campaigns) = state.withLock { state in
+        while true {
+            let campaigns = state.withLock { $0.campaigns }
+            let found = try await sources(with: campaigns)
+            let isCurrent = state.withLock { state in
+                guard state.campaigns === campaigns else { return false }
+                if found.number > state.number { (state.number, state.sources) = found }
+                return true
+            }
+            if isCurrent { return }
+        }
+    }
+
+    /// Reads the images that are taken down with the given campaigns. It changes nothing.
+    func sources(with campaigns: Campaigns?) async throws -> TakenDown {
+        let number = state.withLock { state in
             state.started += 1
-            return (state.started, state.campaigns)
+            return state.started
         }
+        guard let store else { return (number, []) }
         let urls = try await store.takenDownURLs() + (campaigns?.withheldURLs(in: store) ?? [])
-        let found = Set(urls.compactMap { FetchURL.isPlain($0) ? $0 : (try? FetchURL($0))?.text })
-        state.withLock { state in
-            if number > state.number { (state.number, state.sources) = (number, found) }
-        }
+        return (number, Set(urls.compactMap { FetchURL.isPlain($0) ? $0 : (try? FetchURL($0))?.text }))
     }
 }
