@@ -96,7 +96,7 @@ package struct KeyDocument: Sendable {
 
     private static func jsonKeys(_ bytes: [UInt8], origin: Origin) throws(KeyDocumentError) -> Found {
         guard (try? JSONObject(bytes)) != nil, let document = (try? JSONValue(json: bytes)).flatMap(JSONMembers.init) else {
-            throw KeyDocumentError("is not a JSON Web Key or a set of them")
+            throw KeyDocumentError("is not a JSON Web Key or a set of them, or names a member twice")
         }
         let members: [JSONMembers?]
         switch document["keys"] {
@@ -107,7 +107,7 @@ package struct KeyDocument: Sendable {
         guard members.count <= KeySet.maximumKeys * 2 else { throw KeyDocumentError("has more than \(KeySet.maximumKeys) keys") }
         return members.map { member in
             Result { () throws(KeyDocumentError) in
-                guard let member else { throw KeyDocumentError("a member is no object") }
+                guard let member else { throw KeyDocumentError("a member is no object, or names a member twice") }
                 return try VerificationKey(member, origin: origin)
             }
         }
@@ -136,9 +136,9 @@ package struct KeyDocument: Sendable {
 private struct JSONMembers {
     private let members: [JSONValue.Member]
 
-    /// Returns nil for a value that is no object.
+    /// Returns nil for a value that is no object, or has two members of one name: of two lists of keys, one could be empty.
     init?(_ value: JSONValue) {
-        guard case .object(let members) = value else { return nil }
+        guard case .object(let members) = value, Set(members.map(\.name)).count == members.count else { return nil }
         self.members = members
     }
 
