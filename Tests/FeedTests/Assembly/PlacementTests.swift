@@ -160,7 +160,7 @@ struct PlacementTests {
     func ownIDs() async throws {
         let fixture = try Fixture(users: 20, advertisements: 1, placement: EveryPlacement(every: 3))
         fixture.store.put(Fixture.advertisement("0#2", at: 5_000), in: .advertisements)
-        let ids = try await fixture.page().ids
+        let ids = try await fixture.page().entries.map(\.id)
         #expect(Set(ids).count == ids.count && ids.contains("ad:0#2") && ids.contains("ad:0#3"), "\(ids)")
     }
 

@@ -117,7 +117,8 @@ struct ReloadTests {
             let logger = Logger(label: "tests", factory: { _ in SwiftLogNoOpLogHandler() })
             let service = try FeedService.build(configuration: old, logger: logger)
             let application = service.live.current
-            let (errors, activations) = (Mutex<[any Error]>([]), Mutex(0))
+            let errors = Mutex<[any Error]>([])
+            let activations = Mutex(0)
             let live = try ReloadableApplication(
                 old, router: Router([], acceptsOnlyJSON: true, clock: { 0 }, logger: logger), control: service.telemetry.control,
                 logger: logger
