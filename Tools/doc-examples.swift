@@ -145,11 +145,9 @@ func missing<Value>() -> Value { fatalError() }
     var client: CurlClient { fatalError() }
     var configuration: ServiceConfiguration { fatalError() }
     var context: RouteContext { fatalError() }
-    var entry: AuditEntry { fatalError() }
     nonisolated(unsafe) var extensions: ServiceExtensions = missing()
     var item: FeedItem { fatalError() }
     var job: SyncJob { fatalError() }
-    var log: AuditLog { fatalError() }
     var logger: Logger { fatalError() }
     var now: Int64 { fatalError() }
     var orders: ServiceRoute { fatalError() }

@@ -29,6 +29,17 @@ struct KeyDocumentTests {
         }
     }
 
+    @Test("A document or key with two members of one name is refused, so the last good set stays")
+    func duplicates() throws {
+        let maker = try TokenMaker(.es256, id: "k1")
+        for text in [
+            #"{"keys":[],"keys":[\#(maker.jwk)]}"#, #"{"keys":[\#(maker.jwk)],"keys":[]}"#, #"{"keys":[],"keys":[]}"#,
+            #"{"keys":[{"kid":"other",\#(maker.jwk.dropFirst())]}"#,
+        ] {
+            #expect(error(text, origin: .remote) != nil, "\(text)")
+        }
+    }
+
     @Test("Several PEM blocks are several keys")
     func blocks() async throws {
         let makers = [try TokenMaker(.es256), try TokenMaker(.rs256), try TokenMaker(.edDSA)]

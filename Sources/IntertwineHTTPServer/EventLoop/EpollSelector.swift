@@ -44,8 +44,11 @@ struct EpollSelector: Sendable {
     }
 
     func close() {
-        for descriptor in [epoll, timer, wakeup] { Glibc.close(descriptor) }
+        for descriptor in [epoll, timer] { Glibc.close(descriptor) }
     }
+
+    /// Closes the wake-up event. Call it when no thread can call ``wake()`` any more, which would write into a reused descriptor.
+    func closeWakeup() { Glibc.close(wakeup) }
 
     func add(_ descriptor: Int32, for events: ReadyEvents, token: UInt64) throws(EventLoopError) {
         try control(EPOLL_CTL_ADD, descriptor, events.rawValue, token)

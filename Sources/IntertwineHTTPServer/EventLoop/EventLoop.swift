@@ -69,6 +69,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     deinit {
         events.deallocate()
+        poller.closeWakeup()
     }
 
     /// A Boolean value indicating if the caller runs on this loop.

@@ -143,11 +143,11 @@ package final class PostgresFeedStore: ItemStore {
     // MARK: Items
 
     package func put(
-        _ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
+        _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
         try await write { connection in
             try refuse(PostgresSnapshot(inside: connection).item(kind: item.kind, id: item.id))
-            return try StoredItemTable(connection).put(item).change
+            return try StoredItemTable(connection, releasing: releasing).put(item).change
         }
     }
 
@@ -156,7 +156,7 @@ package final class PostgresFeedStore: ItemStore {
     }
 
     package func apply(
-        _ operations: [StoreOperation], reason: String?, at moment: Int64,
+        _ operations: [StoreOperation], reason: String?, at moment: Int64, releasing: Bool,
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
     ) async throws -> StoreOperationSummary {
         guard operations.count <= StoreOperation.limit else {
@@ -165,7 +165,8 @@ package final class PostgresFeedStore: ItemStore {
         guard !operations.isEmpty else { return StoreOperationSummary() }
         let orders = orders.withLock { $0 }
         return try await write { connection in
-            var writer = OperationWriter(try StoredItemTable(connection), orders: orders, reason: reason, at: moment)
+            var writer = OperationWriter(
+                try StoredItemTable(connection, releasing: releasing), orders: orders, reason: reason, at: moment)
             return try writer.apply(operations, in: PostgresSnapshot(inside: connection), unless: refuse)
         }
     }

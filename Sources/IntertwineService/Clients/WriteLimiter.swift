@@ -99,7 +99,7 @@ final class WriteLimiter: Sendable {
 
 /// Token buckets of one size, stored as the time at which each is full again. A full bucket needs no entry.
 private struct Buckets {
-    /// The maximum number of entries. If more clients write at once, all entries are removed.
+    /// The maximum number of entries. If more clients write at once, the half with the most writes left is removed.
     private static let capacity = 65_536
     /// Milliseconds in which an empty bucket fills.
     private static let window = 60_000.0
@@ -120,7 +120,10 @@ private struct Buckets {
     mutating func consume(_ key: Int, _ now: Double) {
         if full.count >= Self.capacity, full[key] == nil {
             full = full.filter { $0.value > now }
-            if full.count > Self.capacity / 2 { full = [:] }
+            if full.count > Self.capacity / 2 {
+                let median = full.values.sorted()[full.count / 2]
+                full = full.filter { $0.value > median }
+            }
         }
         full[key] = min(time(key, now) + interval, now + Self.limit)
     }

@@ -148,10 +148,11 @@ extension ServiceBuilder {
             + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
     }
 
-    /// Checks an application against the store, and activates it.
+    /// Checks an application against the store. Until the result is called, all parts of the process serve the previous one.
     ///
+    /// - Returns: The activation of the application, which cannot fail.
     /// - Throws: `ConfigurationError` with all conflicts, `StoreError`.
-    func activate(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws {
+    func check(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws -> @Sendable () -> Void {
         let campaigns = application.campaigns
         if let file = application.campaignsFile {
             let findings = try await campaigns.findings(in: stores.store, stores.ledger)
@@ -160,13 +161,12 @@ extension ServiceBuilder {
                 logger.warning("an ad of a campaign is missing", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])
             }
         }
-        let now = stores.clock()
-        if let campaignIndex = try await campaigns.campaignIndex(of: stores.store) {
-            try await campaigns.remember()
-            try await stores.store.read(for: .background) { _ in try parts.delivery.begin(campaignIndex, now: now) }
+        let takenDown = try await parts.images.takedowns.read(with: campaigns)
+        // The only write comes last.
+        if try await campaigns.campaignIndex(of: stores.store) != nil { try await campaigns.remember() }
+        return {
+            parts.subscribers.serve(application.feeds)
+            parts.images.takedowns.serve(campaigns, takenDown)
         }
-        // The application is active from here on.
-        parts.subscribers.serve(application.feeds)
-        try await parts.images.takedowns.serve(campaigns)
     }
 }

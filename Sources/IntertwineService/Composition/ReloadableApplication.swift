@@ -15,7 +15,7 @@ final class ReloadableApplication: Sendable {
     }
 
     private let compose: @Sendable (ServiceConfiguration) throws -> Application
-    private let check: @Sendable (Application) async throws -> Void
+    private let check: @Sendable (Application) async throws -> @Sendable () -> Void
     private let router: Router
     private let control: LogControl
     private let logger: Logger
@@ -26,11 +26,11 @@ final class ReloadableApplication: Sendable {
     /// - Parameters:
     ///   - router: The router of the public listener, which gets the current routes.
     ///   - compose: Creates a composition; throws if the configuration names unknown cells or commands.
-    ///   - check: Called before a composition is activated; throws if it conflicts with the store.
+    ///   - check: Called before a composition is activated; throws if it conflicts with the store. The result activates it and must not block.
     init(
         _ configuration: ServiceConfiguration, router: Router, control: LogControl, logger: Logger,
         compose: @escaping @Sendable (ServiceConfiguration) throws -> Application,
-        check: @escaping @Sendable (Application) async throws -> Void
+        check: @escaping @Sendable (Application) async throws -> @Sendable () -> Void
     ) throws {
         let files = Self.reloadedFiles(configuration)
         let composition = try compose(configuration)
@@ -42,8 +42,8 @@ final class ReloadableApplication: Sendable {
 
     var current: Application { state.withLock { $0.composition } }
 
-    /// Checks the current composition against the store. Throws `ConfigurationError` with all conflicts, and `StoreError`.
-    func checkCurrent() async throws { try await check(current) }
+    /// Checks the first composition against the store, and activates it. Throws `ConfigurationError` with all conflicts, and `StoreError`.
+    func checkCurrent() async throws { try await check(current)() }
 
     var configuration: ServiceConfiguration { state.withLock { $0.configuration } }
 
@@ -85,11 +85,12 @@ final class ReloadableApplication: Sendable {
             let old = state.withLock { $0 }
             let (configuration, files) = change(old.configuration, old.files)
             let composition = try compose(configuration)
-            try await check(composition)
+            let activate = try await check(composition)
             let isFirst = state.withLock { state in
                 guard state.number == old.number else { return false }
                 state = State(configuration: configuration, composition: composition, files: files, number: old.number + 1)
                 router.update(RouteTable(composition.routes))
+                activate()
                 return true
             }
             if isFirst { return }

@@ -10,6 +10,8 @@ package enum ClientYAML {
     private static let bracketLimit = 400
     private static let indentationLimit = 80
     private static let tagLimit = 128
+    /// The line ends of the parser (YAML 1.1).
+    private static let lineEnds: Set<Unicode.Scalar> = ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"]
 
     /// - Parameter path: A name of the text for messages.
     /// - Throws: ``ConfigurationError`` if the text exceeds a limit, is empty, or no YAML.
@@ -18,13 +20,14 @@ package enum ClientYAML {
             throw ConfigurationError("\(path):1: the text is longer than \(byteLimit) bytes")
         }
         var (line, indentation, brackets) = (1, 0, 0)
-        var previous = UInt8(ascii: "\n")
+        var previous: Unicode.Scalar = "\n"
         var isIndentation = true
-        let bytes = Array(text.utf8)
-        for (index, byte) in bytes.enumerated() {
-            if byte == UInt8(ascii: "\n") {
-                (line, indentation, isIndentation) = (line + 1, 0, true)
-            } else if isIndentation, " \t-?:".utf8.contains(byte) {
+        let scalars = Array(text.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            if Self.lineEnds.contains(scalar) {
+                if scalar != "\n" || previous != "\r" { line += 1 }
+                (indentation, isIndentation) = (0, true)
+            } else if isIndentation, " \t-?:".unicodeScalars.contains(scalar) {
                 indentation += 1
                 guard indentation <= indentationLimit else {
                     throw ConfigurationError("\(path):\(line): the indentation is deeper than \(indentationLimit) characters")
@@ -32,19 +35,29 @@ package enum ClientYAML {
             } else {
                 isIndentation = false
             }
-            if "[{".utf8.contains(byte) {
+            if scalar == "[" || scalar == "{" {
                 brackets += 1
                 guard brackets <= bracketLimit else { throw ConfigurationError("\(path):\(line): more than \(bracketLimit) brackets") }
             }
-            let next = index + 1 < bytes.count ? bytes[index + 1] : UInt8(ascii: " ")
-            if byte == UInt8(ascii: "*"), " \t\r\n[{,:?-\"'".utf8.contains(previous), next > UInt8(ascii: " ") {
+            let next = index + 1 < scalars.count ? scalars[index + 1] : " "
+            let isFirst = Self.lineEnds.contains(previous) || " \t[{,:?-\"'".unicodeScalars.contains(previous)
+            if scalar == "*", isFirst, next > " " {
                 throw ConfigurationError("\(path):\(line): aliases are not supported here; quote a text that begins with *")
             }
-            previous = byte
+            previous = scalar
         }
         let root = try YAMLFile.root(of: text, from: path)
+        guard hasPlainKeys(root.yaml) else { throw ConfigurationError("\(path):1: a key must be a text, not a list or a mapping") }
         guard tags(in: root.yaml) <= tagLimit else { throw ConfigurationError("\(path):1: more than \(tagLimit) template tags") }
         return root
+    }
+
+    private static func hasPlainKeys(_ node: Node) -> Bool {
+        switch node {
+        case .mapping(let mapping): mapping.allSatisfy { $0.key.scalar != nil && hasPlainKeys($0.value) }
+        case .sequence(let sequence): sequence.allSatisfy(hasPlainKeys)
+        default: true
+        }
     }
 
     private static func tags(in node: Node) -> Int {

@@ -134,9 +134,9 @@ package struct KeyDocument: Sendable {
 private struct JSONMembers {
     private let members: [JSONValue.Member]
 
-    /// Returns nil for a value that is no object.
+    /// Returns nil for a value that is no object, or has two members of one name: of two lists of keys, one could be empty.
     init?(_ value: JSONValue) {
-        guard case .object(let members) = value else { return nil }
+        guard case .object(let members) = value, Set(members.map(\.name)).count == members.count else { return nil }
         self.members = members
     }
 

@@ -155,7 +155,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Events
 
-    /// Computes the changes of groups and sends them to the subscribers.
+    /// Computes the changes of groups and sends them to the subscribers, large groups first: a client can make many small ones.
     ///
     /// - Parameter slow: The tasks of groups that may take long.
     private func notify(_ slow: inout DiscardingTaskGroup) async {
@@ -171,7 +171,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 guard current[key.path]?.feed.readsSources == true else { return true }
                 busy[key.path, default: 0] += 1
                 return busy[key.path, default: 0] <= Self.concurrentGroups
-            }.map(\.key)
+            }.sorted { $0.value.streams.count > $1.value.streams.count }.map(\.key)
             for key in keys {
                 state.groups[key]?.isBusy = true
                 state.groups[key]?.isDirty = false

@@ -87,7 +87,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
     private func record(
         _ request: ServerRequest, _ respond: RequestTask.Responder, by sender: OperatorIdentity
     ) async throws -> HandlerResponse {
-        let action: AuditLog.AuditAction
+        let action: AuditEntry
         do {
             action = try await audit.begin(entry(request.head.method, request.head.path ?? "", outcome: "", by: sender.name))
         } catch {
@@ -113,8 +113,11 @@ package struct AdminAuthMiddleware: HTTPHandler {
         do {
             try await audit.finish(action, status: status.code, outcome: outcome, context: context, now: clock())
         } catch {
-            // The write is done, and the journal contains its entry.
-            logger.error("audit log cannot be written; a line is still to come", metadata: ["error": "\(error)"])
+            logger.error("audit log cannot be written; an action has no outcome in it", metadata: ["error": "\(error)"])
+            throw Problem(
+                .serviceUnavailable, .storeUnavailable,
+                "The audit log cannot be written. The request had the status \(status.code), of which the log has only the begin.",
+                fields: [.retryAfter: "1"])
         }
         return try result.get()
     }

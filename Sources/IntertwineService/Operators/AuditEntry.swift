@@ -6,41 +6,39 @@ public import IntertwineStorage
 internal import Synchronization
 
 /// A line of the audit log: the operator, the request or command, its outcome and its changes.
-///
-/// ```swift
-/// let entry = AuditEntry(who: "root", method: "PUT", path: "/items/7", outcome: "done", now: 0)
-/// entry.time  // "1970-01-01T00:00:00Z"
-/// ```
-public struct AuditEntry: Codable, Sendable, Hashable {
-    /// The time at which the request or command ended, RFC 3339 in UTC.
-    public var time: String
+package struct AuditEntry: Codable, Sendable, Hashable {
+    /// The maximum number of bytes of a text. Why: a client chooses the length of its path.
+    static let textLimit = 1_024
+
+    /// The time at which the request or command began or ended, RFC 3339 in UTC.
+    package var time: String
     /// The actor: `loopback`, the beginning of a token's digest, the subject of a JSON Web Token, or the user who ran a command.
-    public var who: String
+    package var who: String
     /// The request's method, or the command's name.
-    public var method: String
+    package var method: String
     /// The request's target, or the arguments of the command.
-    public var path: String
+    package var path: String
     /// The status code of the response; nil for a command.
-    public var status: Int?
-    /// The outcome: `done`, the reason of a refusal or failure, or that the outcome is unknown.
-    public var outcome: String
+    package var status: Int?
+    /// The outcome: `begun`, `done`, or the reason of a refusal or failure.
+    package var outcome: String
     /// The number of changed items by the name of the change; nil if nothing was changed.
-    public var changes: [String: Int]?
+    package var changes: [String: Int]?
     /// The changed items, as `kind:id`, at most ``AuditContext/itemLimit``.
-    public var items: [String]?
+    package var items: [String]?
     /// The unique identifier of the entry; nil if no action was begun.
-    public var id: String?
+    package var id: String?
 
     /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    public init(who: String, method: String, path: String, outcome: String, now: Int64) {
+    package init(who: String, method: String, path: String, outcome: String, now: Int64) {
         (self.who, self.method, self.path, self.outcome) = (who, method, path, outcome)
         time = Timestamp.text(milliseconds: now)
     }
 
-    /// The entry of the action while it is in progress, without its outcome.
-    var begun: AuditEntry {
-        var entry = self
-        entry.outcome = "begun"
+    /// Returns the entry of the end of this action.
+    func ended(_ outcome: String, _ now: Int64) -> AuditEntry {
+        var entry = AuditEntry(who: who, method: method, path: path, outcome: outcome, now: now)
+        entry.id = id
         return entry
     }
 
@@ -48,7 +46,10 @@ public struct AuditEntry: Codable, Sendable, Hashable {
     var line: [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(512)
-        func write(_ text: String) { line.append(jsonString: text.utf8) }
+        func write(_ text: String) {
+            let isLong = text.utf8.count > Self.textLimit
+            line.append(jsonString: (isLong ? String(decoding: text.utf8.prefix(Self.textLimit), as: UTF8.self) + "…" : text).utf8)
+        }
         func begin(_ name: String) {
             line.append(UInt8(ascii: line.isEmpty ? "{" : ","))
             write(name)
@@ -115,9 +116,9 @@ public struct AuditEntry: Codable, Sendable, Hashable {
 }
 
 /// Collects the changes of a request or command for its line in the audit log.
-public final class AuditContext: Sendable {
+package final class AuditContext: Sendable {
     /// The maximum number of items that a line names; further items are only counted.
-    public static let itemLimit = 100
+    package static let itemLimit = 100
 
     /// The context of the current request; nil if the request has no audit entry.
     @TaskLocal static var current: AuditContext?
@@ -136,19 +137,14 @@ public final class AuditContext: Sendable {
     }
 
     /// Writes the line at once, with the outcome that nothing was done. Blocks. For a command that is interrupted; the process ends afterwards.
-    public func flushOnFailure() { breaksOff() }
+    package func flushOnFailure() { breaksOff() }
 
     /// Adds changes to the entry.
-    ///
-    /// ```swift
-    /// context.record(["added": 2], items: ["article:1", "article:2"])
-    /// context.record(["added": 1])  // the entry has 3 added items
-    /// ```
     ///
     /// - Parameters:
     ///   - changes: The number of changed items by the name of the change.
     ///   - items: The changed items as `kind:id`, as far as they are known.
-    public func record(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
+    package func record(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
         state.withLock { state in
             state.changes.merge(changes, uniquingKeysWith: +)
             state.items += items.prefix(Self.itemLimit - state.items.count)
@@ -156,7 +152,7 @@ public final class AuditContext: Sendable {
     }
 
     /// Adds the changes of an import.
-    public func record(_ summary: ImportSummary) {
+    package func record(_ summary: ImportSummary) {
         record(
             ["added": summary.added, "replaced": summary.replaced, "skipped": summary.skipped, "withheld": summary.withheld.count].filter {
                 $0.value > 0
@@ -164,7 +160,7 @@ public final class AuditContext: Sendable {
     }
 
     /// Adds the changes of a synchronization.
-    public func record(_ outcome: SourceOutcome) {
+    package func record(_ outcome: SourceOutcome) {
         guard let changes = outcome.changes, !changes.isEmpty else { return }
         record(["added": changes.added, "replaced": changes.changed, "removed": changes.removed, "released": changes.released])
     }

@@ -1,115 +1,98 @@
 internal import Dispatch
-internal import Foundation
+internal import Glibc
 internal import IntertwineFeed
 internal import IntertwinePrimitives
+internal import IntertwineStorage
 internal import Synchronization
 
-/// The append-only record of the writes of operators: one line of JSON for each, on disk before the response is sent.
+/// The append-only record of the writes of operators, as lines of JSON.
 ///
-/// An action that cannot be recorded is not performed. Before an action begins, disk space for its line is reserved, and a journal beside the
-/// log records the action. If the process ends before the line is written, the next process that opens the log writes it with the outcome
-/// `interrupted`. Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
+/// An action has two lines with one id: `begun`, on disk before it changes anything, and its outcome, on disk before its response. If the first
+/// line cannot be written, the action is not performed. An interrupted action has the first line only, so a start has nothing to complete.
 ///
-/// ```swift
-/// let log = try AuditLog(path: "/var/log/intertwine/audit.ndjson")
-/// let action = try await log.begin(entry)
-/// try await log.finish(action, outcome: "done", now: now)
-/// ```
-public final class AuditLog: Sendable {
-    /// The outcome of an action whose process ended before it recorded one.
-    static let interrupted = "interrupted: it is not known whether it was done"
-    /// The maximum number of queued refusals; further ones get no line.
-    private static let waitingLimit = 4_096
+/// Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
+package final class AuditLog: Sendable {
+    /// The maximum number of entries of refused requests within ``refusalWindow``. Why: a client chooses how many requests are refused.
+    static let refusalLimit = 100
+    static let refusalWindow = Duration.seconds(60)
 
-    /// An action in progress, whose line is not written yet.
-    public struct AuditAction: Sendable {
-        fileprivate let entry: AuditEntry
-
-        fileprivate func over(_ outcome: String, _ now: Int64) -> AuditEntry {
-            var over = AuditEntry(who: entry.who, method: entry.method, path: entry.path, outcome: outcome, now: now)
-            over.id = entry.id
-            return over
-        }
+    private struct Job {
+        let line: [UInt8]
+        /// Nil for a refused request, which does not wait for the disk.
+        let continuation: CheckedContinuation<Void, any Error>?
     }
 
-    private enum Job {
-        case begin(AuditEntry, CheckedContinuation<Void, any Error>)
-        case finish(AuditEntry, CheckedContinuation<Void, any Error>)
-        case refused(AuditEntry)
+    private struct Refusals {
+        var end: ContinuousClock.Instant
+        var count = 0
     }
 
+    private let path: String
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let queue = DispatchQueue(label: "intertwine.audit")
     private let jobs = Mutex<[Job]>([])
-    private let writer: AuditWriter
+    private let refusals: Mutex<Refusals>
 
-    /// Opens the log, and writes the lines that ended processes could not write.
-    ///
     /// - Throws: `ConfigurationError` if the log cannot be written.
-    public init(path: String) throws(ConfigurationError) {
+    package init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
+        (self.path, self.now) = (path, now)
+        refusals = Mutex(Refusals(end: now() + Self.refusalWindow))
         do {
-            writer = try AuditWriter(path: path)
+            try append([])
         } catch {
-            throw ConfigurationError("\(path): the audit log cannot be written: \(error.reason)")
+            throw ConfigurationError("the audit log cannot be written: \(error)")
         }
     }
 
     /// Records the begin of an action. Call it before the action changes anything.
     ///
-    /// ```swift
-    /// let entry = AuditEntry(who: "root", method: "PUT", path: "/items/7", outcome: "", now: now)
-    /// let action = try await log.begin(entry)
-    /// ```
-    ///
-    /// - Parameter entry: The actor and the action; the outcome follows in `finish`.
+    /// - Returns: The entry for ``finish(_:status:outcome:context:now:)``.
     /// - Throws: `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
-    public func begin(_ entry: AuditEntry) async throws -> AuditAction {
+    package func begin(_ entry: AuditEntry) async throws -> AuditEntry {
         var entry = entry
         entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
-        entry.outcome = Self.interrupted
-        let begun = entry
-        try await withCheckedThrowingContinuation { submit(.begin(begun, $0)) }
-        return AuditAction(entry: begun)
+        entry.outcome = "begun"
+        let line = entry.line
+        try await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
+        return entry
     }
 
     /// Records the end of an action, whether it was performed or not.
     ///
-    /// - Throws: `StoreError.unavailable` if the disk did not accept the line. The write is retried before the next action.
-    public func finish(_ deed: AuditAction, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64) async throws {
-        var entry = deed.over(outcome, now)
+    /// - Throws: `StoreError.unavailable` if the disk did not accept the line.
+    package func finish(
+        _ begun: AuditEntry, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64
+    ) async throws {
+        var entry = begun.ended(outcome, now)
         entry.status = status
         context?.add(to: &entry)
-        let finished = entry
-        try await withCheckedThrowingContinuation { submit(.finish(finished, $0)) }
+        let line = entry.line
+        do {
+            try await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
+        } catch {
+            throw StoreError.unavailable("the audit log does not have the outcome '\(outcome)' of \(begun.method) \(begun.path): \(error)")
+        }
     }
 
     /// Performs an action of a command and records it.
     ///
-    /// ```swift
-    /// try await log.record(who: "root", method: "purge", path: "item:7", now: { now }) { context in
-    ///     context.record(["removed": 1], items: ["item:7"])
-    /// }
-    /// await log.close()
-    /// ```
-    ///
     /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     /// - Throws: The error of `body`, after it is recorded; `StoreError.unavailable` if nothing can be recorded, in which case `body` did not run.
-    public func record<Value>(
+    package func record<Value>(
         who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
-        let deed = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
-        let note = AuditContext { [self] in recordAborted(deed, now: now()) }
+        let begun = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
+        let context = AuditContext { [self] in
+            queue.sync { try? append(begun.ended("not done: interrupted", now()).line) }
+        }
         let value: Value
         do {
-            value = try await body(note)
+            value = try await body(context)
         } catch {
-            try? await finish(deed, outcome: Self.outcome(error), context: note, now: now())
+            try? await finish(begun, outcome: Self.outcome(error), context: context, now: now())
             throw error
         }
-        do {
-            try await finish(deed, outcome: "done", context: note, now: now())
-        } catch {
-            throw StoreError.unavailable("it was done, but the audit log does not say so: \(error)")
-        }
+        try await finish(begun, outcome: "done", context: context, now: now())
         return value
     }
 
@@ -117,26 +100,28 @@ public final class AuditLog: Sendable {
         if case StoreError.uncertain? = error as? StoreError { "\(error)" } else { "not done: \(error)" }
     }
 
-    /// Records that an action was not performed because the process ends. If the disk refuses the line, the next process writes it.
-    private func recordAborted(_ deed: AuditAction, now: Int64) {
-        queue.sync {
-            flush()
-            try? writer.append([deed.over("not done: interrupted", now)], waitsForDisk: true)
-            writer.close()
-        }
-    }
-
     /// Queues a line about a refused request without waiting for the disk. Nothing was changed.
     func refuse(_ entry: AuditEntry) {
-        submit(.refused(entry))
+        let now = now()
+        let omitted: Int? = refusals.withLock { refusals in
+            guard now < refusals.end else {
+                defer { refusals = Refusals(end: now + Self.refusalWindow, count: 1) }
+                return max(0, refusals.count - Self.refusalLimit)
+            }
+            refusals.count += 1
+            return refusals.count <= Self.refusalLimit ? 0 : nil
+        }
+        guard let omitted else { return }
+        var entry = entry
+        if omitted > 0 { entry.outcome += "; \(omitted) refused requests before it have no entry" }
+        submit(Job(line: entry.line, continuation: nil))
     }
 
-    /// Writes all pending lines and removes the journal.
-    public func close() async {
+    /// Writes all pending lines.
+    package func close() async {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                flush()
-                writer.close()
+            queue.async {
+                self.flush()
                 continuation.resume()
             }
         }
@@ -144,38 +129,38 @@ public final class AuditLog: Sendable {
 
     private func submit(_ job: Job) {
         let isFirst = jobs.withLock { jobs in
-            if case .refused = job, jobs.count >= Self.waitingLimit { return false }
             jobs.append(job)
             return jobs.count == 1
         }
         if isFirst { queue.async { self.flush() } }
     }
 
-    /// Writes everything that is queued, on the queue: one write for ended actions and one for those that begin.
+    /// Writes everything that is queued, on the queue.
     private func flush() {
         let jobs = jobs.withLock { waiting in
             defer { waiting = [] }
             return waiting
         }
-        var (over, begun): ([AuditEntry], [AuditEntry]) = ([], [])
-        var isAwaited = false
-        for job in jobs {
-            switch job {
-            case .begin(let entry, _): begun.append(entry)
-            case .finish(let entry, _):
-                isAwaited = true
-                over.append(entry)
-            case .refused(let entry): over.append(entry)
-            }
-        }
-        let written = Result { () throws(StoreError) in try writer.append(over, waitsForDisk: isAwaited) }
-        let prepared = Result { () throws(StoreError) in try writer.prepare(begun) }
-        for job in jobs {
-            switch job {
-            case .begin(_, let continuation): continuation.resume(with: prepared.mapError { $0 as any Error })
-            case .finish(_, let continuation): continuation.resume(with: written.mapError { $0 as any Error })
-            case .refused: break
-            }
-        }
+        let result = Result { try append(jobs.flatMap(\.line)) }
+        for job in jobs { job.continuation?.resume(with: result) }
     }
+
+    /// Appends lines to the file in one write, so that lines of two processes do not mix. They are on disk when the method returns.
+    ///
+    /// The file is opened each time, because it may have been moved since the last write.
+    private func append(_ lines: [UInt8]) throws {
+        let isNew = access(path, F_OK) != 0
+        let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw fault() }
+        defer { Glibc.close(file) }
+        // An incomplete line, which a full disk or a power cut has left, would hide the next one.
+        let end = Int(lseek(file, 0, SEEK_END))
+        let isTorn = end > 0 && !lines.isEmpty && FileIO.read(file, 1, at: end - 1) != [UInt8(ascii: "\n")]
+        let bytes = (isTorn ? [UInt8(ascii: "\n")] : []) + lines
+        guard bytes.withUnsafeBytes({ FileIO.write($0, to: file) }) == bytes.count, fdatasync(file) == 0 || errno == EINVAL,
+            !isNew || DurableFolder.sync(of: path)
+        else { throw fault() }
+    }
+
+    private func fault() -> StoreError { .unavailable("\(path): \(String(cString: strerror(errno)))") }
 }

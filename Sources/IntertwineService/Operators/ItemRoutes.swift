@@ -52,11 +52,15 @@ struct ItemRoutes: Sendable {
         if let (_, error) = try await CampaignCheck(store: store, kinds: kinds).error(of: [item]) {
             throw Problem.invalid(.invalidItem, error.path, error.code, "The item is not valid: \(error).")
         }
-        try await TakedownRoutes.checkMayAdd([ItemKey(item)], to: store)
         let wanted = StoredItem(item)
         let precondition = try Precondition(request.head)
-        let change = try await store.put(item) { stored in
-            try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
+        let change: ItemChange
+        do {
+            change = try await store.put(item, releasing: OperatorRole.mayRelease) { stored in
+                try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
+            }
+        } catch StoreOperationError.Reason.takenDown(let key) {
+            throw TakedownRoutes.releaseRefused(key)
         }
         AuditContext.current?.record([change == .added ? "added" : "replaced": 1], items: [ItemKey(item).description])
         var response = Self.response(change == .added ? .created : .ok, wanted)

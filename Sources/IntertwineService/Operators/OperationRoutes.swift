@@ -57,10 +57,11 @@ struct OperationRoutes: Sendable {
         if let (index, error) = try await CampaignCheck(store: store, kinds: kinds).error(of: written.map(\.item)) {
             throw OperationReader.problem(written[index].number, ItemError(reason: "\(error)", code: error.code))
         }
-        try await TakedownRoutes.checkMayAdd(written.map { ItemKey($0.item) }, to: store)
         let tags = listed.map(\.tag)
         do {
-            let summary = try await store.apply(listed.map(\.operation)) { index, item in
+            let summary = try await store.apply(
+                listed.map(\.operation), reason: nil, at: request.now, releasing: OperatorRole.mayRelease
+            ) { index, item in
                 guard let tag = tags[index], tag != StoredItem(item).entityTag else { return }
                 throw Problem(
                     .preconditionFailed, .preconditionFailed,
@@ -74,6 +75,7 @@ struct OperationRoutes: Sendable {
             return try .noStore(
                 json: Answer(inserted: summary.inserted, moved: summary.moved, updated: summary.updated, removed: summary.removed))
         } catch let fault as StoreOperationError {
+            if case .takenDown(let key) = fault.reason { throw TakedownRoutes.releaseRefused(key) }
             throw OperationReader.problem(fault.index, ItemError(reason: "\(fault.reason)", code: .conflict))
         }
     }

@@ -77,7 +77,7 @@ package enum OperatorDescription {
                 also takedowns, purges of images and erasures of viewers. `admin.token` permits everything.
 
                 Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, which requires no token. Each path with `GET` supports `HEAD`. Other methods get 405 with `Allow`. \
-                Every response has `X-Request-ID`, the id of the request in the log. Each write, rejected ones included, has a line in `audit.log`.
+                Every response has `X-Request-ID`, the id of the request in the log. Each write has lines in `audit.log`, rejected ones too.
                 """,
             tags: [
                 .init("Items", "The items of the store."), .init("Reports", "Counted events and campaigns."),

@@ -14,6 +14,9 @@ package enum OperatorRole: String, Comparable, CaseIterable, Sendable {
     /// The role of the operator who sent the current request.
     @TaskLocal static var current = OperatorRole.publish
 
+    /// True if a write of an item that is taken down may release it.
+    static var mayRelease: Bool { current >= .publish }
+
     private static let publishing: Set = ["/admin/takedowns/{id}", "/admin/images", "/admin/viewers/{id}"]
 
     /// Creates the role that an operation requires.

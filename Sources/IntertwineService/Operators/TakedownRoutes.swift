@@ -125,16 +125,9 @@ struct TakedownRoutes: Sendable {
         return try .noStore(json: Entry(Takedown(item: key, at: request.now, reason: reason)), status: isNew ? .created : .ok)
     }
 
-    /// Checks that the operator may add items. Why: a write of an item that is taken down releases it.
-    ///
-    /// - Throws: ``Problem`` (403) if one of the items is taken down, and the role is below ``OperatorRole/publish``.
-    static func checkMayAdd(_ keys: [ItemKey], to store: any ItemStore) async throws {
-        guard OperatorRole.current < .publish else { return }
-        for key in keys {
-            guard try await store.takedown(of: key) == nil else {
-                throw Problem(.forbidden, .roleRequired, "The item \(key) is taken down. Its release requires the role publish.")
-            }
-        }
+    /// The refusal of a write that would release an item, for the roles below ``OperatorRole/publish``.
+    static func releaseRefused(_ key: ItemKey) -> Problem {
+        Problem(.forbidden, .roleRequired, "The item \(key) is taken down. Its release requires the role publish.")
     }
 
     private func release(_ id: String) async throws -> ServerResponse {

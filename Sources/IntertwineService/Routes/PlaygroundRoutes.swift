@@ -1,3 +1,4 @@
+internal import Glibc
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
@@ -144,7 +145,11 @@ extension PlaygroundRoutes {
             guard isFree else { throw busy }
             defer { running.withLock { $0 -= 1 } }
             return try await withCheckedThrowingContinuation { continuation in
-                let isStarted = DetachedThread.start(stackBytes: stackBytes) { continuation.resume(with: Result { try body() }) }
+                let isStarted = DetachedThread.start(stackBytes: stackBytes) {
+                    // On Linux, the priority is that of the thread. Pages come first.
+                    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+                    continuation.resume(with: Result { try body() })
+                }
                 if !isStarted { continuation.resume(throwing: busy) }
             }
         }

@@ -14,7 +14,11 @@ package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, Tracke
     /// Returns the registered capabilities of a digest, or nil.
     func capabilities(of digest: String) async throws -> String?
 
-    /// Stores the capabilities of a client, durably when it returns. If there are too many names, the least recently registered one is removed.
+    /// Records that a request used a digest.
+    func use(client digest: String) async throws
+
+    /// Stores the capabilities of a client, durably when it returns. If there are too many names, one whose digests were never used is removed, or
+    /// the least recently registered one.
     func register(client name: String, digest: String, capabilities: String, now: Int64) async throws
 
     /// Checks whether the ledger's storage is still there and sound. Call it periodically, by one caller at a time; it blocks.

@@ -32,6 +32,15 @@ struct WriteLimiterTests {
         #expect(wait(0) == (seconds > 19 ? nil : 10))
     }
 
+    @Test("A flood of networks does not reset the limits of a client")
+    func flood() {
+        let limiter = WriteLimiter(address: 6, viewer: 1_000)
+        func wait(_ address: String) -> Int? { limiter.wait(.actions, address: address, viewer: nil, now: Self.start) }
+        for _ in 0..<6 { #expect(wait("192.0.2.1") == nil) }
+        for number in 0..<140_000 { _ = wait("2001:db8:\(String(number >> 16, radix: 16)):\(String(number & 0xFFFF, radix: 16))::1") }
+        #expect(wait("192.0.2.1") == 10)
+    }
+
     @Test("A concurrent request with an earlier time does not refill the bucket")
     func disorder() {
         let limiter = WriteLimiter(address: 6, viewer: 1_000)

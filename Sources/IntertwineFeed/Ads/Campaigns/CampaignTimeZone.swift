@@ -40,12 +40,13 @@ package struct CampaignTimeZone: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// Returns the seconds of an offset such as `+02:00`; nil for other text.
+    /// Returns the seconds of an offset such as `+02:00`; nil for other text. Days begin at quarters of an hour, as counts are kept by quarters.
     private static func offset(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 6, bytes[0] == UInt8(ascii: "+") || bytes[0] == UInt8(ascii: "-"), bytes[3] == UInt8(ascii: ":"),
+            [1, 2, 4, 5].allSatisfy({ (0x30...0x39).contains(bytes[$0]) }),
             let hours = Int64(text.dropFirst().prefix(2)), let minutes = Int64(text.suffix(2)), (0...14).contains(hours),
-            (0...59).contains(minutes)
+            [0, 15, 30, 45].contains(minutes)
         else { return nil }
         return (bytes[0] == UInt8(ascii: "-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
     }

@@ -1,7 +1,8 @@
 /// The attributes of a viewer, sent by the proxy that authenticates requests: `plan=free, country=DE`, a dictionary of strings (RFC
 /// 9651).
 ///
-/// Invalid members and members beyond the limits are ignored. Why: The cost of a hostile header must be bounded.
+/// Invalid members and members beyond the limits are ignored, and mark the attributes as incomplete. Why: The cost of a hostile header must be
+/// bounded.
 package struct ViewerAttributes: Sendable, Hashable {
     private static let limit = 32
     /// The maximum number of bytes of a header that are read.
@@ -9,7 +10,7 @@ package struct ViewerAttributes: Sendable, Hashable {
 
     /// The attributes as `name=value`.
     let pairs: [String]
-    /// A Boolean value indicating whether the header exceeds the limits.
+    /// A Boolean value indicating whether attributes are missing. Campaigns that exclude viewers by attributes are then not shown.
     let isCut: Bool
 
     /// - Parameters:
@@ -17,11 +18,17 @@ package struct ViewerAttributes: Sendable, Hashable {
     ///   - claims: Attributes of a token as `name=value`. A comma is part of the value.
     package init(_ field: String, claims: [String] = []) {
         var pairs = claims.prefix(Self.limit + 1).compactMap { Self.pair($0[...]) }
-        for member in String(decoding: field.utf8.prefix(Self.longest), as: UTF8.self).split(separator: ",") {
-            if let pair = Self.pair(member) { pairs.append(pair) }
-            if pairs.count > Self.limit { break }
+        var isCut = field.utf8.count > Self.longest || pairs.count < claims.count
+        // A comma between quotes is part of a value.
+        var isQuoted = false
+        let members = String(decoding: field.utf8.prefix(Self.longest), as: UTF8.self).split { character in
+            if character == "\"" { isQuoted.toggle() }
+            return character == "," && !isQuoted
         }
-        isCut = pairs.count > Self.limit || field.utf8.count > Self.longest
+        for member in members where pairs.count <= Self.limit && !Self.trimmed(member).isEmpty {
+            if let pair = Self.pair(member) { pairs.append(pair) } else { isCut = true }
+        }
+        self.isCut = isCut || pairs.count > Self.limit
         self.pairs = Array(pairs.prefix(Self.limit))
     }
 

@@ -67,7 +67,7 @@ public struct Viewability: Sendable, Hashable {
     }
 
     /// The conditions as a text such as `50% 1s`, which ``init(_:)`` parses.
-    public var text: String { "\(Self.printed(share * 100))% \(Self.printed(seconds))s" }
+    public var text: String { "\(Self.printed((share * 1e8).rounded() / 1e6))% \(Self.printed(seconds))s" }
 
     /// A description of the texts that ``init(_:)`` parses, for error messages.
     public static let allowed = "a share and a time, such as '50% 1s'"

@@ -23,12 +23,12 @@ public struct BlockedItem: Sendable, Hashable {
         targets.compactMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
     }
 
-    private static func entry(of creative: CreativeID) -> String { "\(creative.kind):\(creative.id)" }
+    private static func entry(of creative: CreativeID) -> ByteString { ByteString("\(creative.kind):\(creative.id)") }
 
     /// The ads that were released while the campaign was taken down.
-    package var released: Set<String> { Set(entries(after: Self.releasedPrefix)) }
+    package var released: Set<ByteString> { Set(entries(after: Self.releasedPrefix).map { ByteString($0) }) }
 
-    package static func isReleased(_ creative: CreativeID, by released: Set<String>) -> Bool { released.contains(entry(of: creative)) }
+    package static func isReleased(_ creative: CreativeID, by released: Set<ByteString>) -> Bool { released.contains(entry(of: creative)) }
 
     /// True if an entry is a URL, and not a creative or a released ad.
     package static func isURL(_ entry: String) -> Bool { !entry.hasPrefix(creative) && !entry.hasPrefix(releasedPrefix) }
@@ -40,12 +40,12 @@ public struct BlockedItem: Sendable, Hashable {
     package func releasing(_ creative: CreativeID) -> [String]? {
         guard !Self.isReleased(creative, by: released) else { return nil }
         let isNamed = creatives.contains { name in
-            if name == creative.id { return creative.kind == Advertisement.kind }
+            if ByteString(name) == ByteString(creative.id) { return creative.kind == Advertisement.kind }
             guard let colon = name.firstIndex(of: ":") else { return false }
             guard (name[..<colon] == Advertisement.kind) == (creative.kind == Advertisement.kind) else { return false }
-            let id = name[name.index(after: colon)...]
-            return id == creative.id || id.hasPrefix(creative.id + "#")
+            let id = name[name.index(after: colon)...].utf8
+            return id.elementsEqual(creative.id.utf8) || id.starts(with: (creative.id + "#").utf8)
         }
-        return isNamed ? targets + [Self.releasedPrefix + Self.entry(of: creative)] : nil
+        return isNamed ? targets + [Self.releasedPrefix + Self.entry(of: creative).text] : nil
     }
 }
