@@ -113,7 +113,7 @@ def parts(build):
                targets=["intertwine"], inputs=[CLIENT, "Documentation/fixtures"], after="build-swift-client",
                environment={"INTERTWINE_BINARY": str(ROOT / DEBUG / "intertwine")}),
         program("javascript-client", ["Clients/JavaScript/tests/run"], 20, 30, ["Clients/JavaScript", "Documentation/fixtures"], "CLIENT_TESTS_BINARY", again=True),
-        program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures"], again=True),
+        program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures", "Documentation/reference/clients.md"], again=True),
         Part("kotlin-views", ["Clients/Kotlin/tests/ui"], 40, 40, ["Clients/Kotlin"], after="kotlin-client", same=True),
         program("kotlin-newcomer", ["Clients/Kotlin/tests/newcomer"], None, 20, ["Clients/Kotlin"], after="kotlin-client"),
         Part("kotlin-gradle", ["Clients/Kotlin/tests/gradle.py"], 1, 1, ["Clients/Kotlin", "Documentation/tutorials"], after=None, same=True),

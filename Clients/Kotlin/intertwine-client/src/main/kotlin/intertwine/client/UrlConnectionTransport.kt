@@ -74,19 +74,19 @@ public class UrlConnectionTransport(
                 while (true) emit(exchange.run { read() } ?: break)
             } finally {
                 end(exchange)
-                dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
+                exchange.abort()
             }
         }
         return HttpStream(status, headers, chunks) {
             end(exchange)
-            dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
+            exchange.abort()
         }
     }
 
     /** Closes all connections. Later requests fail. */
     override fun close() {
         val open = synchronized(exchanges) { isClosed = true; exchanges.toList().also { exchanges.clear() } }
-        for (exchange in open) dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
+        open.forEach { it.abort() }
     }
 
     private fun begin(request: HttpRequest): Exchange {
@@ -105,21 +105,35 @@ public class UrlConnectionTransport(
 
     private inner class Exchange(private val request: HttpRequest, private val connection: HttpURLConnection) {
         @Volatile private var isDisconnected = false
+        @Volatile private var isWorking = false
         private var body: InputStream? = null
         private val buffer = ByteArray(16 * 1024)
 
         /** Runs blocking work on a thread of the dispatcher. A cancellation disconnects, so that the work ends too. */
         suspend fun <Result> run(work: Exchange.() -> Result): Result = suspendCancellableCoroutine { continuation ->
+            isWorking = true
             continuation.invokeOnCancellation {
-                isDisconnected = true
                 end(this)
-                // On another thread, because it blocks while a body is read on the JVM.
-                dispatcher.dispatch(EmptyCoroutineContext) { connection.disconnect() }
+                abort()
             }
             dispatcher.dispatch(EmptyCoroutineContext) {
                 val result = runCatching { work() }
+                isWorking = false
                 result.onSuccess { value -> continuation.resume(value) { _, _, _ -> disconnect() } }
                 result.onFailure { error -> continuation.resumeWithException(error) }
+            }
+        }
+
+        /** Disconnects on another thread, because that blocks while a body is read on the JVM. */
+        fun abort() {
+            isDisconnected = true
+            dispatcher.dispatch(EmptyCoroutineContext) {
+                connection.disconnect()
+                // A thread between two steps of the request connects again.
+                while (isWorking) {
+                    Thread.sleep(20)
+                    connection.disconnect()
+                }
             }
         }
 
