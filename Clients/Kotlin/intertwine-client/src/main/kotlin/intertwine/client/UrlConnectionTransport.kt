@@ -74,19 +74,19 @@ public class UrlConnectionTransport(
                 while (true) emit(exchange.run { read() } ?: break)
             } finally {
                 end(exchange)
-                exchange.abort()
+                dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
             }
         }
         return HttpStream(status, headers, chunks) {
             end(exchange)
-            exchange.abort()
+            dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
         }
     }
 
     /** Closes all connections. Later requests fail. */
     override fun close() {
         val open = synchronized(exchanges) { isClosed = true; exchanges.toList().also { exchanges.clear() } }
-        open.forEach { it.abort() }
+        for (exchange in open) dispatcher.dispatch(EmptyCoroutineContext) { exchange.disconnect() }
     }
 
     private fun begin(request: HttpRequest): Exchange {
@@ -105,35 +105,21 @@ public class UrlConnectionTransport(
 
     private inner class Exchange(private val request: HttpRequest, private val connection: HttpURLConnection) {
         @Volatile private var isDisconnected = false
-        @Volatile private var isWorking = false
         private var body: InputStream? = null
         private val buffer = ByteArray(16 * 1024)
 
         /** Runs blocking work on a thread of the dispatcher. A cancellation disconnects, so that the work ends too. */
         suspend fun <Result> run(work: Exchange.() -> Result): Result = suspendCancellableCoroutine { continuation ->
-            isWorking = true
             continuation.invokeOnCancellation {
+                isDisconnected = true
                 end(this)
-                abort()
+                // On another thread, because it blocks while a body is read on the JVM.
+                dispatcher.dispatch(EmptyCoroutineContext) { connection.disconnect() }
             }
             dispatcher.dispatch(EmptyCoroutineContext) {
                 val result = runCatching { work() }
-                isWorking = false
                 result.onSuccess { value -> continuation.resume(value) { _, _, _ -> disconnect() } }
                 result.onFailure { error -> continuation.resumeWithException(error) }
-            }
-        }
-
-        /** Disconnects on another thread, because that blocks while a body is read on the JVM. */
-        fun abort() {
-            isDisconnected = true
-            dispatcher.dispatch(EmptyCoroutineContext) {
-                connection.disconnect()
-                // A thread between two steps of the request connects again.
-                while (isWorking) {
-                    Thread.sleep(20)
-                    connection.disconnect()
-                }
             }
         }
 
@@ -156,6 +142,8 @@ public class UrlConnectionTransport(
             // A cancellation before this line found no socket to close.
             checkConnected()
             request.body?.let { bytes -> connection.outputStream.use { it.write(bytes) } }
+            // The JVM has only stored the body, and connects again for a response if the connection was closed meanwhile.
+            checkConnected()
             val status = connection.responseCode
             if (status < 0) throw IOException("The response is not HTTP.")
             body = if (status >= 400) connection.errorStream else connection.inputStream
