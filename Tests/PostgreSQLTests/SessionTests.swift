@@ -53,7 +53,7 @@ struct SessionTests {
     @Test("If the session ends during a commit, it is not known whether the write was done")
     func lostCommit() async throws {
         let store = try PostgresFeedStore(address)
-        _ = try await store.put(Self.user("before"), unless: { _ in })
+        _ = try await store.put(Self.user("before"), releasing: false, unless: { _ in })
         let items = PostgresItemLocation(address, companions: "")
         func begin() throws -> ItemImport {
             let importer = try items.importer(
@@ -70,9 +70,9 @@ struct SessionTests {
             CREATE FUNCTION lost() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
             CREATE CONSTRAINT TRIGGER lost AFTER INSERT OR UPDATE ON item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lost()
             """)
-        let put = await #expect(throws: StoreError.self) { try await store.put(Self.user("a"), unless: { _ in }) }
+        let put = await #expect(throws: StoreError.self) { try await store.put(Self.user("a"), releasing: false, unless: { _ in }) }
         let applied = await #expect(throws: StoreError.self) {
-            try await store.apply([.append(Self.user("b"))], reason: nil, at: 1, unless: { _, _ in })
+            try await store.apply([.append(Self.user("b"))], reason: nil, at: 1, releasing: false, unless: { _, _ in })
         }
         let imported = #expect(throws: StoreError.self) { try importer.commit() }
         for error in [put, applied, imported] {
@@ -83,7 +83,7 @@ struct SessionTests {
         #expect(Self.isUncertain(#expect(throws: StoreError.self) { try snapshot.apply(removing: 1) { _ in } }))
         // An error before the commit is certain.
         try database.psql("DROP TRIGGER lost ON item; ALTER TABLE item RENAME TO hidden")
-        let refused = await #expect(throws: StoreError.self) { try await store.put(Self.user("c"), unless: { _ in }) }
+        let refused = await #expect(throws: StoreError.self) { try await store.put(Self.user("c"), releasing: false, unless: { _ in }) }
         #expect(!Self.isUncertain(refused))
         try database.psql("ALTER TABLE hidden RENAME TO item")
     }
@@ -100,7 +100,7 @@ struct SessionTests {
             for number in 0..<8 {
                 group.addTask {
                     do {
-                        _ = try await store.put(Self.user("\(number)"), unless: { _ in })
+                        _ = try await store.put(Self.user("\(number)"), releasing: false, unless: { _ in })
                         return nil
                     } catch {
                         return error
@@ -118,7 +118,7 @@ struct SessionTests {
         }
         #expect(ContinuousClock.now - start > .milliseconds(4_900))
         try holder.execute("ROLLBACK")
-        _ = try await store.put(Self.user("a"), unless: { _ in })
+        _ = try await store.put(Self.user("a"), releasing: false, unless: { _ in })
     }
 
     @Test("Options of an address are added to those of the session")
@@ -195,7 +195,7 @@ struct SessionTests {
         let reader = PostgresStandby(try PostgresAddress(standby.uri(of: "postgres")), servesReads: false, maximumAge: .seconds(60))
         let store = try PostgresFeedStore(address, standby: reader, reading: ReadLimits(), local: OwnWrites(seen: CommittedLSN()))
         let ledger = try PostgresLedger(address, beside: store)
-        _ = try await store.put(Self.user("a"), unless: { _ in })
+        _ = try await store.put(Self.user("a"), releasing: false, unless: { _ in })
         @Sendable func page() async throws -> Bool {
             try await store.read(for: .page) { snapshot in
                 _ = try snapshot.items(in: .content, .forward, of: nil, limit: 9)
@@ -220,7 +220,7 @@ struct SessionTests {
         #expect(next < .milliseconds(500))
         try primary.thaw()
         #expect(try await eventually { !reader.isPrimaryAway })
-        _ = try await store.put(Self.user("b"), unless: { _ in })
+        _ = try await store.put(Self.user("b"), releasing: false, unless: { _ in })
         #expect(try await page() == false)
     }
 }
