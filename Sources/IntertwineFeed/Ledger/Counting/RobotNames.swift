@@ -19,8 +19,9 @@ package struct RobotNames: Sendable, Hashable {
     ///
     /// - Throws: ``InvalidName`` for a name that is too short, because almost all fields contain it.
     package init(extendedBy text: String) throws(InvalidName) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let name = String(decoding: line.utf8.trimmed, as: UTF8.self)
+        // By bytes, because CR LF is one character.
+        for (index, line) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            let name = String(decoding: line.trimmed, as: UTF8.self)
             if name.isEmpty || name.hasPrefix("#") { continue }
             if name == "!*" {
                 robots = []
