@@ -22,7 +22,7 @@ final class WriteLimiter: Sendable {
 
         /// Returns the milliseconds that have passed since a fixed time, whatever the clock was set to. Concurrent requests may have times in any order.
         mutating func elapsed(_ now: Int64) -> Double {
-            if latest != .min, now < latest - 2_000 {
+            if latest != .min, now < latest - 5_000 {
                 lost += latest - now
                 latest = now
             }
