@@ -43,7 +43,7 @@ struct ServiceBuilder: Sendable {
         do {
             return try compose(stores, parts)
         } catch {
-            // Nobody else can end the image workers. The databases close with their last reference.
+            // The caller gets no service to close, so the image workers are ended here. The databases close with their last reference.
             Task { await parts.images.shutDown() }
             throw error
         }

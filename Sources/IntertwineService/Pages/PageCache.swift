@@ -142,7 +142,7 @@ final class PageCache: Sendable {
         serve(version, now, onPrefetch) { pages.withContent(of: key, target: Array(target.utf8), $0) }
     }
 
-    /// What the lock of an entry is held for: the page, or its response if no store and no data source has to be asked about it.
+    /// The result of a lookup under the lock of an entry: the response, or the page if a store or a data source must be asked about it.
     private enum Found {
         case current(EncodedResponse, following: PageLoader.PageRequest?)
         case undecided(Page)

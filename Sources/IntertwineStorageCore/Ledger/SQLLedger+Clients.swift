@@ -7,7 +7,7 @@ extension SQLLedger {
     private var digestLimit: Int64 { 8 }
     /// The time in milliseconds within which an equal registration writes nothing.
     private var freshness: Int64 { 86_400_000 }
-    /// The difference between the stored times of used and unused registrations. Why: anybody may register, and unused registrations are evicted
+    /// The difference between the stored times of used and unused registrations. Why: every client may register, and unused registrations are evicted
     /// before all used ones.
     private var unused: Int64 { 1 << 60 }
 

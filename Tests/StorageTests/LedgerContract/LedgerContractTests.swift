@@ -285,7 +285,7 @@ struct LedgerContractTests {
         #expect(left <= max(2_000, rounds * size / 6), "\(left)")
     }
 
-    @Test("Registrations that nobody uses are evicted before used ones", arguments: LedgerKind.allCases)
+    @Test("Unused registrations are evicted before used ones", arguments: LedgerKind.allCases)
     func unusedClients(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         func register(_ name: String, at now: Int64) async throws {
