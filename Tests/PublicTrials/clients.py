@@ -102,7 +102,7 @@ PEOPLE = ["okhttp/4.12.0", "Dalvik/2.1.0 (Linux; U; Android 14; CUBOT_KINGKONG)"
 
 def documents():
     """The page of the names has those of the program."""
-    source = (ROOT / "Sources/IntertwineLedger/Counting/RobotNames.swift").read_text()
+    source = (ROOT / "Sources/IntertwineFeed/Ledger/Counting/RobotNames.swift").read_text()
     known = source.split('known = """\n')[1].split('\n        """')[0].replace("\\\n", "").replace("        ", "")
     page = (ROOT / "Documentation/reference/robots.md").read_text().split("## Built-in names")[1].split("```text\n")[1].split("\n```")[0]
     trials.expect("the documented names", page.replace("\n", "|").split("|"), known.split("|"))
