@@ -1,4 +1,4 @@
-# Config/release/pin adds the digests of both base images. A release is built only with them.
+# Tools/release/pin adds the digests of both base images. A release is built only with them.
 # Build: the toolchain, the headers of the seven system libraries, and Python for the licences.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
@@ -15,13 +15,13 @@ RUN mkdir -p Sources/Dependencies && touch Sources/Dependencies/Empty.swift \
 COPY Sources Sources
 # The web client contains a link to these files.
 COPY Clients/JavaScript/source Clients/JavaScript/source
-COPY Config/release Config/release
+COPY Tools/release Tools/release
 RUN swift build $RESOLUTION --configuration release --product intertwine --static-swift-stdlib \
     && swift build $RESOLUTION --configuration release --product intertwine-image-worker --static-swift-stdlib \
     && for program in intertwine intertwine-image-worker; do \
         install -D --strip "$(swift build --configuration release --show-bin-path)/$program" "/out/usr/local/bin/$program"; done \
     && mkdir -p /out/usr/share/doc/intertwine \
-    && Config/release/notice --program /out/usr/local/bin/* >/out/usr/share/doc/intertwine/NOTICE
+    && Tools/release/notice --program /out/usr/local/bin/* >/out/usr/share/doc/intertwine/NOTICE
 
 # Run: no compiler, no network tools, no root.
 FROM debian:bookworm-slim AS runtime

@@ -35,10 +35,10 @@ help:
 	@grep '^# make' Makefile | cut -c3-
 
 install-build:
-	@Config/install libcurl4-openssl-dev libssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
+	@Tools/install libcurl4-openssl-dev libssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
 
 install-test: install-build
-	@Config/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript node-react node-react-test-renderer node-vue openjdk-17-jdk-headless
+	@Tools/install sqlite3 postgresql haproxy nginx-light procps libvips-tools gcc libc6-dev binutils dpkg-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript node-react node-react-test-renderer node-vue openjdk-17-jdk-headless
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 	@# A bucket, and what signatures it wants.
@@ -49,11 +49,13 @@ install-test: install-build
 	@# Vectors of signatures, and a Kotlin compiler.
 	@.build/python/bin/python3 -c 'import cryptography_vectors' 2>/dev/null || .build/python/bin/pip install --quiet cryptography_vectors
 	@ls .build/python/lib/python3*/site-packages/run_kotlin_kernel >/dev/null 2>&1 || .build/python/bin/pip install --quiet kotlin-jupyter-kernel==0.19.0.944
+	@# Lists of robots, and of browsers.
+	@.build/python/bin/python3 -c 'import crawleruseragents, device_detector' 2>/dev/null || .build/python/bin/pip install --quiet crawler-user-agents==1.67.0 device-detector==6.5.1
 	@# For the axe-core within it.
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
 install-bench: install-build
-	@Config/install sqlite3 nginx-light wrk libvips-tools gcc libc6-dev libssl-dev
+	@Tools/install sqlite3 nginx-light wrk libvips-tools gcc libc6-dev libssl-dev
 
 run: install-build
 	$(RELEASE) --product intertwine
@@ -62,10 +64,10 @@ run: install-build
 	@exec "$$(swift build -c release --show-bin-path)/intertwine" serve --sample --port $(PORT) --admin-port $(ADMIN_PORT) --database $(DATABASE)
 
 run-replicas: install-build
-	@Config/install postgresql haproxy
+	@Tools/install postgresql haproxy
 	$(RELEASE) --product intertwine
 	$(RELEASE) --product intertwine-image-worker
-	@PORT=$(PORT) Config/run-replicas
+	@PORT=$(PORT) Deploy/run-replicas
 
 # Temporary files of tests and browser are removed with their folder.
 test: install-test
@@ -85,7 +87,7 @@ test-threads: install-test
 
 # Clients generated from the API description. They need a Java runtime and a TypeScript compiler.
 test-clients: install-test
-	@Config/install default-jre-headless node-typescript
+	@Tools/install default-jre-headless node-typescript
 	$(BUILD) --product intertwine
 	Tests/DescriptionTests/clients/run
 
@@ -95,15 +97,15 @@ fuzz: install-build
 
 # Statically linked: the package runs without a Swift installation.
 package: install-build
-	@Config/install dpkg-dev python3
+	@Tools/install dpkg-dev python3
 	$(RELEASE) --static-swift-stdlib --product intertwine
 	$(RELEASE) --static-swift-stdlib --product intertwine-image-worker
-	@Config/manual "$$(swift build -c release --show-bin-path)/intertwine"
-	@Config/package
+	@Tools/manual "$$(swift build -c release --show-bin-path)/intertwine"
+	@Tools/package
 
 # One release build: the package has the programs of the Dockerfile's build stage.
 container-check: install-build
-	@Config/install debootstrap dpkg-dev iproute2 python3-yaml
+	@Tools/install debootstrap dpkg-dev iproute2 python3-yaml
 	Tests/ContainerTests/run
 
 bench: install-bench
@@ -115,16 +117,16 @@ bench: install-bench
 
 manual: install-build
 	$(RELEASE) --product intertwine
-	@Config/manual "$$(swift build -c release --show-bin-path)/intertwine"
+	@Tools/manual "$$(swift build -c release --show-bin-path)/intertwine"
 
 docs: install-build
 	$(BUILD) --product intertwine
 	$(BUILD) --target IntertwineUI
-	@Config/docs
+	@Tools/docs
 
 site:
-	@Config/install python3-venv
-	@Config/site/make
+	@Tools/install python3-venv
+	@Tools/site/make
 
 screenshots: install-test
 	$(RELEASE) --product intertwine
@@ -132,4 +134,4 @@ screenshots: install-test
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
-		Clients/Swift/{Package.swift,Sources,Tests} Config/doc-examples.swift
+		Clients/Swift/{Package.swift,Sources,Tests} Tools/doc-examples.swift

@@ -12,12 +12,7 @@ let package = Package(
         .executable(name: "intertwine-image-worker", targets: ["intertwine-image-worker"]),
         .library(
             name: "IntertwineService",
-            targets: [
-                "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer",
-                "IntertwineIdentity", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger",
-                "IntertwineObservability", "IntertwineOperators", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
-                "IntertwineStorageCore", "IntertwineSync", "IntertwineTrackers",
-            ]),
+            targets: ["IntertwineFeed", "IntertwineHTTPServer", "IntertwineService", "IntertwineStorage"]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
     traits: [
@@ -38,14 +33,12 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Layer 6: the command line.
+        // The command line.
         .executableTarget(
             name: "intertwine",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
-                "IntertwineSample", "IntertwineService", "IntertwineStorage", "IntertwineSync",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
+                "IntertwineFeed", "IntertwinePrimitives", "IntertwineSample", "IntertwineService", "IntertwineStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -57,8 +50,7 @@ let package = Package(
         .executableTarget(
             name: "sample-origin",
             dependencies: [
-                "IntertwineHTTPServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "IntertwineHTTPServer", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
 
@@ -74,197 +66,73 @@ let package = Package(
             dependencies: ["IntertwineService", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/NewsFeed"),
 
-        // Layer 6: the service in the process of a test.
+        // The service in the process of a test.
         .target(
             name: "IntertwineTesting",
             dependencies: [
                 "IntertwineHTTPServer", "IntertwinePrimitives", "IntertwineService", "IntertwineStorage",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Layer 5: the clients' routes, the configuration, and the composition of the lower layers.
+        // The routes, the configuration, and the composition of the modules below.
         .target(
             name: "IntertwineService",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineCrypto", "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed",
-                "IntertwineFetch",
-                "IntertwineHTTPServer", "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
-                "IntertwineLedger", "IntertwineObservability", "IntertwineOperators", "IntertwinePrimitives", "IntertwineRouting",
-                "IntertwineSample", "IntertwineSettings", "IntertwineStorage", "IntertwineStorageCore", "IntertwineSync",
-                "IntertwineTrackers",
+                "CEmbeddedFiles", "CIntertwineLinux", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePrimitives",
+                "IntertwineSample", "IntertwineStorage", "IntertwineStorageCore",
                 .target(name: "IntertwinePostgreSQL", condition: .when(traits: ["PostgreSQL"])),
-                .target(name: "IntertwineWebClient", condition: .when(traits: ["WebClient"])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
-            ]),
-
-        // Layer 4
-        .target(
-            name: "IntertwineOperators",
-            dependencies: [
-                "CIntertwineLinux", "IntertwineAds", "IntertwineCrypto", "IntertwineDeclarations", "IntertwineFetch",
-                "IntertwineHTTPServer",
-                "IntertwineIdentity", "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineLedger",
-                "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineStorage", "IntertwineSync",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-
-        // The settings as values. The service reads and checks them.
-        .target(
-            name: "IntertwineSettings",
-            dependencies: ["IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineIdentity"]),
-
-        // Layer 3
-        .target(
-            name: "IntertwineDeclarations",
-            dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwineKinds",
-                "IntertwineLedger", "IntertwinePrimitives", "IntertwineStorage", "IntertwineSync",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Yams", package: "Yams"),
-            ]),
-
-        // Layer 2
-        .target(
-            name: "IntertwineObservability",
-            dependencies: [
-                "IntertwineFeed", "IntertwineHTTPServer", "IntertwinePrimitives",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        // The pages in the folder `files`, which are in the program.
-        .target(
-            name: "IntertwineWebClient",
-            dependencies: [
-                "CEmbeddedFiles", "IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "CoreMetrics", package: "swift-metrics"), .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"), .product(name: "Yams", package: "Yams"),
             ],
-            exclude: ["files"]),
+            exclude: ["WebClient/files"]),
+
+        // Outbound HTTP, and the image manager.
         .target(
             name: "IntertwineImages",
             dependencies: [
-                "CIntertwineLinux", "IntertwineCrypto", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire",
-                "IntertwinePrimitives",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
+                "CIntertwineCurl", "CIntertwineLinux", "IntertwineHTTPServer", "IntertwineImageWire", "IntertwinePrimitives",
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ]),
+        // Both kinds of stores, and the code that they share, which needs no database.
         .target(
             name: "IntertwinePostgreSQL",
             dependencies: [
-                "CPostgreSQL", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives", "IntertwineStorageCore",
+                "CPostgreSQL", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(
-            name: "IntertwineSync",
-            dependencies: [
-                "IntertwineCrypto", "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwinePrimitives",
-                "IntertwineStorage",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
-
-        .target(
-            name: "IntertwineTrackers",
-            dependencies: [
-                "IntertwineAds", "IntertwineEventLoop", "IntertwineFetch", "IntertwineLedger",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
-
-        // Layer 1
-        .target(
-            name: "IntertwineHTTPServer",
-            dependencies: [
-                "CIntertwineDeflate", "CIntertwineZlib", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        .target(
-            name: "IntertwineRouting",
-            dependencies: [
-                "IntertwineCrypto", "IntertwineHTTPServer", "IntertwinePrimitives",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        .target(
-            name: "IntertwineFetch",
-            dependencies: [
-                "CIntertwineCurl", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
-        // The code that both stores share, without a database.
         .target(
             name: "IntertwineStorageCore",
-            dependencies: [
-                "CIntertwineLinux", "CIntertwineZlib", "IntertwineAds", "IntertwineCrypto", "IntertwineItems", "IntertwineLedger",
-                "IntertwinePrimitives",
-            ]),
-        // Identity of the sender of a request: trusted proxies and verified tokens.
-        .target(
-            name: "IntertwineIdentity",
-            dependencies: [
-                "IntertwineCrypto", "IntertwineFetch", "IntertwineJSON", "IntertwinePrimitives",
-            ]),
+            dependencies: ["CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed", "IntertwinePrimitives"]),
         .target(
             name: "IntertwineStorage",
             dependencies: [
-                "CIntertwineLinux", "IntertwineAds", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
-                "IntertwineStorageCore",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "CIntertwineLinux", "IntertwineFeed", "IntertwinePrimitives", "IntertwineStorageCore",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Layer 0: primitives, without Foundation.
-        // Declarations of these three are public, because the compiler inlines and specializes only public functions in other modules.
-        .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineLinux"]),
-        .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
-        // Digests, codes and signatures by libcrypto. Separate from the primitives, because the HTTP server needs none.
-        .target(name: "IntertwineCrypto", dependencies: ["CIntertwineCrypto"]),
+        // The HTTP server, its event loops and the routes of services.
+        .target(
+            name: "IntertwineHTTPServer",
+            dependencies: [
+                "CIntertwineDeflate", "CIntertwineLinux", "CIntertwineZlib", "IntertwinePrimitives",
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Values, JSON, and cryptography by libcrypto. Declarations of hot paths are public and inlinable, because the compiler specializes only such
+        // functions in other modules.
+        .target(name: "IntertwinePrimitives", dependencies: ["CIntertwineCrypto", "CIntertwineLinux", "CIntertwineZlib"]),
+        // The protocol between the service and its image workers.
         .target(name: "IntertwineImageWire"),
 
-        // The product logic, from the lowest module up, without sockets, files and databases.
-        .target(name: "IntertwineJSON", dependencies: ["IntertwinePrimitives"]),
-        // Items, their kinds and fields, their import, and the protocol of the store that holds them.
-        .target(name: "IntertwineItems", dependencies: ["IntertwineJSON", "IntertwinePrimitives"]),
-        // Events, the rules by which they count, reports, and the tokens that prove an impression.
-        .target(
-            name: "IntertwineLedger",
-            dependencies: [
-                "IntertwineCrypto", "IntertwineItems", "IntertwinePrimitives",
-            ]),
-        // The pattern: cell view models, commands by key, factories. Start to read here.
-        .target(
-            name: "IntertwineCells",
-            dependencies: [
-                "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-            ]),
-        // Kinds that are declared in YAML instead of Swift.
-        .target(
-            name: "IntertwineKinds",
-            dependencies: [
-                "IntertwineCells", "IntertwineItems", "IntertwineLedger", "IntertwinePrimitives",
-                .product(name: "Mustache", package: "swift-mustache"),
-            ]),
-        // Campaigns, ad placements and trackers.
-        .target(
-            name: "IntertwineAds",
-            dependencies: [
-                "IntertwineCells", "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger", "IntertwinePrimitives",
-            ]),
-        // Data sources, assembly and rendering of pages, their changes, and the performance of actions.
+        // The product logic, without sockets, files and databases: items, events, cells and their commands, kinds, ads, data sources and the assembly of
+        // pages. Start to read in the folder Cells.
         .target(
             name: "IntertwineFeed",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineCrypto", "IntertwineItems", "IntertwineJSON", "IntertwineLedger",
-                "IntertwinePrimitives",
-                .product(name: "Logging", package: "swift-log"),
+                "IntertwinePrimitives", .product(name: "Logging", package: "swift-log"),
+                .product(name: "Mustache", package: "swift-mustache"),
             ]),
         // The items and pictures of the sample feed, in the folder `files`, which are in the program.
         .target(
@@ -272,7 +140,7 @@ let package = Package(
 
         // C
         .target(name: "CIntertwineLinux"),
-        .target(name: "CEmbeddedFiles", exclude: ["file.inc"]),
+        .target(name: "CEmbeddedFiles", exclude: ["file.inc"], cSettings: [.define("WEB_CLIENT", .when(traits: ["WebClient"]))]),
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIntertwineCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -301,105 +169,86 @@ let package = Package(
             path: "Tests/HTTPProbe"),
         // A program with the extensions of the articles, in the imports of an embedding program.
         .executableTarget(
-            name: "ExtensionProbe", dependencies: ["IntertwineLedger", "IntertwineService"], path: "Tests/ExtensionProbe"),
+            name: "ExtensionProbe", dependencies: ["IntertwineFeed", "IntertwineService"], path: "Tests/ExtensionProbe"),
         // Sends mutated inputs into the parsers, with AddressSanitizer.
         .executableTarget(
             name: "ParserFuzz",
             dependencies: [
-                "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImageWire", "IntertwineImages", "IntertwineItems", "IntertwineJSON",
-                "TestSupport",
+                "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImageWire", "IntertwineImages", "IntertwinePrimitives", "TestSupport",
             ],
             path: "Tests/ParserFuzz"),
         // Prints the time of looking up a bearer token.
         .executableTarget(
             name: "TokenProbe",
-            dependencies: ["IntertwineCrypto", "IntertwineIdentity", "IntertwinePrimitives"],
+            dependencies: ["IntertwinePrimitives", "IntertwineService"],
             path: "Tests/TokenProbe"),
         .testTarget(
             name: "PrimitivesTests",
-            dependencies: ["IntertwineCrypto", "IntertwinePrimitives", "TestSupport"]),
-        .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
+            dependencies: ["IntertwinePrimitives", "TestSupport"]),
+        .testTarget(name: "EventLoopTests", dependencies: ["IntertwineHTTPServer", "TestSupport"]),
         .testTarget(
             name: "IdentityTests",
-            dependencies: [
-                "IntertwineCrypto", "IntertwineFetch", "IntertwineIdentity", "IntertwinePrimitives", "TestSupport",
-            ]),
+            dependencies: ["IntertwineImages", "IntertwinePrimitives", "IntertwineService", "TestSupport"]),
         .testTarget(
             name: "FeedTests",
-            dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineJSON",
-                "IntertwineKinds", "IntertwineLedger", "IntertwinePrimitives", "TestSupport",
-            ]),
+            dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),
         .testTarget(
             name: "HTTPServerTests",
-            dependencies: [
-                "IntertwineEventLoop", "IntertwineHTTPServer", "TestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
+            dependencies: ["IntertwineHTTPServer", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types")]),
         .testTarget(
             name: "FetchTests",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineFetch", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "IntertwineHTTPServer", "IntertwineImages", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         // The image manager in a separate process, which tests kill or measure.
         .executableTarget(
-            name: "CacheFiller", dependencies: ["IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "TestSupport"],
+            name: "CacheFiller", dependencies: ["IntertwineHTTPServer", "IntertwineImages", "TestSupport"],
             path: "Tests/CacheFiller"),
         .testTarget(
             name: "ImagesTests",
             dependencies: [
-                "CacheFiller", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "IntertwinePrimitives", "TestSupport",
-                "intertwine-image-worker", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
+                "CacheFiller", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePrimitives", "TestSupport", "intertwine-image-worker",
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ]),
         // A process that the storage tests kill.
         .executableTarget(
-            name: "StorageVictim", dependencies: ["IntertwineItems", "IntertwineLedger", "IntertwineStorage"], path: "Tests/StorageVictim"),
+            name: "StorageVictim", dependencies: ["IntertwineFeed", "IntertwineStorage"], path: "Tests/StorageVictim"),
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "IntertwineAds", "IntertwineCells", "IntertwineFeed", "IntertwineItems", "IntertwineLedger",
-                "IntertwinePostgreSQL", "IntertwineStorage", "IntertwineStorageCore", "StorageVictim", "TestSupport",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
+                "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "IntertwineStorageCore", "StorageVictim", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
-                "IntertwineItems", "IntertwineLedger", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
+                "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RoutingTests",
             dependencies: [
-                "IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "IntertwineHTTPServer", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "IntertwineEventLoop", "IntertwineFetch", "IntertwineItems", "IntertwineJSON", "IntertwineStorage", "IntertwineSync",
-                "TestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePrimitives", "IntertwineService",
+                "IntertwineStorage", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "ExtensionProbe", "HTTPProbe", "IntertwineAds", "IntertwineCells", "IntertwineDeclarations", "IntertwineFeed",
-                "IntertwineFetch",
-                "IntertwineHTTPServer",
-                "IntertwineImages", "IntertwineItems", "IntertwineJSON", "IntertwineKinds", "IntertwineLedger", "IntertwineObservability",
-                "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineSettings", "IntertwineStorage",
-                "IntertwineSync", "IntertwineTesting", "TestSupport",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                "ExtensionProbe", "HTTPProbe", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePrimitives",
+                "IntertwineService", "IntertwineStorage", "IntertwineTesting", "TestSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics"), .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "IntertwineCrypto", "TestSupport", "intertwine", "intertwine-image-worker", "news-feed", "recipe-feed", "sample-origin",
+                "IntertwinePrimitives", "TestSupport", "intertwine", "intertwine-image-worker", "news-feed", "recipe-feed", "sample-origin",
             ]),
     ]
 )

@@ -148,14 +148,6 @@ int clinux_open_beneath(int folder, const char *path) {
     return errno == ENOSYS || errno == EPERM ? open_stepwise(folder, path) : -errno;
 }
 
-int clinux_reserve(int descriptor, int64_t offset, int64_t length) {
-    int result;
-    do {
-        result = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
-    } while (result < 0 && errno == EINTR);
-    return result < 0 ? -errno : 0;
-}
-
 struct thread_start {
     void (*run)(void *context);
     void *context;

@@ -1,5 +1,3 @@
-public import IntertwineFetch
-
 /// An error that explains why there is no image.
 ///
 /// ```swift
@@ -14,9 +12,7 @@ public struct ImageError: Error, Sendable, Hashable {
         case fetch(FetchError)
         /// The origin responded with a status other than success.
         case upstream(status: Int)
-        /// The declared type is missing or not a permitted image type.
-        case typeDenied
-        /// The first bytes do not match the declared type.
+        /// The first bytes are not those of a permitted image format.
         case typeMismatch
         /// The decoded image would need too much memory on a client.
         case tooManyPixels
@@ -28,8 +24,6 @@ public struct ImageError: Error, Sendable, Hashable {
         case noDecoder
         /// The worker process crashed on this image or exceeded its time limit.
         case workerFailed
-        /// The body is compressed, although no content encoding was requested.
-        case encoded
         /// The download queue is full.
         case overloaded
         /// The queue timeout of the download has expired.
@@ -64,21 +58,19 @@ public struct ImageError: Error, Sendable, Hashable {
     /// The code in the `Image-Error` field and in the type of the problem details.
     ///
     /// ```swift
-    /// ImageError(.typeDenied).code  // "type-denied"
+    /// ImageError(.typeMismatch).code  // "type-mismatch"
     /// ImageError(.fetch(.hostNotFound)).code  // "host-not-found"
     /// ```
     public var code: String {
         switch reason {
         case .fetch(let failure): failure.rawValue
         case .upstream(let status): "upstream-\(status)"
-        case .typeDenied: "type-denied"
         case .typeMismatch: "type-mismatch"
         case .tooManyPixels: "too-many-pixels"
         case .tooManyFrames: "too-many-frames"
         case .undecodable: "undecodable"
         case .noDecoder: "no-decoder"
         case .workerFailed: "worker-failed"
-        case .encoded: "encoded-body"
         case .overloaded: "overloaded"
         case .queueTimeout: "queue-timeout"
         case .circuitOpen: "host-resting"
@@ -94,12 +86,12 @@ public struct ImageError: Error, Sendable, Hashable {
     ///
     /// ```swift
     /// for (code, status) in ImageError.codes { print(code, status) }  // "malformed-url" 403, …
-    /// let isKnown = ImageError.codes.contains { $0.code == "type-denied" }  // true
+    /// let isKnown = ImageError.codes.contains { $0.code == "type-mismatch" }  // true
     /// ```
     public static let codes: [(code: String, status: Int)] =
         (FetchError.allCases.map { ImageError(.fetch($0)) }
         + [
-            .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .workerFailed, .encoded, .overloaded,
+            .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .workerFailed, .overloaded,
             .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
         ].map { ImageError($0) })
         .reduce(into: []) { codes, error in
@@ -116,11 +108,11 @@ public struct ImageError: Error, Sendable, Hashable {
     /// ```swift
     /// ImageError(.upstream(status: 404)).status  // 404
     /// ImageError(.upstream(status: 500)).status  // 502
-    /// ImageError(.typeDenied).status  // 415
+    /// ImageError(.typeMismatch).status  // 415
     /// ```
     public var status: Int {
         switch reason {
-        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: 415
+        case .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder: 415
         case .workerFailed: 502
         case .overloaded, .queueTimeout, .circuitOpen, .buffersFull: 503
         case .cancelled: 499
@@ -156,7 +148,7 @@ public struct ImageError: Error, Sendable, Hashable {
     func remembered(strikes: Int) -> Duration? {
         switch reason {
         case .overloaded, .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
-        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: return .seconds(3_600)
+        case .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder: return .seconds(3_600)
         // One worker crash may have any cause, so the first one is not remembered.
         case .workerFailed: return strikes < 2 ? .zero : Self.growing(strikes - 1)
         case .upstream(404), .upstream(410): return .seconds(300)
@@ -190,7 +182,7 @@ public struct ImageError: Error, Sendable, Hashable {
     var outcome: CircuitBreaker.Outcome? {
         switch reason {
         case .upstream(let status): status >= 500 ? .badResponse : .good
-        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: .good
+        case .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder: .good
         case .fetch(let failure):
             switch failure {
             case .resolveFailed, .resolveTimeout, .connectFailed, .connectTimeout, .tlsFailed: .unreachable

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import IntertwineAds
+internal import IntertwineFeed
 internal import Logging
 
 /// Exchanges the delivery counts of campaigns with other processes on the ledger, twice a second.

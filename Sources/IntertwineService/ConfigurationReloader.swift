@@ -1,4 +1,5 @@
 internal import Foundation
+internal import IntertwineFeed
 internal import Logging
 internal import ServiceLifecycle
 
@@ -6,6 +7,8 @@ internal import ServiceLifecycle
 struct ConfigurationReloader: ServiceLifecycle.Service {
     /// The interval of checks of the file. Why: unlike file notifications, polling works for replaced, linked and mounted files.
     private static let interval = Duration.seconds(1)
+    /// The time after which a configuration is applied again that could not be applied for a passing reason.
+    private static let retryInterval = Duration.seconds(2)
 
     let source: ConfigurationSource
     /// An element per SIGHUP.
@@ -25,7 +28,12 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             }
             // Reloads are serial, because concurrent ones could end in the wrong order.
             var lastStamp = source.stamp
-            for await reason in requests { await reload(because: reason, lastStamp: &lastStamp) }
+            for await reason in requests where await !reload(because: reason, lastStamp: &lastStamp) {
+                group.addTask {
+                    await cancelWhenGracefulShutdown { try? await Task.sleep(for: Self.retryInterval) }
+                    requestContinuation.yield("retry")
+                }
+            }
             group.cancelAll()
         }
     }
@@ -50,7 +58,8 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     /// Reloads the configuration.
     ///
     /// - Parameter lastStamp: The last file that was read; nil if there was none. In that case, only other files such as campaigns are reloaded.
-    private func reload(because reason: String, lastStamp: inout FileStamp?) async {
+    /// - Returns: False if the configuration is valid and could not be applied now, such as while a database does not respond.
+    private func reload(because reason: String, lastStamp: inout FileStamp?) async -> Bool {
         do {
             let found = source.file.flatMap(FileStamp.init)
             if let file = source.file {
@@ -66,9 +75,11 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             guard source.file.flatMap(FileStamp.init) == found else { throw ConfigurationError("\(source.file ?? ""): is being written") }
             lastStamp = found
             try await live.change(to: updated)
+            return true
         } catch {
             logger.error(
                 "configuration not applied; the previous one stays in effect", metadata: ["reason": "\(reason)", "error": "\(error)"])
+            return !(error is StoreError)
         }
     }
 }

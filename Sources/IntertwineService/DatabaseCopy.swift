@@ -1,8 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineSettings
+internal import IntertwineFeed
 internal import IntertwineStorage
 
 /// Copies all stored data from files to a PostgreSQL database or back.

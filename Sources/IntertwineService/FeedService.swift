@@ -1,9 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import IntertwineDeclarations
 package import IntertwineHTTPServer
-public import IntertwineObservability
-internal import IntertwineRouting
 public import Logging
 public import ServiceLifecycle
 internal import UnixSignals
@@ -84,7 +81,14 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     public func run(
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
-        try await run(on: try BoundSockets(live.configuration), reloading: reloading, started: started)
+        let sockets: BoundSockets
+        do {
+            sockets = try BoundSockets(live.configuration)
+        } catch {
+            await close()
+            throw error
+        }
+        try await run(on: sockets, reloading: reloading, started: started)
     }
 
     /// Serves like ``run(reloading:started:)``, as a service of a `ServiceGroup`. It also ends when the group shuts down.
@@ -97,14 +101,27 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     private func run(
         on sockets: BoundSockets, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
     ) async throws {
+        let end: Result<Void, any Error>
         do {
-            try FileDescriptors.require(FileDescriptors.ofServing)
-            try await live.checkCurrent()
-            for service in parts.tokenServices { try await service.load() }
+            end = .success(try await serve(on: sockets, reloading: reloading, started: started))
         } catch {
-            sockets.close()
-            throw error
+            end = .failure(error)
         }
+        // The servers have closed the sockets that they got.
+        sockets.close()
+        await close()
+        try end.get()
+    }
+
+    private func serve(
+        on sockets: BoundSockets, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
+    ) async throws {
+        try FileDescriptors.require(FileDescriptors.ofServing)
+        try await live.checkCurrent()
+        if let campaignIndex = try await live.current.campaigns.campaignIndex(of: stores.store) {
+            try await stores.store.read(for: .background) { _ in try parts.delivery.begin(campaignIndex, now: stores.clock()) }
+        }
+        for service in parts.tokenServices { try await service.load() }
         // Signals are handled before the first response, because a client that got a response may send one.
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -137,13 +154,6 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
             }
         }
         defer { heeding.cancel() }
-        let end: Result<Void, any Error>
-        do {
-            end = .success(try await group.run())
-        } catch {
-            end = .failure(error)
-        }
-        await close()
-        try end.get()
+        try await group.run()
     }
 }

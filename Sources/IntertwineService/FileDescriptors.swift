@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Glibc
-internal import IntertwineDeclarations
 
 /// The limit of open files and sockets of the process.
 enum FileDescriptors {

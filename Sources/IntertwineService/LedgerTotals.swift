@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import Logging
 
 /// Adds the ledger's events to the report totals periodically, so that a report has few events left to add.

@@ -1,7 +1,4 @@
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineObservability
-internal import IntertwineSettings
+internal import IntertwineFeed
 internal import IntertwineStorage
 internal import IntertwineStorageCore
 

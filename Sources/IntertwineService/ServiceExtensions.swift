@@ -1,8 +1,4 @@
-public import IntertwineAds
-public import IntertwineCells
 public import IntertwineFeed
-public import IntertwineItems
-public import IntertwineLedger
 
 /// The extensions of an embedding program: kinds of item, cells and commands, each with one type and one line here.
 ///

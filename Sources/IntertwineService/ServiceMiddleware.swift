@@ -1,6 +1,5 @@
 internal import HTTPTypes
 public import IntertwineHTTPServer
-internal import IntertwineRouting
 
 /// Middleware around routes: around all of the public listener (``ServiceExtensions/middleware``), or around a group of a program's own
 /// (``ServiceRoute/group(_:middleware:_:)``). It calls the next handler and changes its result.

@@ -1,10 +1,7 @@
 internal import Foundation
 public import HTTPTypes
-public import IntertwineCells
+public import IntertwineFeed
 public import IntertwineHTTPServer
-public import IntertwineItems
-public import IntertwineLedger
-internal import IntertwineRouting
 public import Logging
 
 /// A route that a program adds to the public listener.

@@ -1,11 +1,6 @@
-internal import IntertwineAds
 internal import IntertwineFeed
-internal import IntertwineIdentity
 internal import IntertwineImages
-internal import IntertwineObservability
 internal import IntertwineStorage
-internal import IntertwineSync
-internal import IntertwineTrackers
 
 /// The metrics that parts of the service count themselves, read at each metrics request.
 struct ServiceSamples: Sendable {
@@ -99,7 +94,15 @@ struct ServiceSamples: Sendable {
                 ledger.units),
             .counter("intertwine_ledger_failed_units_total", "Units of work that could not be written.", ledger.failed),
             .counter("intertwine_ledger_refused_units_total", "Units of work rejected because the queue was full.", ledger.refused),
+            .gauge(
+                "intertwine_sqlite_memory_bytes", "Memory of SQLite's page caches and statements; each connection has a limit.",
+                ServedFile.memoryInUse),
             .gauge("intertwine_ledger_queued_units", "Units of work that wait for the disk.", ledger.waiting),
+            .gauge(
+                "intertwine_ledger_rate_counters", "Rate counters of clients in memory; others are on disk.", ledger.rateCounters),
+            .gauge(
+                "intertwine_ledger_rate_counter_bytes", "Size of the table of rate counters in memory, at most 64 MiB.",
+                ledger.rateCounterBytes),
             .gauge("intertwine_ledger_largest_batch_units", "Largest number of units of work in one transaction.", ledger.largestGroup),
         ]
     }

@@ -1,12 +1,8 @@
 internal import Dispatch
 internal import Foundation
 internal import Glibc
-internal import IntertwineCrypto
-internal import IntertwineDeclarations
 internal import IntertwineFeed
-internal import IntertwineItems
 internal import IntertwinePrimitives
-internal import IntertwineSettings
 internal import IntertwineStorage
 
 /// Backups of a file store: a folder with items, ledger and signing key.
@@ -182,8 +178,14 @@ package struct StoreBackup: Sendable {
 
     private static func existing(_ path: String) throws(ConfigurationError) -> StoreBackup {
         let backup = StoreBackup(path)
-        guard [backup.items, backup.ledger, backup.keyFile.path].contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
-            throw ConfigurationError("\(path): no backup or store exists")
+        let files = [backup.items, backup.ledger, backup.keyFile.path].filter { FileManager.default.fileExists(atPath: $0) }
+        guard !files.isEmpty else { throw ConfigurationError("\(path): no backup or store exists") }
+        for file in files {
+            // The open of a pipe would wait for its writer.
+            var status = stat()
+            guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                throw ConfigurationError("\(file): is not a regular file")
+            }
         }
         return backup
     }

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import IntertwineEventLoop
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 

@@ -4,8 +4,8 @@ internal import IntertwineImageWire
 /// One job, from the bytes of an image to those of the result.
 struct Transformation {
     /// The limits for decoding, equal to those of the service's header check. Why: they stop decompression bombs.
-    private static let longestSide = 12_000
-    private static let mostPixels = 24_000_000
+    private static let longestSide = 16_384
+    private static let mostPixels = 64_000_000
     private static let mostAnimatedPixels = 480_000_000
     /// The maximum number of pixels of all output frames, which are in memory together.
     private static let mostPixelsMade = 48_000_000

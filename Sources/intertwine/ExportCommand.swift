@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import IntertwineLedger
+import IntertwineFeed
 import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

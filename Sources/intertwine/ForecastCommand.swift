@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import IntertwineAds
 import IntertwineFeed
-import IntertwineLedger
 import IntertwinePrimitives
 import IntertwineService
 

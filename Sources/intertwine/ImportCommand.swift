@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Foundation
-import IntertwineItems
+import IntertwineFeed
 import IntertwineService
 import IntertwineStorage
 
@@ -55,7 +55,8 @@ struct ImportCommand: AsyncParsableCommand {
             kinds: try configuration.itemKinds(), sections: try configuration.sectionPlans(), policy: dryRun ? .skip : onError,
             isCompressed: gzip, limit: .max, isRehearsal: dryRun
         ) { bad in
-            Output.printError("\(opened[bad.file].name): \(bad)\(onError == .skip ? ", skipped" : "")")
+            Output.printError(
+                "\(opened[bad.file].name): \(bad)\(bad.isKept ? "; the value is left out" : onError == .skip ? ", skipped" : "")")
         }
         let total = opened.allSatisfy { $0.size != nil } ? opened.reduce(0) { $0 + ($1.size ?? 0) } : nil
         var progress = ProgressLine(total: total, isTerminal: Output.isTerminal)
@@ -102,12 +103,14 @@ struct ImportCommand: AsyncParsableCommand {
 
     /// - Parameter store: The location of the store. Why: a relative path depends on the working folder.
     private func report(_ summary: ImportSummary, in store: String) throws {
-        let withheld = summary.withheld.count == 0 ? "" : ", withheld \(summary.withheld): taken down"
+        let omitted = summary.omittedValues == 0 ? "" : ", omitted values \(summary.omittedValues)"
+        let withheld = omitted + (summary.withheld.count == 0 ? "" : ", withheld \(summary.withheld): taken down")
         guard dryRun else {
             return try Output.say("\(store): added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)\(withheld)")
         }
-        guard onError == .skip || summary.skipped == 0 else {
-            let items = summary.skipped == 1 ? "1 invalid item" : "\(summary.skipped) invalid items"
+        let invalid = summary.skipped + summary.omittedValues
+        guard onError == .skip || invalid == 0 else {
+            let items = invalid == 1 ? "1 invalid item" : "\(invalid) invalid items"
             throw ExitError("\(items): nothing would be imported without --on-error skip; nothing was written")
         }
         try Output.say(

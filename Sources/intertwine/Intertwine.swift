@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import IntertwineItems
+import IntertwineFeed
 import IntertwineService
 
 /// The root command of the command line.

@@ -1,5 +1,5 @@
+import IntertwineService
 import IntertwineStorage
-import IntertwineSync
 import Synchronization
 
 /// The progress of an import: a bar that is redrawn on a terminal, periodic plain lines elsewhere.

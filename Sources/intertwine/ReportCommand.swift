@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Foundation
-import IntertwineLedger
+import IntertwineFeed
 public import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import IntertwineItems
+import IntertwineFeed
 import IntertwineSample
 import IntertwineService
 import IntertwineStorage

@@ -1,7 +1,6 @@
 import ArgumentParser
 import IntertwineService
 import IntertwineStorage
-import IntertwineSync
 import Synchronization
 
 struct SyncCommand: AsyncParsableCommand {
@@ -29,7 +28,7 @@ struct SyncCommand: AsyncParsableCommand {
         do {
             outcome = try await configuration.audited("sync", source) { note in
                 let outcome = try await configuration.synchronise(source) { bad in
-                    Output.printError("\(bad), skipped")
+                    Output.printError(bad.isKept ? "\(bad)" : "\(bad), skipped")
                 } onProgress: { step in
                     progress.show(step)
                 }
@@ -38,13 +37,14 @@ struct SyncCommand: AsyncParsableCommand {
             }
         } catch let failure as SourceError {
             Output.write(progress.end)
+            if case .store(.uncertain) = failure { throw ExitError("\(source): \(failure)") }
             throw ExitError("\(source): \(failure); nothing was changed")
         }
         Output.write(progress.end)
         let changes = outcome.changes ?? SourceChanges()
         try Output.say(
             "\(configuration.store.location): added \(changes.added), changed \(changes.changed), removed \(changes.removed), unchanged \(changes.unchanged), "
-                + "skipped \(outcome.skipped)"
+                + "skipped \(outcome.skipped)" + (outcome.omittedValues == 0 ? "" : ", omitted values \(outcome.omittedValues)")
                 + (changes.withheld.count == 0 ? "" : ", withheld \(changes.withheld): taken down"))
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import IntertwineCells
-import IntertwineItems
+import IntertwineFeed
 import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import IntertwineAds
-import IntertwineLedger
+import IntertwineFeed
 import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage

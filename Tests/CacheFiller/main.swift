@@ -1,8 +1,7 @@
 // The manager in a process of its own, for tests that kill it or count what it holds. Arguments: the origin's port, then one of
 //   fill FOLDER FIRST   fetches images from the number FIRST on into a disk cache, until it is killed;
 //   storm COUNT         takes back so many requests, and prints descriptors, threads and resident KiB before and after.
-import IntertwineEventLoop
-import IntertwineFetch
+import IntertwineHTTPServer
 import IntertwineImages
 import TestSupport
 

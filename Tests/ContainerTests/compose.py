@@ -75,8 +75,8 @@ def replicas(path, stage):
 
 def main():
     _, stage = dockerfile.read(os.path.join(TREE, "Dockerfile"))
-    check(os.path.join(TREE, "Config/compose.yaml"), stage)
-    replicas(os.path.join(TREE, "Config/compose-replicas.yaml"), stage)
+    check(os.path.join(TREE, "Deploy/compose.yaml"), stage)
+    replicas(os.path.join(TREE, "Deploy/compose-replicas.yaml"), stage)
     print("The compose files fit the image and the settings.")
 
 

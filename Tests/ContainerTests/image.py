@@ -29,7 +29,7 @@ class Image:
 
     def compile(self):
         """The build stage. Its scratch folder stays, so that the next time is quick."""
-        subprocess.run([os.path.join(self.tree, "Config/install"), *self.build.packages()], check=True)
+        subprocess.run([os.path.join(self.tree, "Tools/install"), *self.build.packages()], check=True)
         shutil.rmtree(self.out, ignore_errors=True)
         for name, argument in self.build.steps:
             if name == "COPY":

@@ -1,4 +1,4 @@
-"""Renders a folder as `kubectl kustomize` does, as far as Config/kubernetes uses it. A key that this module does not know is an error, so the
+"""Renders a folder as `kubectl kustomize` does, as far as Deploy/kubernetes uses it. A key that this module does not know is an error, so the
 manifests cannot leave the subset that the tests understand."""
 import copy
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renders Config/kubernetes, validates each object against the schemas of Kubernetes, and compares the objects with the image, the settings and
+"""Renders Deploy/kubernetes, validates each object against the schemas of Kubernetes, and compares the objects with the image, the settings and
 each other. There is no cluster here to apply them to. The schemas are those of the package kubernetes-validate, which `make test` installs."""
 import os
 import sys
@@ -13,7 +13,7 @@ import kustomize
 import settings
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDER = os.path.join(TREE, "Config/kubernetes")
+FOLDER = os.path.join(TREE, "Deploy/kubernetes")
 # The oldest version that Documentation/reference/support.md names, and a recent one.
 VERSIONS = ("1.31", "1.37")
 NAME = {"app.kubernetes.io/name": "intertwine"}

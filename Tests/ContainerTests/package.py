@@ -94,7 +94,7 @@ def documented(root):
 def built(image, version=None):
     """The path of a package of the image's programs; of another version, for an upgrade, where one is given."""
     done = subprocess.run(
-        [image.tree + "/Config/package", *([version] if version else [])], env={**os.environ, "PROGRAMS": image.programs}, check=True,
+        [image.tree + "/Tools/package", *([version] if version else [])], env={**os.environ, "PROGRAMS": image.programs}, check=True,
         capture_output=True, text=True)
     return next(
         f"{image.tree}/.build/package/{line.split()[1]}" for line in done.stdout.splitlines() if line.endswith(".deb") and f"_{version or ''}" in line)

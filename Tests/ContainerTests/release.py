@@ -23,7 +23,7 @@ import kustomize
 import settings
 
 TREE = compose.TREE
-RELEASE = os.path.join(TREE, "Config/release")
+RELEASE = os.path.join(TREE, "Tools/release")
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 # A program that is linked as the service is, in place of the service, whose debug build is too large to be packaged twice.
@@ -113,7 +113,8 @@ def package(folder, worker):
     digests = []
     for name, environment, mask in (("a", {"TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8"}, "0022"), ("b", {"TZ": "UTC", "LC_ALL": "C"}, "0077")):
         tree = os.path.join(folder, name)
-        shutil.copytree(os.path.join(TREE, "Config"), tree + "/Config", symlinks=True)
+        for part in ("Config", "Deploy", "Tools"):
+            shutil.copytree(os.path.join(TREE, part), f"{tree}/{part}", symlinks=True)
         shutil.copy(os.path.join(TREE, "CHANGELOG.md"), tree)
         shutil.copytree(os.path.join(TREE, "Sources/IntertwineSample/files"), tree + "/Sources/IntertwineSample/files")
         shutil.copy(os.path.join(TREE, "Package.resolved"), tree)
@@ -122,7 +123,7 @@ def package(folder, worker):
         for manual in ("intertwine.1", "intertwine.bash", "intertwine.zsh", "intertwine.fish"):
             with open(f"{tree}/.build/manual/{manual}", "w", encoding="utf-8") as file:
                 file.write(manual)
-        command = f"umask {mask}; exec {tree}/Config/package"
+        command = f"umask {mask}; exec {tree}/Tools/package"
         done = subprocess.run(["bash", "-c", command], env={**os.environ, **environment, "PROGRAMS": programs, "SOURCE_DATE_EPOCH": "1700000000"},
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -145,8 +146,8 @@ def read(folder, name):
 
 
 def pinning(folder):
-    """Config/release/pin finds each image and action, pins it with what docker and git tell, and then finds no more."""
-    for name in (".github", "Config"):
+    """Tools/release/pin finds each image and action, pins it with what docker and git tell, and then finds no more."""
+    for name in (".github", "Deploy", "Tools"):
         shutil.copytree(os.path.join(TREE, name), os.path.join(folder, name))
     shutil.copy(os.path.join(TREE, "Dockerfile"), folder)
     tools = os.path.join(folder, "tools")
@@ -156,7 +157,7 @@ def pinning(folder):
             file.write(f"#!/bin/sh\nprintf '%s\\n' '{answer}'\n")
         os.chmod(os.path.join(tools, tool), 0o755)
     environment = {**os.environ, "PATH": tools + ":" + os.environ["PATH"]}
-    pin = os.path.join(folder, "Config/release/pin")
+    pin = os.path.join(folder, "Tools/release/pin")
 
     def run(*arguments):
         return subprocess.run([pin, *arguments], env=environment, capture_output=True, text=True, check=False)
@@ -167,7 +168,7 @@ def pinning(folder):
     for path, words in (("Dockerfile", f"FROM debian:bookworm-slim@{DIGEST} AS runtime"),
                         (".github/workflows/test.yml", f"image: swift:6.3-bookworm@{DIGEST}"),
                         (".github/workflows/release.yml", f"uses: actions/checkout@{COMMIT} # v4"),
-                        ("Config/compose-replicas.yaml", f"image: postgres:17-bookworm@{DIGEST}")):
+                        ("Deploy/compose-replicas.yaml", f"image: postgres:17-bookworm@{DIGEST}")):
         with open(os.path.join(folder, path), encoding="utf-8") as file:
             assert words in file.read(), f"{path} lacks {words}"
     build, final = dockerfile.read(os.path.join(folder, "Dockerfile"))
@@ -183,7 +184,7 @@ def manifests(folder):
     """The compose file and the manifests of a release pull its image, and are otherwise those of the source."""
     image = "registry.example/x/intertwine"
     subprocess.run([os.path.join(RELEASE, "manifests"), image, "9.9.9", DIGEST, folder], check=True)
-    released, own = compose.read(os.path.join(folder, "compose.yaml")), compose.read(os.path.join(TREE, "Config/compose.yaml"))
+    released, own = compose.read(os.path.join(folder, "compose.yaml")), compose.read(os.path.join(TREE, "Deploy/compose.yaml"))
     service = released["services"]["intertwine"]
     assert service["image"] == f"{image}:9.9.9@{DIGEST}" and "build" not in service
     del own["services"]["intertwine"]["build"]
@@ -203,7 +204,7 @@ def workflows(_):
     """Workflows, update bot and compose files are valid, and the workflows refer to files and targets that exist."""
     folder = os.path.join(TREE, ".github/workflows")
     files = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
-    composes = [os.path.join(TREE, "Config", name) for name in ("compose.yaml", "compose-replicas.yaml")]
+    composes = [os.path.join(TREE, "Deploy", name) for name in ("compose.yaml", "compose-replicas.yaml")]
     for schema, paths in (("github-workflows", files), ("dependabot", [os.path.join(TREE, ".github/dependabot.yml")]), ("compose-spec", composes)):
         told(sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor." + schema, *paths)
     with open(os.path.join(TREE, "Makefile"), encoding="utf-8") as file:

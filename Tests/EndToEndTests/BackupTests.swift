@@ -134,6 +134,19 @@ struct BackupTests {
         }
     }
 
+    @Test("A pipe in the place of a file is refused, and not waited for")
+    func pipe() async throws {
+        try await offPool {
+            defer { remove() }
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for name in ["items.sqlite", "intertwine.sqlite"] {
+                #expect(mkfifo("\(folder)/\(name)", 0o600) == 0)
+                let result = try Self.verify("\(folder)/\(name)")
+                #expect(result.code == 1 && result.lines.last?.contains("is not a regular file") == true, "\(result.lines)")
+            }
+        }
+    }
+
     @Test("A changed file of a backup is found, and is not restored")
     func corrupt() async throws {
         try await offPool {

@@ -113,7 +113,7 @@ struct DescriptionCrossOriginTests {
                 #expect(
                     refused.code != 0 && refused.lines.contains { $0.contains("cors.origins") && $0.contains("* must be the only origin") })
             }
-            for origin in ["app.example.com", "https://app.example.com/", "null", "HTTPS://APP.example.com"] {
+            for origin in ["app.example.com", "https://app.example.com/", "HTTPS://APP.example.com"] {
                 #expect(try Command.run(["check-config", "--set", "cors.origins=\(origin)"]).code != 0)
             }
         }
@@ -125,12 +125,12 @@ struct DescriptionCrossOriginTests {
             let service = try Self.service([
                 "cors.origins=https://app.example.com", "limits.header-timeout=300ms", "limits.total-body-bytes=64",
             ])
-            let (long, body) = (String(repeating: "a", count: 9_000), String(repeating: "x", count: 600))
+            let (long, body) = (String(repeating: "a", count: 18_000), String(repeating: "x", count: 600))
             let cases: [(String, String, Int)] = [
                 ("POST /events", "Content-Type: application/json\r\nContent-Length: 9999999\r\n\r\n", 413),
                 ("POST /events", "Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", 415),
                 ("GET /feed", "Expect: miracles\r\n\r\n", 417), ("GET /feed", "Host: b\r\n\r\n", 400), ("GET /feed?\(long)", "\r\n", 414),
-                ("GET /feed", "X: \(long)\(long)\r\n\r\n", 431), ("POST /events", "Transfer-Encoding: gzip, chunked\r\n\r\n", 501),
+                ("GET /feed", "X: \(long)\r\n\r\n", 431), ("POST /events", "Transfer-Encoding: gzip, chunked\r\n\r\n", 501),
                 ("BREW /feed", "\r\n", 501), ("TRACE /feed", "\r\n", 405), ("GET /feed", "X", 408),
                 ("GET /feed", "If-Match: \"x\"\r\n\r\n", 412),
                 ("GET /feed", "Accept-Encoding: *;q=0\r\n\r\n", 406),

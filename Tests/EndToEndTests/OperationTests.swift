@@ -35,8 +35,7 @@ struct OperationTests {
             #expect(try Self.ids(service).count == 4)
             #expect(try Self.apply(service, #"{"clear":"main"}"#, #"{"clear":"advertisements"}"#).status == 200)
             #expect(try Self.ids(service).isEmpty)
-            let log = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n")
-            let written = try log.map { try JSON(String($0)) }.filter { $0["method"]?.text != "import" }
+            let written = try service.audited().filter { $0["method"]?.text != "import" }
             #expect(written.first?["items"]?.list.compactMap(\.text) == ["user:n", "user:u0", "ad:1", "user:u1", "user:u2"])
             #expect(written[1]["changes"] == nil)
             #expect(written.last?["changes"]?["removed"]?.number == 4)

@@ -142,7 +142,7 @@ struct OperatorImportTests {
             _ = try service.admin("DELETE", "/admin/images?url=https://pictures.example.com/a.png%3Fkey=open-sesame")
             _ = try service.admin("DELETE", "/admin/images?url=https://me:open-sesame@pictures.example.com/a.png")
             let text = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
-            let all = try text.split(separator: "\n").map { try JSON(String($0)) }
+            let all = try service.audited()
             // The log also has the import before the start, with the user of the command.
             #expect(all.first?["method"]?.text == "import" && all.first?["who"]?.text?.hasPrefix("command:") == true)
             #expect(all.first?["changes"]?["added"]?.number == 1 && all.first?["outcome"]?.text == "done")
@@ -180,10 +180,10 @@ struct OperatorImportTests {
             for method in ["GET", "HEAD", "OPTIONS"] {
                 _ = try ask(method, "/admin/reports?by=moon", "Origin: https://evil.example.com", "")
             }
-            #expect(try Self.audited(service).compactMap { $0["status"]?.number } == statuses)
+            #expect(try service.audited().compactMap { $0["status"]?.number } == statuses)
             let (notAllowed, missing) = ("refused: Method Not Allowed", "refused: Not Found")
             #expect(
-                try Self.audited(service).compactMap { $0["outcome"]?.text } == [
+                try service.audited().compactMap { $0["outcome"]?.text } == [
                     "refused: Forbidden", "refused: Content Too Large", "refused: Unsupported Media Type", "refused: Expectation Failed",
                     notAllowed, notAllowed, missing, notAllowed, "refused: Bad Request", "refused: URI Too Long",
                     "refused: Request Header Fields Too Large",
@@ -192,7 +192,7 @@ struct OperatorImportTests {
             #expect(try guarded.admin("PUT", "/admin/items/user/x", fields: [], body: "{}").status == 401)
             #expect(try guarded.admin("PUT", "/admin/items/user/x%ff", fields: [], body: "{}").status == 401)
             #expect(try guarded.admin("PUT", "/" + String(repeating: "x", count: 20_000), fields: [], body: "").status == 414)
-            #expect(try Self.audited(guarded).isEmpty)
+            #expect(try guarded.audited().isEmpty)
         }
     }
 
@@ -209,7 +209,84 @@ struct OperatorImportTests {
             try FileManager.default.removeItem(atPath: "\(service.folder)/audit.log")
             #expect(try service.admin("POST", "/admin/items", fields: [], body: Items.user("a")).status == 200)
             #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 1)
-            #expect(try Self.audited(service).count == 1)
+            #expect(try service.audited().count == 1)
+        }
+    }
+
+    @Test("An import whose outcome cannot be recorded has the begin of its entry and gets 503")
+    func outcomeUnrecordable() async throws {
+        try await offPool {
+            let service = try RunningService()
+            let item = Items.user("a")
+            let client = try RawClient(port: service.adminPort)
+            try client.send("POST /admin/items HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(item.utf8.count)\r\n\r\n{")
+            let log = "\(service.folder)/audit.log"
+            try poll { try String(contentsOfFile: log, encoding: .utf8).contains(#""outcome":"begun""#) }
+            try FileManager.default.moveItem(atPath: log, toPath: "\(log).1")
+            symlink("/dev/full", log)
+            try client.send(String(item.dropFirst()))
+            let answer = try client.response(to: "POST")
+            #expect(answer.status == 503 && answer.text.contains("The request had the status 200"), "\(answer.text)")
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 1)
+            #expect(try String(contentsOfFile: "\(log).1", encoding: .utf8).split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test("Refused writes cannot fill the data folder")
+    func refusedWrites() async throws {
+        try await offPool {
+            let service = try RunningService()
+            let path = "/" + String(repeating: "x", count: 4_000)
+            for _ in 0..<3 {
+                let client = try RawClient(port: service.adminPort)
+                for _ in 0..<100 {
+                    try client.send("POST \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    #expect(try client.response(to: "POST").status == 404)
+                }
+            }
+            // A later action is recorded.
+            #expect(try service.admin("POST", "/admin/items", fields: [], body: Items.user("a")).status == 200)
+            let size = try Data(contentsOf: URL(fileURLWithPath: "\(service.folder)/audit.log")).count
+            #expect(size < 150_000, "\(size)")
+            #expect(try service.audited().count == 101 && service.audited().last?["status"]?.number == 200)
+        }
+    }
+
+    @Test("After a kill with ten open imports and an audit log of 1 GiB, the service is ready within a second")
+    func killed() async throws {
+        try await offPool {
+            let service = try RunningService()
+            // The time of a start without all this, which depends on the machine and the build.
+            let empty = try ContinuousClock().measure { try service.killAndRestart() }
+            let imports = try (0..<10).map { number in
+                let client = try RawClient(port: service.adminPort)
+                let item = Items.user("u\(number)")
+                try client.send(
+                    "POST /admin/items HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + String(item.utf8.count, radix: 16) + "\r\n\(item)\r\n")
+                return client
+            }
+            let log = "\(service.folder)/audit.log"
+            func begun() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: service.folder).filter { $0.hasPrefix("audit") }.reduce(0) {
+                    let text = try String(contentsOfFile: "\(service.folder)/\($1)", encoding: .utf8)
+                    return $0 + text.components(separatedBy: #""id":""#).count - 1
+                }
+            }
+            try poll { try begun() >= 10 }
+            let entry = #"{"method":"PUT","outcome":"done","path":"/admin/items/user/x","time":"2026-01-01T00:00:00Z","who":"x"}"# + "\n"
+            // The first part of the file is a hole.
+            let file = try #require(FileHandle(forWritingAtPath: log))
+            try file.truncate(atOffset: 1 << 30)
+            try file.seekToEnd()
+            try file.write(contentsOf: Data(("\n" + String(repeating: entry, count: 50_000)).utf8))
+            try file.close()
+            let full = try ContinuousClock().measure {
+                try service.killAndRestart()
+                #expect(try service.get("/readyz").status == 200)
+            }
+            #expect(full < max(.seconds(1), empty * 2), "\(full), and \(empty) without them")
+            withExtendedLifetime(imports) {}
         }
     }
 
@@ -226,9 +303,9 @@ struct OperatorImportTests {
                 try client.send(head + "1\r\n\n\r\n" + rest)
                 if number > 0 { #expect(try client.response(to: "POST").status == [400, 413][number - 1]) }
                 client.close()
-                try poll { try Self.audited(service).count == number + 1 }
+                try poll { try service.audited().count == number + 1 }
             }
-            let entries = try Self.audited(service)
+            let entries = try service.audited()
             #expect(entries.compactMap { $0["status"]?.number } == [400, 400, 413])
             #expect(
                 entries.compactMap { $0["outcome"]?.text } == [
@@ -247,13 +324,9 @@ struct OperatorImportTests {
             let client = try RawClient(port: service.adminPort)
             try client.send("POST /admin/items HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{")
             #expect(try client.response(to: "POST").status == 408)
-            try poll { try !Self.audited(service).isEmpty }
-            let entry = try #require(try Self.audited(service).first)
+            try poll { try !service.audited().isEmpty }
+            let entry = try #require(try service.audited().first)
             #expect(entry["status"]?.number == 408 && entry["outcome"]?.text == "The body of the request took too long.")
         }
-    }
-
-    private static func audited(_ service: RunningService) throws -> [JSON] {
-        try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map { try JSON(String($0)) }
     }
 }

@@ -23,9 +23,7 @@ struct OperatorTokenTests {
 
     /// The entries of the audit log without those of the import before the start.
     private static func audit(_ service: RunningService) throws -> [JSON] {
-        let log = try? String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
-        return try (log ?? "").split(separator: "\n").map { try JSON(String($0)) }
-            .filter { $0["who"]?.text?.hasPrefix("command:") == false }
+        try service.audited().filter { $0["who"]?.text?.hasPrefix("command:") == false }
     }
 
     @Test("Each role permits its methods, and the audit log names the subject")

@@ -90,6 +90,12 @@ struct PlaygroundTests {
                 "a0: &a0 [x]\n" + bomb + "? *a11\n: x", String(repeating: "[", count: 16_000), String(repeating: "{a: ", count: 4_000),
                 String(repeating: "- ", count: 8_000), (0..<120).map { String(repeating: " ", count: $0) + "a:\n" }.joined(),
                 String(repeating: "? ", count: 8_000), String(repeating: "x", count: 17_000),
+                // The parser ends lines at these characters, too, and a key can be any value.
+                (0..<120).map { String(repeating: " ", count: $0) + "a:\r" }.joined(),
+                (0..<120).map { String(repeating: " ", count: $0) + "a:\u{85}" }.joined(),
+                (0..<120).map { String(repeating: " ", count: $0) + "a:\u{2028}" }.joined(),
+                (0..<120).map { String(repeating: " ", count: $0) + "a:\u{2029}" }.joined(),
+                "kinds:\n  ? [a, b]\n  : c", "kinds: {{a: b}: c}", "kinds:\n  [a]: b", "- {{}: {}}",
                 "x: \"" + String(repeating: "{{a}}", count: 200) + "\"", "", "kinds: [", "\u{0}",
             ] {
                 let refused = try problem(text)

@@ -11,9 +11,9 @@ struct RollingRestartTests {
     private static let settings =
         Replicas.settings + ["server.shutdown-delay=2s", "limits.writes-per-address=1000000"]
 
-    /// Starts HAProxy with the configuration of `Config/run-replicas` for these ports.
+    /// Starts HAProxy with the configuration of `Deploy/run-replicas` for these ports.
     private static func balancer(_ port: UInt16, _ replicas: [UInt16], folder: String) throws -> SpawnedProcess {
-        let path = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/run-replicas").standardized
+        let path = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Deploy/run-replicas").standardized
         let script = try String(contentsOf: path, encoding: .utf8)
         let parts = script.components(separatedBy: "<<CONFIGURATION\n")
         let template = try #require(parts.dropFirst().first?.components(separatedBy: "\nCONFIGURATION\n").first)

@@ -13,7 +13,7 @@ struct RunScriptTests {
         let products = URL(fileURLWithPath: BuiltProduct.path("intertwine")).deletingLastPathComponent().path
         try "#!/bin/sh\necho '\(products)'\n".write(toFile: "\(tools)/swift", atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(tools)/swift")
-        let script = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/run-replicas").standardized.path
+        let script = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Deploy/run-replicas").standardized.path
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return try SpawnedProcess([script], environment: variables.merging(["PATH": "\(tools):\(path)"]) { $1 })
     }

@@ -124,10 +124,7 @@ struct TakedownTests {
             // A PUT of the item by an operator releases its takedown.
             #expect(try service.admin("PUT", "/admin/items/user/a%2Fb%20c", body: Items.user("a/b c")).status == 201)
             #expect(try JSON(try service.admin("GET", "/admin/takedowns").text)["takedowns"]?.list.isEmpty == true)
-            let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map {
-                try JSON(String($0))
-            }
-            #expect(audited.compactMap { $0["status"]?.number } == [201, 201, 200, 204, 404, 400, 201])
+            #expect(try service.audited().compactMap { $0["status"]?.number } == [201, 201, 200, 204, 404, 400, 201])
         }
     }
 
@@ -159,8 +156,7 @@ struct TakedownTests {
                 #expect(process.wait() == 0)
                 #expect(try Self.run(["takedown", "list"], service).lines.count == left)
             }
-            let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").suffix(2)
-            #expect(try audited.map { try JSON(String($0))["items"]?.list.count } == [40, 40])
+            #expect(try service.audited().suffix(2).map { $0["items"]?.list.count } == [40, 40])
         }
     }
 
@@ -183,8 +179,7 @@ struct TakedownTests {
             #expect(try Self.run(["takedown", "release"], service).lines.contains { $0.contains("--all") })
             #expect(try Self.run(["takedown", "release", "--all"], service).lines == ["released 2"])
             #expect(try Self.run(["takedown"], service).lines == [])
-            let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").dropFirst()
-                .map { try JSON(String($0)) }
+            let audited = try service.audited().dropFirst()
             #expect(audited.map { $0["method"]?.text } == ["takedown", "takedown"])
             #expect(audited.map { $0["items"]?.list.compactMap(\.text) } == [["user:u0", "user:u9"], ["user:u0", "user:u9"]])
             #expect(audited.last?["changes"]?["released"]?.number == 2)

@@ -463,6 +463,36 @@ struct TokenKeySetTests {
         }
     }
 
+    @Test("A stream of live changes ends when the key of its token is withdrawn")
+    func withdrawnStream() async throws {
+        try await offPool {
+            let (first, second) = (try TokenSigner(.es256, id: "k1"), try TokenSigner(.es256, id: "k2"))
+            let issuer = try Issuer(first, second)
+            let service = try RunningService(items: Items.users(2), settings: issuer.settings)
+            try poll { try service.get("/feed", fields: try first.fields("ann")).status == 200 }
+            let page = try service.get("/feed?changes=true", fields: try first.fields("ann"))
+            let token = try #require(try JSON(page.text)["page"]?["syncToken"]?.text)
+            let clients = try [first, second].map { signer in
+                let client = try RawClient(port: service.port)
+                let lines = (["Accept: text/event-stream"] + (try signer.fields("ann"))).map { "\($0)\r\n" }.joined()
+                try client.send("GET /feed/changes?syncToken=\(token) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n")
+                return client
+            }
+            issuer.publish([second])
+            var text = ""
+            while !text.hasSuffix("0\r\n\r\n"), let bytes = try clients[0].bytes(within: 30_000) {
+                text += String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(text.hasPrefix("HTTP/1.1 200") && text.hasSuffix("0\r\n\r\n"))
+            _ = try service.importItems(Items.user("u9"))
+            text = ""
+            while !text.contains("user:u9"), let bytes = try clients[1].bytes(within: 15_000) {
+                text += String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(text.contains("user:u9"))
+        }
+    }
+
     @Test("Before the first keys, tokens get 503, and requests without a token are served")
     func unavailable() async throws {
         try await offPool {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import IntertwineEventLoop
+@testable import IntertwineHTTPServer
 
 @Suite("Descriptors on an event loop")
 struct DescriptorTests {

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import IntertwineEventLoop
+@testable import IntertwineHTTPServer
 
 @Suite("Event loop")
 struct EventLoopTests {
@@ -109,18 +109,32 @@ struct EventLoopTests {
         try await loop.run { loop.deregister(registration) }
     }
 
-    @Test("A stopped loop returns its descriptors and still runs work")
+    @Test("A stopped loop still runs work, and returns its descriptors; the one that other threads write to only with the loop itself")
     func stopping() async throws {
-        let loops = try (0..<8).map { try EventLoop(label: "stop \($0)") }
-        for loop in loops {
-            let identity = eventIdentity(of: loop.poller.wakeup)
-            #expect(identity != nil)
-            loop.stop()
-            loop.stop()
-            try await loop.run {}
-            // Dispatch lets go of the descriptors on a thread of its own, in its own time, and tells nobody.
-            for _ in 0..<5000 where eventIdentity(of: loop.poller.wakeup) == identity { try await Task.sleep(for: .milliseconds(1)) }
-            #expect(eventIdentity(of: loop.poller.wakeup) != identity)
+        var wakeups: [(descriptor: Int32, identity: String?)] = []
+        do {
+            let loops = try (0..<8).map { try EventLoop(label: "stop \($0)") }
+            for loop in loops {
+                let (wakeup, epoll) = (loop.poller.wakeup, loop.poller.epoll)
+                let identity = eventIdentity(of: wakeup)
+                #expect(identity != nil)
+                wakeups.append((wakeup, identity.map { "\($0)" }))
+                loop.stop()
+                loop.stop()
+                try await loop.run {}
+                // Dispatch lets go of the descriptors on a thread of its own, in its own time, and tells nobody.
+                func isEpoll() -> Bool {
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(epoll)"))?.contains("eventpoll") == true
+                }
+                for _ in 0..<5000 where isEpoll() { try await Task.sleep(for: .milliseconds(1)) }
+                #expect(!isEpoll())
+                #expect(eventIdentity(of: wakeup) == identity)
+            }
+        }
+        for (wakeup, identity) in wakeups {
+            func isOpen() -> Bool { eventIdentity(of: wakeup).map { "\($0)" } == identity }
+            for _ in 0..<5000 where isOpen() { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(!isOpen())
         }
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import IntertwineEventLoop
+@testable import IntertwineHTTPServer
 
 /// Calls `body` with a loop that is stopped at the end of it.
 func withLoop(tick: Duration = .milliseconds(10), _ body: (EventLoop) async throws -> Void) async throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IntertwineEventLoop
+@testable import IntertwineHTTPServer
 
 @Suite("Timers on an event loop")
 struct TimerTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineEventLoop
+@testable import IntertwineHTTPServer
 
 @Suite("Timer wheel")
 struct TimerWheelTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IntertwineFetch
+@testable import IntertwineImages
 
 @Suite("Permitted addresses, ports and hosts")
 struct AddressPolicyTests {

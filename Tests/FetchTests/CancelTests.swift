@@ -1,8 +1,8 @@
-import IntertwineEventLoop
+import IntertwineHTTPServer
 import TestSupport
 import Testing
 
-@testable import IntertwineFetch
+@testable import IntertwineImages
 
 @Suite("Cancellation of fetches", .timeLimit(.untilStuck))
 struct CancelTests {

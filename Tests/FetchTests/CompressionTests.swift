@@ -1,5 +1,5 @@
 import HTTPTypes
-import IntertwineFetch
+import IntertwineImages
 import TestSupport
 import Testing
 
@@ -45,10 +45,10 @@ struct CompressionTests {
         let fetched = try await get(fetcher, origin.url())
         #expect(fetched.failure == .some(.bodyTooLarge))
         #expect(fetched.body.count <= 1 << 20)
-        let damaged = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: Array("no gzip".utf8)) }
+        let damaged = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: Array([0x1F, 0x8B, 8, 0, 1])) }
         defer { damaged.stop() }
         let other = try Fetcher(ports: [damaged.port])
-        #expect(try await get(other, damaged.url()).failure == .some(.protocolError))
+        #expect(try await get(other, damaged.url()).failure == .some(.truncated))
         await other.stop()
         await fetcher.stop()
     }

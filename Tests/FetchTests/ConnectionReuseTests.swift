@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import IntertwineFetch
+import IntertwineImages
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineFetch
+@testable import IntertwineImages
 
 @Suite("URLs as curl reads them")
 struct FetchURLTests {
@@ -25,7 +25,11 @@ struct FetchURLTests {
         arguments: [
             ("HTTP://EXAMPLE.com:80/a/../b?q#f", "http://example.com/b?q"), ("https://example.com:443", "https://example.com/"),
             ("http://example.com./", "http://example.com/"), ("http://bücher.example/", "http://xn--bcher-kva.example/"),
-            ("http://example.com:8080/x", "http://example.com:8080/x"), ("http://example.com/ü", "http://example.com/%c3%bc"),
+            ("http://example.com:8080/x", "http://example.com:8080/x"), (" \thttp://exa\nmple.com/a b\r\n", "http://example.com/a%20b"),
+            ("http:\\\\example.com\\a\\b", "http://example.com/a/b"), ("//cdn.example/a.jpg", "https://cdn.example/a.jpg"),
+            ("http://example.com/100%.jpg", "http://example.com/100%.jpg"), ("http://EXAMPLE.com:0080", "http://example.com/"),
+            ("http://example.com/фото.jpg?q=ü#é", "http://example.com/%D1%84%D0%BE%D1%82%D0%BE.jpg?q=%C3%BC"),
+            ("http://example.com/ü", "http://example.com/%C3%BC"),
         ])
     func canonical(_ text: String, _ expected: String) throws {
         #expect(try FetchURL(text).text == expected)

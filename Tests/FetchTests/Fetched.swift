@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import TestSupport
 
-@testable import IntertwineFetch
+@testable import IntertwineImages
 
 /// Remembers all that one fetch reports.
 final class Fetched: Sendable {

@@ -1,9 +1,9 @@
 import Glibc
-import IntertwineEventLoop
+import IntertwineHTTPServer
 import TestSupport
 import Testing
 
-@testable import IntertwineFetch
+@testable import IntertwineImages
 
 /// Transfers on a loop of their own, as the tests drive them.
 struct Fetcher {

@@ -1,4 +1,4 @@
-import IntertwineFetch
+import IntertwineImages
 import Synchronization
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import IntertwineFetch
+@testable import IntertwineImages
 
 @Suite("Name resolution", .timeLimit(.untilStuck))
 struct ResolverTests {

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineFetch
+import IntertwineImages
 import TestSupport
 import Testing
 

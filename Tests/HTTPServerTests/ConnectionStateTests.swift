@@ -1,4 +1,3 @@
-import IntertwineEventLoop
 import Testing
 
 @testable import IntertwineHTTPServer

@@ -495,6 +495,27 @@ struct HostileClientTests {
         }
     }
 
+    @Test("Responses that wait for slow clients have one limit, and other clients are served")
+    func outputs() async throws {
+        try await withServer {
+            $0.outputsLimit = 20 << 20
+        } _: { port in
+            // A response of 8 MiB each, of which a client takes almost nothing.
+            let slow = try (0..<6).map { _ in try RawClient(port: port, receiveBuffer: 4096) }
+            for client in slow { try client.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n") }
+            var closed = 0
+            for client in slow {
+                var length = 0
+                while length < 8 << 20, let bytes = try? client.bytes(within: 2_000), !bytes.isEmpty { length += bytes.count }
+                if length < 8 << 20 { closed += 1 }
+            }
+            #expect((2...4).contains(closed), "\(closed) of 6 connections are closed")
+            let client = try RawClient(port: port)
+            try client.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.response().body.count == 8 << 20)
+        }
+    }
+
     @Test("Resets within responses leak nothing")
     func resets() async throws {
         try await withServer { _ in

@@ -1,4 +1,3 @@
-import IntertwineEventLoop
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IntertwineIdentity
+@testable import IntertwineService
 
 @Suite("Paths of claims")
 struct ClaimPathTests {

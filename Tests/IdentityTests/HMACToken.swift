@@ -1,4 +1,3 @@
-import IntertwineCrypto
 import IntertwinePrimitives
 
 /// Tokens with a secret of any length, as an attacker makes them: the library refuses to.

@@ -1,6 +1,6 @@
 import Foundation
-import IntertwineIdentity
 import IntertwinePrimitives
+import IntertwineService
 import Testing
 
 @Suite("Documents of keys")
@@ -26,6 +26,17 @@ struct KeyDocumentTests {
             #expect(document.keys.map(\.algorithm) == [algorithm] && document.ignored == [])
             let verifier = TokenVerifier(rules: TokenMaker.rules(), keys: TokenKeys([document]))
             #expect(try await verifier.verify(try maker.token(), now: TokenMaker.now).subject == "ada")
+        }
+    }
+
+    @Test("A document or key with two members of one name is refused, so the last good set stays")
+    func duplicates() throws {
+        let maker = try TokenMaker(.es256, id: "k1")
+        for text in [
+            #"{"keys":[],"keys":[\#(maker.jwk)]}"#, #"{"keys":[\#(maker.jwk)],"keys":[]}"#, #"{"keys":[],"keys":[]}"#,
+            #"{"keys":[{"kid":"other",\#(maker.jwk.dropFirst())]}"#,
+        ] {
+            #expect(error(text, origin: .remote) != nil, "\(text)")
         }
     }
 

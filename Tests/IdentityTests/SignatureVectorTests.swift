@@ -1,5 +1,4 @@
 import Foundation
-import IntertwineCrypto
 import IntertwinePrimitives
 import Testing
 

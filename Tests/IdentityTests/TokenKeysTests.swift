@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import IntertwineIdentity
+@testable import IntertwineService
 
 @Suite("Keys from a document that rotates")
 struct TokenKeysTests {
@@ -71,13 +71,17 @@ struct TokenKeysTests {
         let keys = origin.keys()
         let verifier = TokenVerifier(rules: TokenMaker.rules(), keys: keys)
         let tokens = [try first.token(), try second.token()]
-        for token in tokens { _ = try await verifier.verify(token, now: now) }
+        var senders: [VerifiedIdentity] = []
+        for token in tokens { senders.append(try await verifier.verify(token, now: now)) }
         await keys.reload(now: now)
+        #expect(senders.map(\.revocation.isEffective) == [false, false])
         for token in tokens { #expect(verifier.cached(token, now: now) != nil) }
         origin.serve(second)
         await keys.reload(now: now)
         #expect(verifier.cached(tokens[0], now: now) == nil)
         #expect(verifier.cached(tokens[1], now: now) != nil)
+        // What a token opened ends with its key, too.
+        #expect(senders.map(\.revocation.isEffective) == [true, false])
         // Another key with the same identifier does not verify the old token either.
         origin.serve(try TokenMaker(.edDSA, id: "k2"))
         await keys.reload(now: now)

@@ -1,7 +1,6 @@
 import Foundation
-import IntertwineCrypto
-import IntertwineIdentity
 import IntertwinePrimitives
+import IntertwineService
 import TestSupport
 
 /// A private key that signs the tokens of tests, with its public key in the forms that the service reads.

@@ -1,7 +1,7 @@
 import IntertwinePrimitives
 import Testing
 
-@testable import IntertwineIdentity
+@testable import IntertwineService
 
 @Suite("Verification of tokens")
 struct TokenVerifierTests {

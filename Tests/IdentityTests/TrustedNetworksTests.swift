@@ -1,7 +1,7 @@
-import IntertwineFetch
+import IntertwineImages
 import Testing
 
-@testable import IntertwineIdentity
+@testable import IntertwineService
 
 @Suite("Trusted networks")
 struct TrustedNetworksTests {

@@ -1,4 +1,4 @@
-import IntertwineEventLoop
+import IntertwineHTTPServer
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineEventLoop
+import IntertwineHTTPServer
 import TestSupport
 import Testing
 
@@ -342,6 +342,37 @@ struct CacheTests {
         #expect(await !forget())
         for file in files { try FileManager.default.removeItem(at: file) }
         #expect(await forget())
+    }
+
+    @Test("A purge that reads many files does not stall the writes of other images")
+    func slowSweep() async throws {
+        let folder = TemporaryFolder()
+        let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
+        disk.write(image(0))
+        await flush(disk)
+        let (started, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let source = image(0).source
+        async let isSwept = withCheckedContinuation { continuation in
+            disk.remove(where: { candidate in
+                guard candidate == source else { return false }
+                started.signal()
+                goesOn.wait()
+                return true
+            }) { continuation.resume(returning: $0) }
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                started.wait()
+                continuation.resume()
+            }
+        }
+        disk.write(image(1))
+        await flush(disk)
+        #expect(folder.files.count == 2)
+        goesOn.signal()
+        goesOn.signal()
+        #expect(await isSwept)
+        #expect(folder.files.count == 1)
     }
 
     @Test("A purge removes many images from memory, disk and pending writes")

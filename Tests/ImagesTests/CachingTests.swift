@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing
@@ -10,19 +9,16 @@ struct ExitErrorTests {
     private static let html = Array("<html><script>alert(1)</script>".utf8)
 
     @Test(
-        "Declared type and first bytes must be of the same image format (CVE-2019-18923)",
+        "Bytes that do not begin as an image are rejected, with any declared type (CVE-2019-18923)",
         arguments: [
-            (["Content-Type: text/html"], html, "type-denied"), (["Content-Type: image/png, text/html"], TestImage.png(), "type-denied"),
-            (["Content-Type: image/png", "Content-Type: text/html"], TestImage.png(), "type-denied"), ([], html, "type-mismatch"),
-            (["Content-Type: application/octet-stream"], Array("<svg xmlns=".utf8), "type-mismatch"),
-            (["Content-Type: image/x-png"], TestImage.jpeg, "type-mismatch"),
-            (["Content-Type: image/svg+xml"], Array("<svg/>".utf8), "type-denied"), (["Content-Type: image/png"], html, "type-mismatch"),
-            (["Content-Type: image/png"], TestImage.jpeg, "type-mismatch"), (["Content-Type: image/png"], [], "type-mismatch"),
-            (["Content-Type: image/png"], [0x89, 0x50], "type-mismatch"),
-            (["Content-Type: image/gif"], Array("GIF89".utf8), "type-mismatch"),
-            (["Content-Type: image/png", "Content-Encoding: gzip"], [0x1f, 0x8b, 8, 0], "encoded-body"),
-        ] as [([String], [UInt8], String)])
-    func types(_ fields: [String], _ body: [UInt8], _ code: String) async throws {
+            (["Content-Type: text/html"], html), ([], html), (["Content-Type: image/png"], html),
+            (["Content-Type: application/octet-stream"], Array("<svg xmlns=".utf8)),
+            (["Content-Type: image/svg+xml"], Array("<svg/>".utf8)),
+            (["Content-Type: image/png"], [0x89, 0x50]), (["Content-Type: image/gif"], Array("GIF89".utf8)),
+            (["Content-Encoding: gzip"], gzipped(html)), (["Content-Type: image/png"], []),
+        ] as [([String], [UInt8])])
+    func types(_ fields: [String], _ body: [UInt8]) async throws {
+        let code = "type-mismatch"
         let origin = try Origin { _, connection in connection.answer(200, fields, body: body) }
         defer { origin.stop() }
         let house = try House([origin])
@@ -33,7 +29,77 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("The type is checked at the head, without waiting for an endless stream (CVE-2022-41952)")
+    @Test(
+        "An image is served under its own type, however the origin labels it",
+        arguments: [
+            (200, [], TestImage.jpeg), (200, ["Content-Type: image/*"], TestImage.jpeg),
+            (200, ["Content-Type: text/html; charset=utf-8"], TestImage.jpeg),
+            (200, ["Content-Type: image/png"], TestImage.jpeg), (200, ["Content-Type: image/apng"], TestImage.png()),
+            (200, ["Content-Type: image/png, text/html"], TestImage.png()),
+            (200, ["Content-Type: image/png", "Content-Type: text/html"], TestImage.png()),
+            (200, ["Content-Type: image/jpeg;"], TestImage.jpeg), (200, ["Content-Type: jpeg"], TestImage.jpeg),
+            (200, ["Content-Type: image/svg+xml"], TestImage.png()),
+            (200, ["Content-Encoding:"], TestImage.png()), (200, ["Content-Encoding: identity"], TestImage.png()),
+            (200, ["Content-Encoding: utf-8"], TestImage.png()),
+            (200, ["Content-Encoding: none"], TestImage.png()), (200, ["Content-Encoding: gzip"], TestImage.png()),
+            (200, ["Content-Encoding: br"], TestImage.png()),
+            (203, [], TestImage.png()),
+            (206, ["Content-Range: bytes 0-\(TestImage.png().count - 1)/\(TestImage.png().count)"], TestImage.png()),
+            (200, ["X-A: b\r\n continued", "X-B: c\r\n\tcontinued\r\n  again"], TestImage.png()),
+            (200, ["Vary: Origin, Save-Data, DPR, X-Forwarded-Proto"], TestImage.png()),
+        ] as [(Int, [String], [UInt8])])
+    func labels(_ status: Int, _ fields: [String], _ body: [UInt8]) async throws {
+        let origin = try Origin { _, connection in
+            connection.answer(status, ["Cache-Control: max-age=600", "ETag: \"a\""] + fields, body: body)
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        for _ in 0..<2 {
+            let got = try await house.get(origin.url("/a"))
+            #expect(got.status == 200 && got.body == body)
+            #expect(got.headers["Content-Type"] == (body == TestImage.jpeg ? "image/jpeg" : "image/png"))
+        }
+        #expect(origin.requests.count == 1)
+        await house.stop()
+    }
+
+    @Test("An image in gzip coding is decoded, also twice, in members and with padding", arguments: [1, 2, 3])
+    func coded(_ times: Int) async throws {
+        let image = TestImage.png()
+        let coded = (0..<times).reduce(image) { bytes, _ in gzipped(bytes) } + [UInt8](repeating: 0, count: 600)
+        let origin = try Origin { _, connection in
+            connection.answer(
+                200, ["Content-Type: image/png", "Content-Encoding: \(Array(repeating: "gzip", count: times).joined(separator: ", "))"],
+                body: coded)
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a"))
+        #expect(got.status == 200 && got.body == image)
+        await house.stop()
+    }
+
+    @Test("A redirect with several equal fields is followed, one with different fields is not, and a part is no image")
+    func locations() async throws {
+        let origin = try Origin { request, connection in
+            switch request.path {
+            case "/same": connection.answer(302, ["Location: /a", "Location: /a"])
+            case "/folded": connection.answer(302, ["Location:\r\n /a"])
+            case "/different": connection.answer(302, ["Location: /a", "Location: /b"])
+            case "/part": connection.answer(206, ["Content-Range: bytes 0-9/99"], body: TestImage.png())
+            default: connection.answer(200, body: TestImage.png())
+            }
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        #expect(try await house.get(origin.url("/same")).status == 200)
+        #expect(try await house.get(origin.url("/folded")).status == 200)
+        #expect(try await house.get(origin.url("/different")).failure?.code == "protocol-error")
+        #expect(try await house.get(origin.url("/part")).failure?.code == "upstream-206")
+        await house.stop()
+    }
+
+    @Test("The first bytes are checked, without waiting for an endless stream (CVE-2022-41952)")
     func stream() async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\r\n")
@@ -42,7 +108,7 @@ struct ExitErrorTests {
         }
         defer { origin.stop() }
         let house = try House([origin])
-        #expect(try await house.get(origin.url("/radio")).failure == ImageError(.typeDenied))
+        #expect(try await house.get(origin.url("/radio")).failure == ImageError(.typeMismatch))
         await origin.closed(1)
         await house.stop()
     }
@@ -98,7 +164,7 @@ struct ExitErrorTests {
     @Test(
         "Small files with gigabytes of pixels are rejected",
         arguments: [
-            ("png", Frames.png(20_000, 20_000), "too-many-pixels"), ("jpeg", Frames.jpeg(6_400, 6_400, 0xc2), "too-many-pixels"),
+            ("png", Frames.png(20_000, 20_000), "too-many-pixels"), ("jpeg", Frames.jpeg(8_400, 8_400, 0xc2), "too-many-pixels"),
             ("gif", Frames.gif(65_535, 65_535), "too-many-pixels"), ("gif", Frames.gif(1, 1, frame: (60_000, 60_000)), "too-many-pixels"),
             ("avif", Frames.avif((20_000, 20_000)), "too-many-pixels"),
             ("jpeg", Frames.jpeg(11_000, 11_000, before: [0, 0, 0xff, 1, 0xff, 0xd0]), "too-many-pixels"),
@@ -143,7 +209,7 @@ struct ExitErrorTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\n\r\n")
             connection.send([0xff, 0xd8] + filler)
             gate.wait()
-            connection.send(filler + Frames.jpeg(6_400, 6_400, 0xc2).dropFirst(2))
+            connection.send(filler + Frames.jpeg(8_400, 8_400, 0xc2).dropFirst(2))
             connection.waitForClose()
         }
         defer { origin.stop() }
@@ -151,7 +217,8 @@ struct ExitErrorTests {
         let answer = await house.manager.image(ImageRequest(origin.url("/a")))
         #expect(answer.status == 200)
         gate.open()
-        #expect(try await Got(answer).failure?.reason == .tooManyPixels)
+        let failure = try await Got(answer).failure
+        #expect(failure?.reason == .tooManyPixels, "\(String(describing: failure))")
         await house.stop()
     }
 

@@ -1,6 +1,5 @@
 import HTTPTypes
-import IntertwineEventLoop
-import IntertwineFetch
+import IntertwineHTTPServer
 import Testing
 
 @testable import IntertwineImages
@@ -18,7 +17,7 @@ struct FailureMemoryTests {
             (ImageError(.upstream(status: 403)), 60),
             (ImageError(.upstream(status: 500)), 10), (ImageError(.fetch(.hostNotFound)), 30),
             (ImageError(.fetch(.addressDenied)), 3_600),
-            (ImageError(.fetch(.headTimeout)), 10), (ImageError(.fetch(.bodyTooLarge)), 3_600), (ImageError(.typeDenied), 3_600),
+            (ImageError(.fetch(.headTimeout)), 10), (ImageError(.fetch(.bodyTooLarge)), 3_600), (ImageError(.typeMismatch), 3_600),
             (ImageError(.upstream(status: 429), retryAfter: 77), 77), (ImageError(.upstream(status: 429), retryAfter: 99_999), 600),
             (ImageError(.upstream(status: 503), retryAfter: 120), 120), (ImageError(.upstream(status: 503), retryAfter: 2), 10),
         ])
@@ -56,7 +55,7 @@ struct FailureMemoryTests {
     @Test("The number of entries is bounded")
     func bounded() {
         var cache = NegativeCache(capacity: 10)
-        for number in 0..<1_000 { cache.record(ImageError(.typeDenied), for: "\(number)", now: start) }
+        for number in 0..<1_000 { cache.record(ImageError(.typeMismatch), for: "\(number)", now: start) }
         #expect(cache.count == 10)
     }
 

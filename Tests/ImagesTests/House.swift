@@ -1,6 +1,5 @@
 import HTTPTypes
-import IntertwineEventLoop
-import IntertwineFetch
+import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing

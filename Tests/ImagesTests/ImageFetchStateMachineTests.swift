@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
-import IntertwineEventLoop
-import IntertwineFetch
+import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing

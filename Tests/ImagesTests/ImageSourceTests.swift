@@ -3,7 +3,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import IntertwineFetch
 @testable import IntertwineImages
 
 @Suite("Images in folders and buckets", .timeLimit(.untilStuck))

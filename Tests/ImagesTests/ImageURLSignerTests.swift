@@ -1,5 +1,4 @@
 import Dispatch
-import IntertwineFetch
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import IntertwineFetch
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineEventLoop
+import IntertwineHTTPServer
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import IntertwineFetch
 internal import IntertwinePrimitives
 import Synchronization
 import TestSupport

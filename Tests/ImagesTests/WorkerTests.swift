@@ -266,7 +266,7 @@ private enum HostileImages {
             all.append(("\(name) before a document", whole.prefix(64) + Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)))
         }
         // Lies about the size: the first gate lets none of these through.
-        for side in [UInt32(12_001), 65_535, 1_000_000, 0x7fff_ffff, 0xffff_ffff] {
+        for side in [UInt32(16_385), 65_535, 1_000_000, 0x7fff_ffff, 0xffff_ffff] {
             let bytes = withUnsafeBytes(of: side.bigEndian) { Array($0) }
             var png = try tools.bytes("whole.png")
             png.replaceSubrange(16..<24, with: bytes + bytes)

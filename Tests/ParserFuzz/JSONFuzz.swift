@@ -1,5 +1,5 @@
-import IntertwineItems
-import IntertwineJSON
+import IntertwineFeed
+import IntertwinePrimitives
 
 private let tellingBytes = Array(#"{}[]",:\/ untfa0123456789-+.eE"#.utf8) + [0, 0x0A, 0x0D, 0x1F, 0x7F, 0x80, 0xC3, 0xED, 0xEF, 0xF0, 0xFF]
 
@@ -58,7 +58,7 @@ struct RemotePageFuzz: FuzzTarget {
         var found: [String] = []
         do {
             let page = try RemotePage(input, items: items, cursor: next)
-            try page.forEachItem(of: UserKind(), nil) { found.append("\($0)") }
+            try page.forEachItem(of: UserKind(), nil) { found.append(String(describing: $0)) }
             return "\(found) \(page.cursor ?? "")"
         } catch {
             return "\(found) \(error)"

@@ -1,4 +1,4 @@
-import IntertwineFetch
+import IntertwineImages
 
 /// URLs of images: what is plain enough for a link must be one that is fetched. They arrive whole.
 struct URLFuzz: FuzzTarget {

@@ -89,24 +89,6 @@ struct PostgresConnectionTests {
         #expect(try connection.query("SELECT count(*) FROM entry").integer(0, 0) == 1)
     }
 
-    @Test("COPY stores its rows at its end, and none after a cancellation")
-    func copies() throws {
-        try connection.execute("CREATE TABLE entry (key bigint, name text, body bytea)")
-        let begin = { try connection.copy("COPY entry (key, name, body) FROM STDIN (FORMAT binary)") }
-        let copy = try begin()
-        for key in 0..<10_000 { try copy.row([.integer(Int64(key)), .text("n\u{0}\(key)"), .bytes(key % 2 == 0 ? nil : [1])]) }
-        #expect(try copy.end() == 10_000)
-        let cancelled = try begin()
-        try cancelled.row([.integer(-1), .text(nil), .bytes(nil)])
-        cancelled.cancel()
-        let rows = try connection.query("SELECT count(*), count(body), min(key), max(name) FROM entry")
-        #expect(rows.integer(0, 0) == 10_000 && rows.integer(0, 1) == 5_000 && rows.integer(0, 2) == 0 && rows.text(0, 3) == "n\u{0}9999")
-        let wrong = try begin()
-        try wrong.row([.integer(1)])
-        #expect(throws: PostgresError.self) { try wrong.end() }
-        #expect(try connection.query("SELECT count(*) FROM entry").integer(0, 0) == 10_000)
-    }
-
     @Test("A transaction with a serialization failure is retried; its own error ends it at once")
     func repeats() throws {
         try connection.execute("CREATE TABLE sum (total bigint); INSERT INTO sum VALUES (1)")

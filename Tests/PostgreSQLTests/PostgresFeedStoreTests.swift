@@ -1,5 +1,5 @@
 import Glibc
-import IntertwineItems
+import IntertwineFeed
 import IntertwinePostgreSQL
 import IntertwineStorage
 import Synchronization

@@ -1,4 +1,4 @@
-import IntertwineItems
+import IntertwineFeed
 import IntertwinePostgreSQL
 import IntertwineStorage
 import TestSupport

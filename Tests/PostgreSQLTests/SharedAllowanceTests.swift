@@ -1,4 +1,4 @@
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing

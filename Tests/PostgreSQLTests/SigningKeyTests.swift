@@ -1,5 +1,4 @@
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import IntertwinePostgreSQL
 import IntertwineStorage
 import TestSupport

@@ -1,5 +1,4 @@
 import IntertwineHTTPServer
-import IntertwineRouting
 import Synchronization
 import Testing
 

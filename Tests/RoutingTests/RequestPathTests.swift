@@ -1,8 +1,7 @@
-import IntertwineHTTPServer
 import IntertwinePrimitives
 import Testing
 
-@testable import IntertwineRouting
+@testable import IntertwineHTTPServer
 
 @Suite("Request targets")
 struct RequestPathTests {

@@ -4,7 +4,6 @@ import Logging
 import Testing
 
 @testable import IntertwineHTTPServer
-@testable import IntertwineRouting
 
 @Suite("Declared routes")
 struct RouteTests {

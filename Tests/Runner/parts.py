@@ -50,7 +50,7 @@ def target(name, small, full, *options, parallel=False, **more):
 
 def end_to_end(name, small, full, pattern, *options, **more):
     return suites(name, small, full, "--no-parallel", "--filter", rf"^EndToEndTests\.{pattern}", *options, targets=["EndToEndTests"],
-                  inputs=["Config", "Documentation/how-to"], load=WAITS, **more)
+                  inputs=["Config", "Deploy", "Documentation/how-to"], load=WAITS, **more)
 
 
 def program(name, command, small, full, inputs, variable="INTERTWINE_BINARY", targets=("intertwine", "intertwine-image-worker"), **more):
@@ -68,7 +68,7 @@ POSTGRESQL = "|".join([
     "TakedownTests/imports"])
 ON_POSTGRESQL = {"TEST_DATABASE": "postgresql"}
 FORMATTED = ["Package.swift", "Sources", "Tests", "Examples", "Benchmarks/Package.swift", "Benchmarks/Sources", f"{CLIENT}/Package.swift",
-             f"{CLIENT}/Sources", f"{CLIENT}/Tests", "Config/doc-examples.swift"]
+             f"{CLIENT}/Sources", f"{CLIENT}/Tests", "Tools/doc-examples.swift"]
 
 
 def parts(build):
@@ -78,6 +78,7 @@ def parts(build):
     return [
         Part("format", ["swift", "format", "lint", "--recursive", "--strict", *FORMATTED], 16, 16, [*FORMATTED, ".swift-format"], after=None, same=True),
         Part("prose", ["Tests/ProseTests/run"], 6, 6, ["."], after=None, same=True),
+        Part("folders", ["Tests/Runner/folders.py"], 1, 1, ["Sources"], after=None, same=True),
         # Resolves packages before two builds would do so concurrently.
         Part("packages", ["swift", "package", "resolve"], 10, 10, after=None, same=True),
         # Always performed: it has its own record of what changed.
@@ -87,7 +88,7 @@ def parts(build):
 
         end_to_end("replica-suites", None, 300, REPLICAS),
         end_to_end("replica-suite", 10, None, r"ReplicaTests/alike"),
-        program("web-client", ["Tests/WebClientTests/run"], 60, 400, ["Tests/WebClientTests", "Clients/JavaScript", "Sources/IntertwineWebClient"],
+        program("web-client", ["Tests/WebClientTests/run"], 60, 400, ["Tests/WebClientTests", "Clients/JavaScript", "Sources/IntertwineService/WebClient"],
                 "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
         end_to_end("postgresql-suites", None, 200, "(ActionTests|CountingTests|FeedTests|OperationTests|SectionsTests|TakedownTests)/",
                    environment=ON_POSTGRESQL),
@@ -98,7 +99,7 @@ def parts(build):
         end_to_end("outside-suites-3", 120, 250, "[P-Z]", "--skip", REPLICAS),
         target("ImagesTests", 70, 100),
         target("StorageTests", 70, 220),
-        target("ServiceTests", 60, 60, inputs=["Config", "Documentation/reference", "Documentation/how-to", "Documentation/tutorials", "Examples"]),
+        target("ServiceTests", 60, 60, inputs=["Config", "Deploy", "Tools", "Documentation/reference", "Documentation/how-to", "Documentation/tutorials", "Examples"]),
         target("HTTPServerTests", 20, 60, "--skip", TIMED),
         target("FeedTests", 30, 60, parallel=True, inputs=["Documentation/fixtures"]),
         target("PostgreSQLTests", 30, 50),
@@ -107,16 +108,20 @@ def parts(build):
         target("IdentityTests", 10, 10),
         target("RoutingTests", 3, 3, parallel=True),
         target("PrimitivesTests", 3, 5, parallel=True),
-        program("descriptions", ["Tests/DescriptionTests/run"], 60, 120, ["Tests/DescriptionTests", "Documentation/reference", "Documentation/fixtures", "Config"]),
+        program("descriptions", ["Tests/DescriptionTests/run"], 60, 120, ["Tests/DescriptionTests", "Documentation/reference", "Documentation/fixtures", "Config", "Deploy"]),
         Part("build-swift-client", [*build, "--package-path", CLIENT, "--build-tests"], 45, 45, load=BUILDS, same=True),
         suites("swift-client", 30, 80, "--no-parallel", bundle=f"{CLIENT}/{DEBUG}/IntertwineClientTestsPackageTests.xctest",
                targets=["intertwine"], inputs=[CLIENT, "Documentation/fixtures"], after="build-swift-client",
                environment={"INTERTWINE_BINARY": str(ROOT / DEBUG / "intertwine")}),
         program("javascript-client", ["Clients/JavaScript/tests/run"], 20, 30, ["Clients/JavaScript", "Documentation/fixtures"], "CLIENT_TESTS_BINARY", again=True),
-        program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures"], again=True),
+        program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures", "Documentation/reference/clients.md"], again=True),
         Part("kotlin-views", ["Clients/Kotlin/tests/ui"], 40, 40, ["Clients/Kotlin"], after="kotlin-client", same=True),
         program("kotlin-newcomer", ["Clients/Kotlin/tests/newcomer"], None, 20, ["Clients/Kotlin"], after="kotlin-client"),
         Part("kotlin-gradle", ["Clients/Kotlin/tests/gradle.py"], 1, 1, ["Clients/Kotlin", "Documentation/tutorials"], after=None, same=True),
+        # What clients, apps, programs and intermediaries send.
+        program("public-clients", [PYTHON, "Tests/PublicTrials/clients.py"], 15, 15,
+                ["Tests/PublicTrials", "Clients/JavaScript/source", "Documentation/reference/robots.md"], load=WAITS, same=True, again=True),
+        program("public-robots", [PYTHON, "Tests/PublicTrials/robots.py"], None, 30, ["Tests/PublicTrials"]),
         program("caches", ["Tests/CacheTests/run"], 8, 8, ["Tests/CacheTests", "Tests/DescriptionTests/service.py"], load=WAITS, same=True, again=True),
         # The seed is constant, so that a failure can be reproduced. `make fuzz` has other seeds, and AddressSanitizer.
         Part("fuzzing", [f"{DEBUG}/ParserFuzz", "5s", "13"], 5, None, targets=["ParserFuzz"]),
@@ -131,7 +136,7 @@ def parts(build):
         Part("release-build", [*release, "--product", "intertwine"], None, 330, load=BUILDS),
         Part("release-probe", [*release, "--product", "HTTPProbe"], None, 100, after="release-build", load=BUILDS),
         Part("allocations", [".build/release/HTTPProbe", "allocations"], None, 10, ["Tests/HTTPProbe"], after="release-probe"),
-        Part("documentation", ["Config/docs"], None, 60, ["Config/docs", "Config/doc-examples", "Config/doc-examples.swift", "Config/public-symbols"],
+        Part("documentation", ["Tools/docs"], None, 60, ["Tools/docs", "Tools/doc-examples", "Tools/doc-examples.swift", "Tools/public-symbols"],
              environment={"PROGRAMS": DEBUG}),
         program("tutorials", ["Tests/TutorialTests/run"], None, 60, ["Tests/TutorialTests", "Documentation/tutorials", "Documentation/how-to", "README.md"]),
         program("embed", ["Tests/TutorialTests/embed.py"], None, 40, ["Tests/TutorialTests", "Documentation/tutorials/embed.md"]),
@@ -140,10 +145,10 @@ def parts(build):
         Part("swift-examples", [f"{CLIENT}/Tests/examples"], None, 10, [CLIENT, "Documentation/tutorials"], after="build-swift-client"),
         program("swift-package", ["Tests/ClientPackageTests/run"], None, 60, ["Tests/ClientPackageTests", f"{CLIENT}/README.md"]),
         program("monitoring", ["/usr/bin/python3", "Tests/MonitoringTests/run"], None, 30,
-                ["Tests/MonitoringTests", "Config/monitoring", "Documentation/reference/metrics.md", "Documentation/how-to/runbook.md"]),
-        Part("compose", [PYTHON, "Tests/ContainerTests/compose.py"], None, 5, ["Tests/ContainerTests", "Config", "Dockerfile"]),
-        Part("manifests", [PYTHON, "Tests/ContainerTests/manifests.py"], None, 10, ["Tests/ContainerTests", "Config", "Dockerfile"]),
-        Part("release", [PYTHON, "Tests/ContainerTests/release.py", DEBUG], None, 40, ["Tests/ContainerTests", "Config", "Dockerfile", ".github"]),
-        Part("site", ["Config/site/make"], None, 60, ["Config/site", "Documentation", "README.md", "Tests/SiteTests"]),
-        Part("site-pages", ["Tests/SiteTests/run"], None, 200, ["Config/site", "Documentation", "README.md", "Tests/SiteTests"], after="site"),
+                ["Tests/MonitoringTests", "Deploy/monitoring", "Documentation/reference/metrics.md", "Documentation/how-to/runbook.md"]),
+        Part("compose", [PYTHON, "Tests/ContainerTests/compose.py"], None, 5, ["Tests/ContainerTests", "Config", "Deploy", "Tools", "Dockerfile"]),
+        Part("manifests", [PYTHON, "Tests/ContainerTests/manifests.py"], None, 10, ["Tests/ContainerTests", "Config", "Deploy", "Tools", "Dockerfile"]),
+        Part("release", [PYTHON, "Tests/ContainerTests/release.py", DEBUG], None, 40, ["Tests/ContainerTests", "Config", "Deploy", "Tools", "Dockerfile", ".github"]),
+        Part("site", ["Tools/site/make"], None, 60, ["Tools/site", "Documentation", "README.md", "Tests/SiteTests"]),
+        Part("site-pages", ["Tests/SiteTests/run"], None, 200, ["Tools/site", "Documentation", "README.md", "Tests/SiteTests"], after="site"),
     ]

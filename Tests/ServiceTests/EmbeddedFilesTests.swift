@@ -27,7 +27,7 @@ struct EmbeddedFilesTests {
 
     @Test(
         "A list names the files of its folder, and no others",
-        arguments: [("web-client.c", "IntertwineWebClient"), ("sample.c", "IntertwineSample")])
+        arguments: [("web-client.c", "IntertwineService/WebClient"), ("sample.c", "IntertwineSample")])
     func lists(file: String, folder: String) throws {
         let source = try String(contentsOf: Self.root.appendingPathComponent("Sources/CEmbeddedFiles/\(file)"), encoding: .utf8)
         let start = "#define NAME \"../\(folder)/files/"
@@ -40,9 +40,9 @@ struct EmbeddedFilesTests {
     @Test("Each file of the web client is served as it is")
     func served() async throws {
         try await TestService.run { service in
-            for name in try Self.names(in: "IntertwineWebClient") where name.hasSuffix(".mjs") && !Self.isOfOperators(name) {
+            for name in try Self.names(in: "IntertwineService/WebClient") where name.hasSuffix(".mjs") && !Self.isOfOperators(name) {
                 let response = try await service.client.get("/web-client/\(name)")
-                let file = Self.root.appendingPathComponent("Sources/IntertwineWebClient/files/\(name)")
+                let file = Self.root.appendingPathComponent("Sources/IntertwineService/WebClient/files/\(name)")
                 let bytes = Array(try Data(contentsOf: file))
                 #expect(response.status == 200 && response.body == bytes, "\(name)")
             }

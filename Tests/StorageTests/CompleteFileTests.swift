@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 import Testing
 

@@ -1,9 +1,12 @@
 import Foundation
-import IntertwineItems
-import IntertwineLedger
-import IntertwineStorage
+import GRDB
+import IntertwineFeed
+import Synchronization
 import TestSupport
 import Testing
+
+// For `SQLiteLedger.pool`.
+@testable import IntertwineStorage
 
 @Suite("Erasure of viewers and the bytes of the ledger's files")
 struct ErasureTests {
@@ -71,6 +74,53 @@ struct ErasureTests {
         #expect(try scratch.sqlite("ledger.sqlite", "PRAGMA integrity_check") == "ok")
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event WHERE viewer IS NULL AND user_agent IS NOT NULL") == "0")
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event") == "\(Self.events + 1)")
+    }
+
+    @Test("While a reader holds the log, an erasure delays no click, and events of others are not written")
+    func beside() async throws {
+        try await act(["ann-of-the-log", "bob"], seed: 4)
+        let reader = try Program(
+            path: "/usr/bin/sqlite3",
+            arguments: [
+                scratch.path("ledger.sqlite"), "BEGIN", "SELECT count(*) > 0 FROM event", ".system echo reading; read line", "ROLLBACK",
+            ])
+        #expect(reader.line() == "reading")
+        let ledger = ledger
+        async let erasure = ledger.erase(viewer: "bob", owners: [])
+        var longest = Duration.zero
+        for number in 0..<40 {
+            let time = try await ContinuousClock().measure {
+                _ = try await ledger.commit(
+                    LedgerEntry(events: [LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: "\(number)")]))
+            }
+            longest = max(longest, time)
+            try await Task.sleep(for: .milliseconds(30))
+        }
+        // It waited for a second, ten times.
+        #expect(longest < .milliseconds(500), "\(longest)")
+        try reader.release()
+        #expect(try await erasure.events > 0)
+        let updates = Updates()
+        updates.count(in: ledger)
+        #expect(try await ledger.erase(viewer: "nobody", owners: []).events == 0)
+        #expect(updates.found == 0)
+        #expect(try await ledger.erase(viewer: "ann-of-the-log", owners: []).events > 0)
+        #expect(updates.found > 0)
+    }
+
+    /// The statements of the writing connection that change events.
+    private final class Updates: Sendable {
+        private let count = Mutex(0)
+
+        var found: Int { count.withLock { $0 } }
+
+        func count(in ledger: SQLiteLedger) {
+            ledger.pool.writeWithoutTransaction { database in
+                database.trace { [self] step in
+                    if "\(step)".contains("UPDATE event") { count.withLock { $0 += 1 } }
+                }
+            }
+        }
     }
 
     @Test("An erasure fails while another process blocks the checkpoint, and completes when it is repeated")

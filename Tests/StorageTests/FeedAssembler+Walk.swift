@@ -1,8 +1,4 @@
-import IntertwineAds
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
 import IntertwineStorage
 import Logging
 

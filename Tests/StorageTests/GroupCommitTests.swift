@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorageCore
 import Synchronization
 import TestSupport
@@ -11,6 +11,7 @@ struct GroupCommitTests {
     private final class SlowWriter: LedgerGroupWriter {
         static let commitProvesDisk = true
         var hasWaitingCounts: Bool { false }
+        var rateCounters: (count: Int, bytes: Int) { (0, 0) }
 
         func commit(
             _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool

@@ -1,6 +1,5 @@
 import Foundation
-import IntertwineAds
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing
@@ -157,14 +156,12 @@ struct ItemImportTests {
             try session.append(damaged)
             try session.endOfFile()
         }
-        for (bytes, fault) in [(Array(whole.dropLast(9)), "truncated"), (whole + Array("x".utf8), "gzip")] {
-            let session = try ItemImport(into: path)
-            let error = #expect(throws: ItemFileError.self) {
-                try session.append(bytes)
-                try session.endOfFile()
-            }
-            #expect(error?.description.contains(fault) == true, "\(String(describing: error))")
+        let session = try ItemImport(into: path)
+        let error = #expect(throws: ItemFileError.self) {
+            try session.append(Array(whole.dropLast(9)))
+            try session.endOfFile()
         }
+        #expect(error?.description.contains("truncated") == true, "\(String(describing: error))")
         let bomb = gzipped([UInt8](repeating: 0x20, count: 64 << 20))
         #expect(bomb.count < 1 << 20)
         let limited = try ItemImport(into: path, limit: 1 << 20)

@@ -1,5 +1,4 @@
-import IntertwineCells
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 import Testing
 
@@ -119,6 +118,35 @@ struct ItemStoreTests {
         let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Array($0.utf8) }
         #expect(try await store.takedowns(after: nil, limit: 99).map { Array($0.item.id.utf8) } == sorted)
         #expect(try await store.release(keys) == ids.count)
+    }
+
+    @Test("Writes beyond the queue's limit are refused while another process locks the file, and the others are done")
+    func manyWrites() async throws {
+        let path = scratch.path("items.sqlite")
+        let store = try SQLiteStore(path: path)
+        let other = try Program.lock(path)
+        let (item, total) = (try user("a"), 4_500)
+        let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<total {
+                group.addTask {
+                    do {
+                        _ = try await store.put(item)
+                    } catch StoreError.overloaded {
+                        return false
+                    } catch {
+                        // On a busy machine the first ones may wait for too long.
+                    }
+                    return true
+                }
+            }
+            var (accepted, refused) = (0, 0)
+            for try await isAccepted in group {
+                if isAccepted { accepted += 1 } else { refused += 1 }
+                if refused == 1, !isAccepted { try other.release() }
+            }
+            return accepted
+        }
+        #expect(accepted >= 4_096 && accepted < total, "\(accepted)")
     }
 
     @Test("A failing reader gets its own error, and the store stays usable", arguments: StoreKind.allCases)

@@ -1,6 +1,5 @@
 import Foundation
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineAds
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing

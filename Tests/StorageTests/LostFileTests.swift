@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing
@@ -71,6 +70,13 @@ struct LostFileTests {
         #expect(throws: StoreError.self) { try ItemImport(into: path) }
         #expect(throws: StoreError.self) { try SourceSnapshot(of: "another", kind: UserKind(), into: path) }
         #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+        #expect(throws: StoreError.self) { try ItemImport(into: path, isRehearsal: true) }
+        #expect(throws: StoreError.self) {
+            try StoreFiles(items: path, ledger: scratch.path("none.sqlite")).copy(
+                to: StoreFiles(items: scratch.path("copy.sqlite"), ledger: scratch.path("copy-ledger.sqlite")), includesKey: false,
+                onProgress: { _, _ in })
+        }
+        if !isMissing { #expect(throws: StoreError.self) { try ItemFile(path).isUpToDate() } }
         // Another process is refused too, and leaves the write-ahead log of the open file alone.
         let victim = try SpawnedProcess([BuiltProduct.path("StorageVictim"), "put", path, "3"])
         while try victim.nextLine(timeout: 60_000) != nil {}

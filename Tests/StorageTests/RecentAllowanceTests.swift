@@ -1,5 +1,5 @@
 import GRDB
-import IntertwineLedger
+import IntertwineFeed
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import IntertwineLedger
+import IntertwineFeed
 import Testing
 
 @Suite("Questions of reports")

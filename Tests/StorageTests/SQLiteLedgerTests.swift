@@ -1,7 +1,8 @@
 import Dispatch
 import GRDB
-import IntertwineLedger
+import IntertwineFeed
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import IntertwineStorage
@@ -41,6 +42,18 @@ struct SQLiteLedgerTests {
             }
         }
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])
+    }
+
+    @Test("Memory does not grow with the number of viewers", .timeLimit(.untilStuck))
+    func newViewers() throws {
+        let victim = try Program.victim("viewers", scratch.path("ledger.sqlite"), "\(TestSize.full(400_000, small: 80_000))")
+        var memory: [Int] = []
+        while let line = victim.line() { memory.append(try #require(Int(line))) }
+        #expect(memory.count == 8)
+        // The caches of SQLite fill, 8 MiB and 2 MiB; counters of the last minute are the same number all the time. After 120,000 viewers
+        // nothing grows any more.
+        #expect(memory[7] < 16_000, "\(memory)")
+        #expect(TestSize.full(memory[7] - memory[4], small: 0) < 500, "\(memory)")
     }
 
     @Test("Concurrent openings create a ledger once")

@@ -14,7 +14,7 @@ enum StatementPlans {
         "item", "source_item",
         "takedown", "staged", "gone", "delivery", "exposure", "ad_listing",
         "campaign_creative",
-        "report_total", "report_ad", "report_place", "report_viewers", "tracker_call",
+        "report_total", "report_ad", "report_place", "tracker_call",
     ]
 
     /// Statements that may, and why.

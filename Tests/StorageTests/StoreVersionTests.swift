@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 import Testing
 
@@ -53,6 +53,25 @@ struct TakedownTests {
         #expect(try !isInStep(kind))
         #expect(try snapshot(kind, "a", "b", "c").added == 1)
         #expect(try await store.ids() == ["a", "c", "d", "b"])
+    }
+
+    @Test("A write that may not release an item refuses one that is taken down, in its transaction", arguments: StoreKind.allCases)
+    func unreleased(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        #expect(try await store.takeDown(key("a"), at: 5) == false)
+        await #expect(throws: StoreOperationError.Reason.takenDown(key("a"))) {
+            _ = try await store.put(try user("a"), releasing: false) { _ in }
+        }
+        await #expect(throws: StoreOperationError(index: 1, reason: .takenDown(key("a")))) {
+            _ = try await store.apply(
+                [.append(try user("b")), .append(try user("a"))], reason: nil, at: 6, releasing: false
+            ) { _, _ in }
+        }
+        #expect(try await store.ids() == [])
+        #expect(try await store.takedown(of: key("a")) != nil)
+        #expect(try await store.put(try user("b"), releasing: false) { _ in } == .added)
+        #expect(try await store.put(try user("a"), releasing: true) { _ in } == .added)
+        #expect(try await store.takedown(of: key("a")) == nil)
     }
 
     @Test(

@@ -1,6 +1,6 @@
 import Foundation
+import IntertwineService
 import IntertwineStorage
-import IntertwineSync
 import Synchronization
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
 import Foundation
-import IntertwineEventLoop
-import IntertwineFetch
-import IntertwineItems
-import IntertwineJSON
+import IntertwineFeed
+import IntertwineHTTPServer
+import IntertwineImages
+import IntertwinePrimitives
+import IntertwineService
 import IntertwineStorage
-import IntertwineSync
 import Synchronization
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import HTTPTypes
-import IntertwineFetch
+import IntertwineImages
 import Testing
 
-@testable import IntertwineSync
+@testable import IntertwineService
 
 @Suite("Links, pauses and retries")
 struct PartTests {

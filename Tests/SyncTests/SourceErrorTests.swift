@@ -1,7 +1,7 @@
 import Foundation
-import IntertwineFetch
+import IntertwineImages
+import IntertwineService
 import IntertwineStorage
-import IntertwineSync
 import Synchronization
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
 import Foundation
 import HTTPTypes
-import IntertwineFetch
-import IntertwineItems
-import IntertwineJSON
+import IntertwineFeed
+import IntertwineImages
+import IntertwinePrimitives
+import IntertwineService
 import IntertwineStorage
-import IntertwineSync
 import Synchronization
 import TestSupport
 import Testing
@@ -235,5 +235,80 @@ struct SyncJobTests {
         gate.open()
         #expect(try FileManager.default.contentsOfDirectory(atPath: house.folder).filter { $0.contains("source") } == [])
         await house.stop()
+    }
+
+    @Test(
+        "Pages by number and by offset are read to their end",
+        arguments: [
+            (NextPage.page(parameter: "page", first: 0, last: nil, pages: nil), 4),
+            (.page(parameter: "page", first: 0, last: JSONPointer("/last"), pages: nil), 3),
+            (.page(parameter: "page", first: 0, last: nil, pages: JSONPointer("/pages")), 3),
+            (.offset(parameter: "start", first: 0, total: nil), 4),
+            (.offset(parameter: "start", first: 0, total: JSONPointer("/total")), 3),
+            (.page(parameter: "page", first: 0, last: JSONPointer("/missing"), pages: nil), 4),
+        ])
+    func counted(next: NextPage, requests: Int) async throws {
+        let ids = ["a", "b", "c", "d", "e"]
+        let api = try Api([]) { state in
+            state.instead = { request, connection in
+                let parts = request.path.split(separator: "=")
+                let number = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+                let start = request.path.contains("start=") ? number : number * 2
+                let users = ids.dropFirst(start).prefix(2).map { Api.user($0, version: 1) }.joined(separator: ",")
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(users)]},"last":2,"pages":3,"total":5}"#.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) { $0.next = next }
+        #expect(try await house.run().items == 5)
+        #expect(try await house.ids() == ids)
+        #expect(api.origin.requests.count == requests)
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("An API that ignores the number of a page ends the list with an error")
+    func ignoredNumber() async throws {
+        let api = try Api([]) { state in
+            state.instead = { _, connection in
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(Api.user("a", version: 1))]}}"#.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) {
+            $0.next = .page(parameter: "page", first: 1, last: nil, pages: nil)
+            $0.policy = .skip
+        }
+        #expect(try await house.failure() == "page 1 names a next page that was read before")
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("Invalid values of optional fields and conditions: items are kept, values counted and named")
+    func omitted() async throws {
+        let list = ["false", "7", #""""#, "NaN", #""https://example.com/b.png""#].enumerated().map { number, value in
+            #"{"username":"u\#(number)","avatarUrl":"a.png","type":"regular","backgroundUrl":\#(value),"s":\#(number % 2)}"#
+        }
+        let api = try Api([]) { state in
+            state.instead = { _, connection in
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(list.joined(separator: ","))]}}"#.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) { $0.policy = .skip }
+        let outcome = try await house.run()
+        #expect(outcome.items == 5 && outcome.skipped == 0 && outcome.omittedValues == 3)
+        #expect(
+            outcome.invalid.count == 3
+                && outcome.invalid[0] == "page 1, item 1: backgroundUrl: must be a string, is a boolean; the value is left out")
+        await house.stop()
+        let other = try House(api.origin) {
+            $0.policy = .skip
+            $0.conditions = [SourceCondition(JSONPointer(member: "s"), .anyOf(["0"]))]
+        }
+        #expect(try await other.run().items == 3)
+        #expect(try await other.ids() == ["u0", "u2", "u4"])
+        await other.stop()
+        api.origin.stop()
     }
 }

@@ -1,7 +1,6 @@
 import Glibc
-import IntertwineCrypto
-import IntertwineIdentity
 import IntertwinePrimitives
+import IntertwineService
 
 /// Measures the look-up of a bearer token that was verified before, by the length of the token. `Benchmarks/token-cost` runs it.
 @main

@@ -51,7 +51,7 @@ def it_plays_ads_and_reports_quartiles(browser, relay, service):
     def alter(page):
         told = {slot: {"type": "request", "method": "POST", "href": f"/told/{slot}", "body": {"events": [{"type": slot}]}} for slot in slots}
         bound = {"type": "bind", "bindings": {"media": played, "mediaType": {"type": "text", "text": "audio/wav"}, "duration": {"type": "number", "number": 1}}}
-        page["cells"].insert(0, {"id": "ad:sound", "identifier": "AdvertisementAudioCollectionViewCell", "size": {"width": 300, "height": 120},
+        page["cells"].insert(0, {"id": "ad:sound", "advertisement": True, "identifier": "AdvertisementAudioCollectionViewCell", "size": {"width": 300, "height": 120},
                                  "actions": {"configuration": bound, "selection": {"type": "link", "href": "/click/x"}, **told}})
 
     relay.alter_feed(alter)

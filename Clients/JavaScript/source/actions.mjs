@@ -134,7 +134,8 @@ export class Actions {
       const response = await this.client.send(href, { method, body, key: request.hasKey ? key : undefined, owner, slot, ...options });
       this.#complete(invocation, response.value, owner, revert);
     } catch (error) {
-      if (!(error instanceof UnavailableError && error.isRetryable && queueable && this.outbox)) {
+      // A person who must sign in sees that nothing was performed.
+      if (!(error instanceof UnavailableError && error.isRetryable && !error.needsSignIn && queueable && this.outbox)) {
         revert();
         throw error;
       }

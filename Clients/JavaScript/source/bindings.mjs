@@ -40,6 +40,11 @@ export function disclosureOf(cell) {
   return null;
 }
 
+/** Returns true if the cell is of an ad. The member `advertisement` decides; without it, a disclosure does. */
+export function isAdvertisement(cell) {
+  return typeof cell.advertisement === "boolean" ? cell.advertisement : disclosureOf(cell) !== null;
+}
+
 /** Returns the visible bindings of a cell's configuration by part: `[part, { type, value }, binding]`. */
 export function bindingsOf(cell) {
   return Object.entries(cell.actions?.configuration?.bindings ?? {}).flatMap(([part, binding]) => {

@@ -78,7 +78,7 @@ export class Connection extends EventTarget {
   async #status() {
     try {
       const { fetch } = this;
-      return (await fetch(this.probe, { cache: "no-store", signal: AbortSignal.timeout(probeTimeout) })).status;
+      return (await fetch(this.probe, { cache: "no-store", redirect: "manual", signal: AbortSignal.timeout(probeTimeout) })).status;
     } catch {
       return null;
     }

@@ -1,6 +1,7 @@
 // Sends all requests to the service: with the viewer's name, retries, and a cache of responses with entity tags.
 import { AbortScope } from "./abort-scope.mjs";
 import { Backoff, delay } from "./backoff.mjs";
+import { DetailEvent } from "./detail-event.mjs";
 import { Page } from "./page.mjs";
 import { ProblemError, responseValue, UnavailableError } from "./responses.mjs";
 
@@ -14,16 +15,27 @@ function bytes(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
+/**
+ * Returns the status of a response; 303 for a redirect whose status a browser hides. A function `fetch` of the app may have followed a redirect:
+ * an action then became a GET of another page.
+ */
+function statusOf({ type, status, redirected }, method) {
+  return type === "opaqueredirect" || (redirected && method !== "GET") ? 303 : status;
+}
+
 /** An error of the function `token`, which is no failure of the connection. */
 class TokenFailure extends Error {}
 
 /**
  * A client of the service.
  *
+ * Dispatches `signinrequired` with `{ error }` if a request failed because the person must sign in: a redirect or a web page of an
+ * intermediary, 401, a required viewer, or an error of the function `token`.
+ *
  *     const client = new FeedClient({ base: "https://feed.example.com/", token: async ({ refresh }) => (await session({ refresh })).token });
  *     const { cells, next } = await client.page("feed?limit=20");
  */
-export class FeedClient {
+export class FeedClient extends EventTarget {
   /** The promise of a new token while several requests wait for it, or null. */
   #refreshing = null;
   /** The responses with entity tags by URL, least recently used first. */
@@ -45,6 +57,7 @@ export class FeedClient {
     base, viewer = null, viewerHeader = "X-Viewer-ID", token = null, headers = {}, fetch = globalThis.fetch.bind(globalThis),
     attempts = 4, timeout = 30_000, cachedResponses = 32, backoff = () => new Backoff(), connection = null, requestLog = noLog,
   }) {
+    super();
     // A header field cannot contain these characters: every request would fail as if the service were unavailable.
     if (/[\0\r\n]/.test(viewer ?? "")) throw new TypeError("A viewer's name cannot contain line breaks or NUL.");
     const options = { viewer, viewerHeader, token, headers, fetch, attempts, timeout, cachedResponses, backoff, connection, requestLog };
@@ -77,10 +90,19 @@ export class FeedClient {
         return await this.#attempt(href, options);
       } catch (error) {
         const isLast = attempt >= (options.attempts ?? this.attempts);
-        if (!(error instanceof UnavailableError) || !error.isRetryable || isLast || error.retryAfter > maxRetryAfter) throw error;
+        if (!(error instanceof UnavailableError) || !error.isRetryable || isLast || error.retryAfter > maxRetryAfter) {
+          this.#reportSignIn(error);
+          throw error instanceof TokenFailure ? error.cause : error;
+        }
         await delay(backoff.next(error.retryAfter), options.signal);
       }
     }
+  }
+
+  #reportSignIn(error) {
+    // An error of `fetch` within the function `token` is a `TypeError`. It says nothing about the session.
+    const isSignedOut = error instanceof TokenFailure && !(error.cause instanceof TypeError);
+    if (isSignedOut || error?.needsSignIn) this.dispatchEvent(new DetailEvent("signinrequired", { error: isSignedOut ? error.cause : error }));
   }
 
   /** Returns the JSON value of an href. A cached response is validated with its entity tag. */
@@ -94,8 +116,8 @@ export class FeedClient {
     const headers = { Accept: "application/json", ...options.headers, ...(cached ? { "If-None-Match": cached.tag } : {}) };
     const { status, value, tag, language } = await this.send(href, { ...options, headers });
     this.#cache.delete(url);
-    // Other successful responses, such as redirects, do not contain the requested value.
-    if (status !== 200 && !(status === 304 && cached)) throw new ProblemError({ status, title: `The server answered ${status}`, value });
+    // Other successful responses do not contain the requested value.
+    if (status === 304 ? !cached : value === undefined) throw new ProblemError({ status, title: `The server answered ${status}`, value });
     const response = status === 304 ? cached : { value, tag, language };
     if (response.tag && this.cachedResponses > 0) {
       this.#cache.set(url, response);
@@ -194,7 +216,7 @@ export class FeedClient {
     } catch (cause) {
       entry.end(signal?.aborted ? "cancelled" : "no response");
       signal?.throwIfAborted();
-      if (cause instanceof TokenFailure) throw cause.cause;
+      if (cause instanceof TokenFailure) throw cause;
       if (reportsLoss) this.connection?.reportLoss();
       return responseValue(null, { request, cause });
     } finally {
@@ -204,8 +226,7 @@ export class FeedClient {
   }
 
   #read(response, body, request, entry) {
-    // For a redirect that is not followed, a browser reveals only the type.
-    const status = response.type === "opaqueredirect" ? 303 : response.status;
+    const status = statusOf(response, request.method);
     try {
       const value = responseValue({ status, headers: response.headers, body }, { request });
       entry.complete(response, value ?? body);

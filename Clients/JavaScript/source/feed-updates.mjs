@@ -154,10 +154,14 @@ export class FeedUpdates {
     try {
       // A redirect is not followed, because the request contains the viewer's name or token.
       const response = await this.client.request(url, { headers, signal: opening.signal, cache: "no-store", redirect: "manual" });
-      const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+      const mediaType = response.headers.get("content-type") ?? "";
+      const isStream = /^text\/event-stream\b/i.test(mediaType);
       if (response.ok && isStream && response.body !== null) return response;
       response.body?.cancel().catch(() => {});
-      if (response.status < 500 && response.status !== 401 && response.status !== 429) this.isLive = false;
+      // A redirect and a page of an intermediary say nothing about the service. The next request reports them.
+      const { status } = response;
+      const isRefused = response.ok ? !/\bx?html\b/i.test(mediaType) : status >= 400 && status < 500 && ![401, 403, 407, 429].includes(status);
+      if (isRefused) this.isLive = false;
     } catch {
       // The service is unavailable. The next request reports it.
     } finally {

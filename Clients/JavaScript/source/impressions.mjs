@@ -21,15 +21,15 @@ export class Impressions {
   #reported = new WeakSet();
   #pending = new Map();
   #flushTimer;
-  #backoff = new Backoff();
 
   /**
    * - batchDelay: the delay in milliseconds during which impressions are collected into a batch.
    * - currentShare(entry): returns the visible share at the end of an entry's time. Why: the timer may fire before a pending `update`. It
    *   is not needed if `update` is called without delay.
+   * - backoff: the delays after failures.
    */
-  constructor({ client, connection = client.connection, batchDelay = 2000, currentShare = null }) {
-    Object.assign(this, { client, connection, batchDelay, currentShare });
+  constructor({ client, connection = client.connection, batchDelay = 2000, currentShare = null, backoff = new Backoff() }) {
+    Object.assign(this, { client, connection, batchDelay, currentShare, backoff });
     connection?.addEventListener("restored", () => this.flush());
   }
 
@@ -98,14 +98,15 @@ export class Impressions {
       const response = await this.client.send(href, {
         method: "POST", body: { events: impressions.map(({ event }) => event) }, owner: first, slot: "impression", keepalive, attempts: 1,
       });
-      this.#backoff.reset();
+      this.backoff.reset();
       logged.forEach((entry) => entry.end(`status ${response.status}, in a batch`));
     } catch (error) {
       logged.forEach((entry) => entry.end("no response"));
-      if (error.name === "ProblemError") return;
+      // The service would refuse the batch again, except after a sign-in.
+      if (error.name === "ProblemError" && !error.needsSignIn) return;
       this.#pending.set(href, [...impressions, ...(this.#pending.get(href) ?? [])].slice(-maxPending));
-      // A connection dispatches `restored`. Without one, a timer retries.
-      if (this.connection == null) this.#flushTimer ??= setTimeout(() => this.flush(), this.#backoff.next());
+      // A lost connection dispatches `restored`. Otherwise a timer retries, also without a new impression.
+      if (!this.connection?.isLost) this.#flushTimer ??= setTimeout(() => this.flush(), this.backoff.next(error.retryAfter));
     }
   }
 }

@@ -2,7 +2,7 @@
 export { Actions, customSlots, resolveAction } from "./actions.mjs";
 export { Backoff, retryAfter } from "./backoff.mjs";
 export { applyChanges, batchUpdate } from "./batch-update.mjs";
-export { bindingsOf, bindingValue, disclosureOf } from "./bindings.mjs";
+export { bindingsOf, bindingValue, disclosureOf, isAdvertisement } from "./bindings.mjs";
 export { CellRegistry } from "./cell-registry.mjs";
 export { Connection } from "./connection.mjs";
 export { decodeImage } from "./decode-image.mjs";

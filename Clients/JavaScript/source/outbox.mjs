@@ -77,8 +77,8 @@ export class Outbox extends EventTarget {
         const response = await this.client.send(href, { method, body, key: hasKey ? key : undefined, owner, slot });
         this.#end(gesture, "sent", { response });
       } catch (error) {
-        // Without a valid token, gestures wait until the viewer is signed in again.
-        const isSignedOut = this.client.token && (!(error instanceof ProblemError) || error.status === 401);
+        // Gestures wait until the viewer is signed in again. An error of the function `token` means the same.
+        const isSignedOut = error.needsSignIn || (this.client.token && !(error instanceof ProblemError));
         if (error instanceof UnavailableError || isSignedOut) return;
         this.#end(gesture, "refused", { error });
       } finally {

@@ -8,10 +8,11 @@ export class UnavailableError extends Error {
   /**
    * - status: null without a response. isRetryable: true if the client may send an equal request again.
    * - retryAfter: the delay in seconds that the service requested, or null.
+   * - needsSignIn: true for a web page, which an intermediary sends to a person who must sign in.
    */
-  constructor(message, { status = null, isRetryable = false, retryAfter = null, cause } = {}) {
+  constructor(message, { status = null, isRetryable = false, retryAfter = null, needsSignIn = false, cause } = {}) {
     super(message, { cause });
-    Object.assign(this, { status, isRetryable, retryAfter });
+    Object.assign(this, { status, isRetryable, retryAfter, needsSignIn });
   }
 }
 
@@ -27,7 +28,22 @@ export class ProblemError extends Error {
     super([title, detail].filter(Boolean).join(": "));
     Object.assign(this, { status, title, detail, type, errors, instance, value });
   }
+
+  /** True if the person must sign in before an equal request can succeed. */
+  get needsSignIn() {
+    const { status, type } = this;
+    return isRedirect(status) || signInStatuses.includes(status) || (status === 403 && (type === null || /\/problems\/viewer-required$/.test(type)));
+  }
 }
+
+/** 401 Unauthorized, 407 Proxy Authentication Required, 511 Network Authentication Required. */
+const signInStatuses = [401, 407, 511];
+
+/** The service redirects no request of a client. A redirect is an intermediary's, to its login page. 304 answers `If-None-Match`. */
+const isRedirect = (status) => status >= 300 && status < 400 && status !== 304;
+
+/** Returns true for a web page, which is no response of the service. Some login pages have no media type, or that of the request. */
+const isWebPage = (type, body) => /\bx?html\b/i.test(type) || /^[\s\uFEFF]*</.test(body);
 
 /** Returns true if a request is safe, idempotent, or has an idempotency key. */
 function isRepeatable({ method, hasKey }) {
@@ -47,9 +63,8 @@ export function responseValue(response, { request, now = Date.now(), cause }) {
   if (unavailable.includes(status)) {
     throw new UnavailableError(`status ${status}`, { status, isRetryable, retryAfter: retryAfter(headers.get("retry-after"), now) });
   }
-  const isJSON = /\bjson\b/i.test(headers.get("content-type") ?? "");
-  const value = isJSON ? parsed(body) : undefined;
-  // The service redirects no request of a client. A redirect is an intermediary's, for example to its login page. 304 answers `If-None-Match`.
+  const mediaType = headers.get("content-type") ?? "";
+  const value = /\bjson\b/i.test(mediaType) ? parsed(body) : undefined;
   if (status >= 300 && status !== 304) {
     const text = (member) => (typeof value?.[member] === "string" ? value[member] : null);
     const errors = Array.isArray(value?.errors) ? value.errors.filter((one) => typeof one?.code === "string") : [];
@@ -57,8 +72,9 @@ export function responseValue(response, { request, now = Date.now(), cause }) {
     throw new ProblemError({ status, title, detail: text("detail"), type: text("type"), errors, instance: text("instance"), value });
   }
   // All responses of the service are JSON. Another body is truncated, or was sent by an intermediary.
-  if (body !== "" && value === undefined && status < 300) {
-    throw new UnavailableError("the response is not JSON", { status, isRetryable });
+  const needsSignIn = status < 300 && value === undefined && isWebPage(mediaType, body);
+  if (needsSignIn || (body !== "" && value === undefined && status < 300)) {
+    throw new UnavailableError("the response is not JSON", { status, isRetryable, needsSignIn });
   }
   return value;
 }

@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Actions, applyChanges, bindingValue, CellRegistry, batchUpdate, EventStreamParser, isSectionHeader, Page, resolveAction, retryAfter, displaySize } from "../source/index.mjs";
+import {
+  Actions, applyChanges, Backoff, bindingValue, CellRegistry, batchUpdate, disclosureOf, EventStreamParser, FeedClient, Impressions, isAdvertisement,
+  isSectionHeader, Outbox, Page, resolveAction, retryAfter, displaySize,
+} from "../source/index.mjs";
 import { responseValue } from "../source/responses.mjs";
 
 const folder = new URL("../../../Documentation/fixtures/", import.meta.url);
@@ -50,6 +53,50 @@ const made = {
       assert.equal(name, "ProblemError");
       return { outcome: "refused", status, type, title, detail, instance, errors };
     }
+  },
+  async "sign-in"({ response }) {
+    const signIns = [];
+    let sent = 0;
+    // Later requests succeed.
+    const client = () => {
+      let isFirst = true;
+      const fetch = async () => {
+        sent += 1;
+        if (!isFirst) return new Response("{}", { headers: { "Content-Type": "application/json" } });
+        isFirst = false;
+        if (response === null) throw new TypeError("no response");
+        const { status, headers, body, type = "default" } = response;
+        return { status, type, ok: status >= 200 && status < 300, headers: new Headers(headers), body: null, text: async () => body };
+      };
+      const made = new FeedClient({ base: "https://feed.example.com/", fetch, attempts: 1 });
+      made.addEventListener("signinrequired", ({ detail }) => signIns.push(detail.error));
+      return made;
+    };
+    const dismissing = client();
+    const outbox = new Outbox({ client: dismissing });
+    const cell = { id: "user:a", actions: { dismissal: { type: "request", method: "POST", href: "/d" } } };
+    let isHidden = true;
+    const optimistic = () => () => (isHidden = false);
+    const action = await new Actions({ client: dismissing, outbox }).perform("dismissal", { cell }, { optimistic, queueable: true })
+      .then(({ isQueued }) => (isQueued ? "queued" : "performed"), () => "reverted");
+    assert.equal(isHidden, action !== "reverted");
+    if (action === "queued") {
+      await outbox.flush();
+      assert.equal(outbox.pending.length, 0);
+    }
+
+    sent = 0;
+    const impressions = new Impressions({ client: client(), batchDelay: 0, backoff: new Backoff({ initialDelay: 1 }) });
+    impressions.report("/events", [{ type: "impression", token: "t" }], { cell });
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    const isSuccess = response !== null && response.status >= 200 && response.status < 300 && signIns.length === 0 && action === "performed";
+    const outcome = sent > 1 ? "kept" : isSuccess ? "sent" : "dropped";
+    assert.equal(signIns.length % 2, 0, "both requests report it");
+    return { signInRequired: signIns.length > 0, action, impressions: outcome };
+  },
+  advertisements({ cell }) {
+    const { label = null, advertiser = null } = disclosureOf(cell) ?? {};
+    return { isAdvertisement: isAdvertisement(cell), label, advertiser: advertiser || null };
   },
   "event-stream"({ chunks }) {
     const parser = new EventStreamParser();

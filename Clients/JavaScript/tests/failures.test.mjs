@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  Actions, bindingValue, CellRegistry, Connection, FeedClient, FeedList, imageHref, ImageLoader, Impressions, Outbox, placeholderPixels, ProblemError,
+  Actions, Backoff, bindingValue, CellRegistry, Connection, FeedClient, FeedList, imageHref, ImageLoader, Impressions, Outbox, placeholderPixels, ProblemError,
   UnavailableError,
 } from "../source/index.mjs";
 import { against, cell, page, quick, replies, request, undo } from "./broken-server.mjs";
@@ -342,6 +342,42 @@ test("retries a report without a connection monitor", () => against([replies.dro
   for (const until = Date.now() + 30_000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
   assert.equal(server.requests[1]?.body, server.requests[0].body);
 }));
+
+test("a batch that failed without a loss of the connection is sent again without a new impression", () => against([replies.drop, replies.json({ results: [] })], async (client, server) => {
+  // The app may make one monitor for several clients, which has not noticed the failure.
+  const connection = Object.assign(new EventTarget(), { isLost: false });
+  const impressions = new Impressions({ client, connection, batchDelay: 1, backoff: new Backoff({ initialDelay: 1 }) });
+  impressions.report("/events", [{ type: "impression", token: "t" }], { cell: cell("spot:1") });
+  for (const until = Date.now() + 30_000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  assert.equal(server.requests[1]?.body, server.requests[0].body);
+}));
+
+test("queued gestures wait for a sign-in, and other requests fail with the event", async () => {
+  let isSignedIn = false;
+  const answer = () => (isSignedIn ? new Response("{}", { headers: { "Content-Type": "application/json" } }) : Response.redirect("https://login.example/", 302));
+  const client = new FeedClient({ base: "https://feed.example/", fetch: async () => answer(), attempts: 1 });
+  const errors = [];
+  client.addEventListener("signinrequired", ({ detail }) => errors.push(detail.error));
+  const outbox = new Outbox({ client });
+  const sent = outbox.enqueue({ key: "k", method: "POST", href: "/cells/user:a/dismissal" });
+  await outbox.flush();
+  assert.equal(outbox.pending.length, 1);
+  await assert.rejects(client.page("feed"), { name: "ProblemError", needsSignIn: true });
+  assert.deepEqual(errors.map(({ status }) => status), [302, 302]);
+  isSignedIn = true;
+  await outbox.flush();
+  assert.equal((await sent).status, 200);
+});
+
+test("an error of the function `token` requires a sign-in, and one of its network does not", async () => {
+  const types = [];
+  for (const cause of [new Error("signed out"), new TypeError("fetch failed")]) {
+    const client = new FeedClient({ base: "https://feed.example/", fetch: async () => new Response("{}"), token: async () => { throw cause; } });
+    client.addEventListener("signinrequired", ({ detail }) => types.push(detail.error.message));
+    await assert.rejects(client.page("feed"), cause);
+  }
+  assert.deepEqual(types, ["signed out"]);
+});
 
 test("sends queued gestures before a new one, so that the last gesture takes effect", () => against([replies.unable], async (client, server) => {
   client.attempts = 1;

@@ -47,8 +47,21 @@ test("the packed package has the sources, the declarations and the bundler, and 
     for (const { types, default: code } of entries) {
       for (const name of [types, code]) assert.ok(sources.includes(name.slice(2)), `${name} is missing`);
     }
-    writeFileSync(join(app, "app.mjs"), `import { FeedList } from "${manifest.name}"; console.log(typeof FeedList);`);
-    assert.equal(execFileSync("node", [join(app, "app.mjs")], { encoding: "utf8" }), "function\n");
+    const run = (name, code) => {
+      writeFileSync(join(app, name), code);
+      return execFileSync("node", [join(app, name)], { encoding: "utf8" });
+    };
+    assert.equal(run("app.mjs", `import { FeedList } from "${manifest.name}"; console.log(typeof FeedList);`), "function\n");
+    // A server that renders pages has no document, or a part of one.
+    const load = `const { IntertwineFeed } = await import("${manifest.name}/element"); console.log(typeof IntertwineFeed);`;
+    assert.equal(run("rendering.mjs", load), "function\n");
+    assert.equal(run("rendering-element.mjs", `globalThis.HTMLElement = class {}; ${load}`), "function\n");
+    const registry = "globalThis.customElements = new Map(); customElements.define = customElements.set;";
+    assert.equal(run("rendering-registry.mjs", `globalThis.HTMLElement = class {}; ${registry} ${load} console.log(customElements.size);`), "function\n1\n");
+    assert.equal(run("rendering-window.mjs", `globalThis.window = globalThis; ${load}`), "function\n");
+    assert.equal(run("classic.mjs", `import { runInNewContext } from "node:vm";
+      import { classicScript } from "./node_modules/${manifest.name}/classic.mjs";
+      console.log(typeof runInNewContext(classicScript({ element: true }) + ";Intertwine", { Event, EventTarget, AbortController, URL, Intl }).FeedClient);`), "function\n");
   } finally {
     rmSync(app, { recursive: true });
   }

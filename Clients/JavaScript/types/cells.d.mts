@@ -139,6 +139,8 @@ export interface Cell {
   size: CellSize;
   /** The actions by slot, such as `selection`. */
   actions: Record<string, Action>;
+  /** True for every cell of an ad. */
+  advertisement?: boolean;
   /** The viewer's state of the cell, such as `{ saved: true }`. */
   state?: Record<string, unknown>;
   /** Members that later versions of the service add. */
@@ -164,6 +166,8 @@ export function bindingValue(binding: unknown): { type: string; value: string | 
 export function bindingsOf(cell: Cell): [part: string, shown: { type: string; value: string | number }, binding: Binding][];
 /** Returns the label that an ad must show, and the advertiser (possibly empty); null for other cells. */
 export function disclosureOf(cell: Cell): { label: string; advertiser: string } | null;
+/** Returns true if a cell is of an ad, which must be labelled. */
+export function isAdvertisement(cell: Cell): boolean;
 
 /** The operation of a slot: a request, the opening of a link, or the binding of values. `hasKey`: an idempotency key is sent. */
 export type Operation =

@@ -3,7 +3,7 @@ import type { Cell } from "./cells.mjs";
 
 /** A response of the service. */
 export interface ClientResponse {
-  /** The HTTP status, below 400. */
+  /** The HTTP status, 2xx. */
   status: number;
   /** The JSON value; undefined without a body. */
   value: unknown;
@@ -58,8 +58,15 @@ export class UnavailableError extends Error {
   readonly isRetryable: boolean;
   /** The delay in seconds that the service requested, or null. */
   readonly retryAfter: number | null;
-  /** `status`, `isRetryable` and `retryAfter` are the properties, by default null, false and null. `cause` is the original error. */
-  constructor(message: string, options?: { status?: number | null; isRetryable?: boolean; retryAfter?: number | null; cause?: unknown });
+  /** True for a web page, which an intermediary sends to a person who must sign in. */
+  readonly needsSignIn: boolean;
+  /**
+   * `status`, `isRetryable`, `retryAfter` and `needsSignIn` are the properties, by default null, false, null and false. `cause` is the original
+   * error.
+   */
+  constructor(message: string, options?: {
+    status?: number | null; isRetryable?: boolean; retryAfter?: number | null; needsSignIn?: boolean; cause?: unknown;
+  });
 }
 /** An invalid parameter, or an invalid member of the body. Further codes may be added. */
 export interface FieldError {
@@ -88,6 +95,8 @@ export class ProblemError extends Error {
   readonly instance: string | null;
   /** The complete problem with all members. */
   readonly value: unknown;
+  /** True if the person must sign in before an equal request can succeed: a redirect, 401, 407, 511, 403 of a proxy or `viewer-required`. */
+  readonly needsSignIn: boolean;
   /** `status`, `title`, `detail`, `type`, `errors`, `instance` and `value` are the properties. */
   constructor(problem: {
     status: number; title: string; detail?: string | null; type?: string | null; errors?: FieldError[]; instance?: string | null; value?: unknown;
@@ -128,8 +137,11 @@ export class Connection extends EventTarget {
 
 /** Returns the bearer token of a request, or null for none. `refresh` is true if the service refused the last token. */
 export type TokenSource = (options: { refresh: boolean }) => Promise<string | null> | string | null;
-/** A client of the service. It sends every request to the origin of its base. */
-export class FeedClient {
+/**
+ * A client of the service. It sends every request to the origin of its base. Dispatches `signinrequired`, an event with `{ error }` as its `detail`,
+ * if a request failed because the person must sign in.
+ */
+export class FeedClient extends EventTarget {
   /** The URL of the service. */
   readonly base: URL;
   /** The name of the viewer; null if a proxy or a token names the viewer, or for a guest. */

@@ -8,7 +8,7 @@ usage: Clients/Kotlin/tests/gradle.py
 - Each imported package is in a declared dependency, and each declared dependency is imported. A package of a public signature is in one
   with `api`.
 - The namespace of a library is its package. The versions of README, tutorial and JavaScript package agree with the catalogue.
-- The sources of a library that is no Android library import only packages of Android 24 from `java`.
+- A library that is no Android library imports nothing of Android.
 """
 import json, os, re, sys, tomllib
 

@@ -59,9 +59,6 @@ int clinux_socket(int family, int type, int protocol);
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns the descriptor or -errno.
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);
 
-/// Reserves disk space for a part of a file, without a change of its size (fallocate, FALLOC_FL_KEEP_SIZE). Returns 0 or -errno.
-int clinux_reserve(int descriptor, int64_t offset, int64_t length);
-
 /// Runs a function on a new detached thread (pthread_create) with this stack size in bytes; 0 for the system's default.
 /// Returns 0, or -errno if the function is not called.
 int clinux_start_thread(size_t stack_bytes, void (*run)(void *context), void *context);

@@ -1,6 +1,3 @@
-internal import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineLedger
 internal import IntertwinePrimitives
 
 /// The validated input of one request.

@@ -1,7 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-package import IntertwineLedger
 import Synchronization
 
 extension ActionPerformer {

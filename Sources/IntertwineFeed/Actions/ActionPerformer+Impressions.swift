@@ -1,8 +1,3 @@
-internal import IntertwineAds
-package import IntertwineCells
-internal import IntertwineItems
-package import IntertwineLedger
-
 extension ActionPerformer {
     /// The report of a client that a cell was visible, or how far its media was played.
     package struct ImpressionReport: Sendable, Hashable {

@@ -1,8 +1,3 @@
-internal import IntertwineAds
-package import IntertwineCells
-internal import IntertwineItems
-package import IntertwineLedger
-
 extension ActionPerformer {
     /// Undoes an invocation: reverts its commands in reverse order, once, before the undo window ends. The item may be deleted already.
     ///

@@ -1,8 +1,3 @@
-package import IntertwineAds
-package import IntertwineCells
-package import IntertwineItems
-package import IntertwineLedger
-
 /// An executor of actions on cells.
 ///
 /// It reads the item, builds the view model with the factory of the item, and runs the command of the slot. The effects of all commands are

@@ -1,7 +1,3 @@
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineLedger
-
 extension CellFactories {
     /// Returns the view models of cells by id, in the layout of the context. Cells that are unknown, removed or invalid are missing.
     ///

@@ -1,6 +1,3 @@
-package import IntertwineCells
-package import IntertwineLedger
-
 /// The result of a performed or simulated action.
 package struct CommandResult: Sendable {
     /// The id of the invocation, or nil if the performance was only simulated.

@@ -1,7 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-
 /// The ad slots of one page, which ad sources fill, with the ad state that the cursors of the adjacent pages carry.
 ///
 /// Each section of the page has slots among its content as if it were a page of its own. In a feed without sections, the page's content is one
@@ -181,11 +177,17 @@ struct AdSlots {
         guard slots.count - emptyCount > 1 else { return }
         let renderer = session.renderer(in: context)
         var shown: [Int64: Int] = [:]
+        // An item may have the id that a repetition would get.
+        var ids: Set<ByteString> = []
         var number = 0
         for index in slots.indices {
             guard let cell = slots[index].cell else { continue }
             var numbered = renderer.cell(cell, inSlot: number)
             numbered.repetition = shown[cell.position.item.position, default: 0] + 1
+            if numbered.repetition > 1 {
+                if ids.isEmpty { ids = Set((content.cells + slots.compactMap(\.cell)).map { ByteString($0.rendered.id) }) }
+                while ids.contains(ByteString("\(cell.rendered.id)#\(numbered.repetition)")) { numbered.repetition += 1 }
+            }
             shown[cell.position.item.position] = numbered.repetition
             slots[index].cell = numbered
             number += 1

@@ -1,6 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineItems
-
 /// A source of advertisements: campaigns, house ads or pinned ads.
 ///
 /// The sources of a feed fill a page one after another. Each gets the slots that the sources before it left empty.

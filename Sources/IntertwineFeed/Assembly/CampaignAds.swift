@@ -1,7 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-
 /// The creatives that the ad server chooses for the slots of a page.
 struct CampaignAds: AdSource {
     /// The request for slots and the ads that were served, for explanations.

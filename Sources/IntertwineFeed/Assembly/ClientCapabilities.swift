@@ -1,5 +1,3 @@
-package import IntertwineCells
-internal import IntertwineCrypto
 internal import IntertwinePrimitives
 
 /// The cells that a client supports, as declared in the `Accept-Cells` header.

@@ -1,4 +1,3 @@
-internal import IntertwineItems
 internal import IntertwinePrimitives
 
 /// The number of content items of each section that a pagination session has passed at the edge of a page, if placements count content.

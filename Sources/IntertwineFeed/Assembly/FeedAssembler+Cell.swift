@@ -1,8 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineLedger
-
 extension FeedAssembler {
     /// The result of a lookup of a cell by its id.
     package enum CellLookup: Sendable {

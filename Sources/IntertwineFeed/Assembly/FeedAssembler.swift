@@ -1,7 +1,3 @@
-package import IntertwineAds
-package import IntertwineCells
-package import IntertwineItems
-package import IntertwineLedger
 internal import IntertwinePrimitives
 package import Logging
 
@@ -191,7 +187,7 @@ package final class FeedAssembler: Sendable {
         return page
     }
 
-    /// Logs items that no client gets: the first item of a type and reason at once, and the number of others once a minute.
+    /// Logs items that no client gets: the first broken item of a type at once, and the number of others once a minute.
     private func logSkipped(_ skipped: [FeedPage.SkippedItem], now: Int64) {
         for item in skipped {
             let reason: String
@@ -200,7 +196,8 @@ package final class FeedAssembler: Sendable {
             case .noFactory where !factories.knows(item.form): reason = CellFactoryError.noFactory(item.form).description
             case .noFactory, .unknownToClient: continue
             }
-            let kind = "\(item.form.kind) \(item.form.variant) \(reason)"
+            // The reason is not part of it: it quotes values, so each broken item would have a line on each page.
+            let kind = "\(item.form.kind) \(item.form.variant) \(item.reason == .noFactory)"
             guard let repeated = omissions.repetitions(of: kind, now: now) else { continue }
             var metadata: Logger.Metadata = ["kind": "\(item.form.kind)", "id": "\(item.id)", "reason": "\(reason)"]
             if repeated > 0 { metadata["since-the-last-line"] = "\(repeated)" }

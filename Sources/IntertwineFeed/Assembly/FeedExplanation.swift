@@ -1,7 +1,3 @@
-package import IntertwineAds
-internal import IntertwineCells
-package import IntertwineItems
-
 /// An explanation of a page for operators.
 package struct FeedExplanation: Sendable {
     package struct AdSlot: Sendable, Hashable {

@@ -1,7 +1,4 @@
-internal import IntertwineCells
-package import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineLedger
+internal import IntertwinePrimitives
 
 /// One page of a feed.
 package struct FeedPage: Sendable {

@@ -1,8 +1,3 @@
-package import IntertwineAds
-package import IntertwineCells
-package import IntertwineItems
-package import IntertwineLedger
-
 /// A request for one page of a feed, without the client that it is for. Clients with equal requests can share a page.
 package struct FeedRequest: Sendable {
     /// The range of content items per page; advertisements are added to them.

@@ -1,5 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineItems
 internal import IntertwinePrimitives
 
 /// A seed that selects a house ad as the start of pagination in a feed.

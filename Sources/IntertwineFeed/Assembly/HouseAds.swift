@@ -1,8 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineLedger
-
 /// The advertisements that belong to no campaign. They rotate from page to page.
 ///
 /// The rotation continues after the position of an advertisement, not after a count. It therefore stays in step if advertisements are added

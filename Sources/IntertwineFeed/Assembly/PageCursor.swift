@@ -1,7 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCrypto
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
 
 /// The position of a page in a feed, with reading direction and the state of the ad rotation.

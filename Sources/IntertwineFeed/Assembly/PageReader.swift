@@ -1,5 +1,3 @@
-internal import IntertwineItems
-
 /// The content of one page.
 struct PageContent {
     /// The cells in feed order.

@@ -1,7 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-
 /// The request for a page, with everything that all steps of its assembly read.
 struct PageSession {
     let request: FeedRequest

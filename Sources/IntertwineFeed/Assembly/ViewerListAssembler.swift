@@ -1,8 +1,3 @@
-package import IntertwineAds
-package import IntertwineCells
-package import IntertwineItems
-package import IntertwineLedger
-
 /// An assembler of the pages of a viewer's list, such as the saved cells: newest first, without advertisements.
 package struct ViewerListAssembler: Sendable {
     private let list: ViewerList
@@ -87,9 +82,14 @@ private struct ListReader {
         var viewModel: CellViewModel
         var state: CellState
     }
+    /// The maximum number of entries without a cell that one page reads.
+    private static let missingLimit = 500
+
     /// Cells, with the entries before, between and after them that the client cannot show.
     struct Found {
         var cells: [Cell] = []
+        /// The id of the last entry that was read, if reading stopped because too many entries have no cell; nil at the end of the list.
+        var stop: Int64?
         var omissions: [(mark: Int64, omission: FeedPage.SkippedItem)] = []
     }
 
@@ -108,6 +108,7 @@ private struct ListReader {
     func cells(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> Found {
         var found = Found()
         var mark = mark
+        var missing = 0
         while found.cells.count < count {
             let listed = try await entries(count, direction, after: mark)
             let others = try await elsewhere.items(ofCells: listed.map { ByteString($0.cell) }, missingIn: store, factories)
@@ -133,8 +134,19 @@ private struct ListReader {
             found.omissions += omissions
             guard listed.count == count, let last = listed.last else { break }
             mark = last.entryID
+            missing += listed.count - cells.count
+            if missing >= Self.missingLimit, found.cells.count < count {
+                found.stop = mark
+                break
+            }
         }
         return found
+    }
+
+    /// Returns true if the list has cells in a direction, or so many entries without one that this is not known.
+    func hasCells(_ direction: PageDirection, of mark: Int64) async throws -> Bool {
+        let found = try await cells(1, direction, of: mark)
+        return !found.cells.isEmpty || found.stop != nil
     }
 
     /// Returns the reason why the client cannot show a cell whose item exists, or nil if the cell is absent for another reason.
@@ -183,9 +195,9 @@ private struct ListRange {
         let direction = cursor?.direction ?? .forward
         let found = try await reader.cells(limit + 1, direction, of: cursor?.position.item.position)
         let shown = Array(found.cells.prefix(limit))
-        let isComplete = found.cells.count <= limit
+        let isComplete = found.cells.count <= limit && found.stop == nil
         omissions = found.omissions.filter { mark, _ in
-            guard !isComplete, let last = shown.last else { return true }
+            guard found.cells.count > limit, let last = shown.last else { return true }
             return direction == .forward ? mark > last.entryID : mark < last.entryID
         }.map(\.omission)
         cells = direction == .forward ? shown : shown.reversed()
@@ -193,12 +205,12 @@ private struct ListRange {
         let last = cells.last?.entryID ?? cursor?.position.item.moved(by: 1).position
         switch direction {
         case .forward:
-            if !isComplete { next = last }
+            if !isComplete { next = found.stop ?? last }
             // The cell of the cursor may have been deleted.
-            if cursor != nil, let first, try await !reader.cells(1, .backward, of: first).cells.isEmpty { previous = first }
+            if cursor != nil, let first, try await reader.hasCells(.backward, of: first) { previous = first }
         case .backward:
-            if !isComplete { previous = first }
-            if cursor != nil, let last, try await !reader.cells(1, .forward, of: last).cells.isEmpty { next = last }
+            if !isComplete { previous = found.stop ?? first }
+            if cursor != nil, let last, try await reader.hasCells(.forward, of: last) { next = last }
         }
     }
 }

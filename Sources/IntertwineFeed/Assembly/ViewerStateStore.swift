@@ -1,5 +1,4 @@
-internal import IntertwineJSON
-package import IntertwineLedger
+internal import IntertwinePrimitives
 
 /// The viewer's state of a cell, as included in pages.
 package struct CellState: OptionSet, Sendable, Hashable {

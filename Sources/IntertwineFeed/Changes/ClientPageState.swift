@@ -1,6 +1,3 @@
-internal import IntertwineCells
-internal import IntertwineCrypto
-internal import IntertwineLedger
 internal import IntertwinePrimitives
 
 /// The state of a page in a client, encoded as its sync token: the page's parameters and its cells.

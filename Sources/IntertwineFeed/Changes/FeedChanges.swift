@@ -1,6 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineItems
-
 /// The changes of the pages that a client holds.
 package enum FeedChanges: Sendable {
     /// The changes are too many or cannot be determined; the client reloads its pages.

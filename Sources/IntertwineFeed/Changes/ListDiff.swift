@@ -1,5 +1,3 @@
-internal import IntertwineItems
-
 /// The difference between two lists of cells, in the form of a batch update of a collection or table view.
 ///
 /// To apply it: remove the cells at ``removed`` and at the sources of ``moved``, all by their old indices. Then insert the cells of

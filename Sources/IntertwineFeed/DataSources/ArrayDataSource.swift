@@ -1,4 +1,3 @@
-public import IntertwineItems
 import Synchronization
 
 /// A data source with the items of an array, which may change at any time.
@@ -11,7 +10,8 @@ import Synchronization
 /// ```
 ///
 /// The order of the array determines the positions of the items; those of the items themselves are ignored. An item keeps its position as long
-/// as its order among the others does not change, so that cursors stay valid.
+/// as its order among the others does not change, so that cursors stay valid. If there is no room between two items, all items get new positions,
+/// and cursors of the last eight numberings are translated.
 public final class ArrayDataSource: AsyncDataSource {
     private struct Name: Hashable {
         var kind: String
@@ -24,10 +24,25 @@ public final class ArrayDataSource: AsyncDataSource {
         var items: [FeedItem] = []
         var names: Set<Name> = []
         var version: UInt64 = 1
+        /// The number of the current numbering, which is in the low bits of all positions.
+        var numbering: Int64 = 0
+        /// The last numberings before the current one: each position, ascending, with its successor in the next numbering.
+        var translations: [(numbering: Int64, positions: [(old: Int64, new: Int64)])] = []
+
+        /// Returns the current position of the last item at or before an earlier position.
+        func current(_ position: Int64, of numbering: Int64) -> Int64 {
+            guard let first = translations.firstIndex(where: { $0.numbering == numbering }) else { return position }
+            return translations[first...].reduce(position) { position, translation in
+                translation.positions.last { $0.old <= position }?.new ?? .min
+            }
+        }
     }
 
+    /// The number of numberings that a position distinguishes.
+    private static let numberings: Int64 = 16
+    private static let translationLimit = 8
     /// The distance between two positions, so that items can be inserted between others.
-    private static let distance: Int64 = 1 << 20
+    private static let distance: Int64 = numberings << 32
 
     private let state = Mutex(State())
     /// The task that iterates the sequence.
@@ -86,7 +101,12 @@ public final class ArrayDataSource: AsyncDataSource {
         set {
             state.withLock { state in
                 var names: Set<Name> = []
-                state.items = Self.positioned(newValue.filter { names.insert(Name($0)).inserted }, as: state.items)
+                let items = newValue.filter { names.insert(Name($0)).inserted }
+                if let positioned = Self.positioned(items, as: state.items, in: state.numbering) {
+                    state.items = positioned
+                } else {
+                    Self.renumber(items, &state)
+                }
                 state.names = names
                 state.version &+= 1
             }
@@ -108,7 +128,7 @@ public final class ArrayDataSource: AsyncDataSource {
                 item.position = state.items[index].position
                 state.items[index] = item
             } else {
-                item.position = (state.items.last?.position ?? 0) + Self.distance
+                item.position = (state.items.last?.position ?? state.numbering) + Self.distance
                 state.items.append(item)
                 let excess = max(0, state.items.count - limit)
                 for item in state.items.prefix(excess) { state.names.remove(Name(item)) }
@@ -121,7 +141,7 @@ public final class ArrayDataSource: AsyncDataSource {
     /// Returns the first items after a position, at most `limit`. A position that no item has any more is valid.
     public func page(after position: Int64?, limit: Int) async -> [FeedItem] {
         state.withLock { state in
-            let start = position.map { Self.index(after: $0, in: state.items) } ?? 0
+            let start = position.map { Self.index(after: state.current($0, of: Self.numbering(of: $0)), in: state.items) } ?? 0
             return Array(state.items[start...].prefix(limit))
         }
     }
@@ -129,7 +149,7 @@ public final class ArrayDataSource: AsyncDataSource {
     /// Returns the last items before a position, at most `limit`, in ascending order.
     public func page(before position: Int64?, limit: Int) async -> [FeedItem] {
         state.withLock { state in
-            let (end, _) = (position ?? .max).subtractingReportingOverflow(1)
+            let end = position.map { state.current($0.subtractingReportingOverflow(1).partialValue, of: Self.numbering(of: $0)) } ?? .max
             return Array(state.items[..<Self.index(after: end, in: state.items)].suffix(limit))
         }
     }
@@ -149,8 +169,11 @@ public final class ArrayDataSource: AsyncDataSource {
         return low
     }
 
-    /// Returns items with positions in their order. As many items as possible keep their earlier positions.
-    private static func positioned(_ items: [FeedItem], as earlier: [FeedItem]) -> [FeedItem] {
+    private static func numbering(of position: Int64) -> Int64 { position & (numberings - 1) }
+
+    /// Returns items with positions in their order; nil if there is no room between two of them. As many items as possible keep their earlier
+    /// positions.
+    private static func positioned(_ items: [FeedItem], as earlier: [FeedItem], in numbering: Int64) -> [FeedItem]? {
         let indices = Dictionary(earlier.enumerated().map { (Name($1), $0) }) { first, _ in first }
         let known = items.map { indices[Name($0)] }
         let kept = ListDiff.longestIncreasing(known.compactMap(\.self))
@@ -166,10 +189,10 @@ public final class ArrayDataSource: AsyncDataSource {
             let low = start == 0 ? nil : result[start - 1].position
             let high = end == items.count ? nil : positions[end]
             let count = Int64(end - start)
-            let step = low.flatMap { low in high.map { ($0 - low) / (count + 1) } } ?? distance
-            // There is no room between two items: all get new positions.
-            guard step > 0 else { return renumbered(items) }
-            let first = low.map { $0 + step } ?? high.map { $0 - step * count } ?? distance
+            // A multiple of the number of numberings, so that the low bits of all positions stay equal.
+            let step = low.flatMap { low in high.map { ($0 - low) / (count + 1) & -numberings } } ?? distance
+            guard step > 0 else { return nil }
+            let first = low.map { $0 + step } ?? high.map { $0 - step * count } ?? distance + numbering
             for index in start..<end { result[index].position = first + Int64(index - start) * step }
             if let high { result[end].position = high }
             start = end + 1
@@ -177,11 +200,22 @@ public final class ArrayDataSource: AsyncDataSource {
         return result
     }
 
-    private static func renumbered(_ items: [FeedItem]) -> [FeedItem] {
-        items.enumerated().map { index, item in
+    /// Gives all items new positions.
+    private static func renumber(_ items: [FeedItem], _ state: inout State) {
+        let (earlier, numbering) = (state.items, state.numbering)
+        state.numbering = (numbering + 1) % numberings
+        state.items = items.enumerated().map { index, item in
             var item = item
-            item.position = Int64(index + 1) * distance
+            item.position = Int64(index + 1) * distance + state.numbering
             return item
         }
+        let positions = Dictionary(state.items.map { (Name($0), $0.position) }) { first, _ in first }
+        let translation = earlier.compactMap { item in positions[Name(item)].map { (old: item.position, new: $0) } }
+        // Items that were moved have no place in the earlier order.
+        let isKept = ListDiff.longestIncreasing(translation.map { Int($0.new) })
+        state.translations =
+            state.translations.suffix(translationLimit - 1) + [
+                (numbering, zip(translation, isKept).filter(\.1).map(\.0))
+            ]
     }
 }

@@ -1,5 +1,3 @@
-public import IntertwineItems
-
 /// A source of items outside the store, such as an HTTP API or a list in memory, for a section of a feed.
 ///
 /// Items need no import and no kind, only a cell factory for their type. Cells, actions, undo, cursors, changes and live updates work as for items

@@ -1,5 +1,3 @@
-package import IntertwineAds
-
 extension CampaignInventory {
     /// Creates the inventory of the sections of feeds.
     ///

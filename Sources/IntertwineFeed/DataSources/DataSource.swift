@@ -1,5 +1,3 @@
-public import IntertwineItems
-
 /// A collection of items of the store in sections: the content of a feed, with its order.
 ///
 /// A data source is created once and used for every page. It reads items from the snapshot of each page, so that all of a page is consistent.

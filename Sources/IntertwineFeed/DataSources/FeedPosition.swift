@@ -1,5 +1,3 @@
-internal import IntertwineItems
-
 /// The position of an item in a feed: its section, and its position in that section.
 struct FeedPosition: Hashable {
     /// The section's index in the data source.

@@ -1,6 +1,3 @@
-public import IntertwineAds
-public import IntertwineItems
-
 /// A section of a feed.
 ///
 /// ```swift

@@ -1,6 +1,3 @@
-internal import IntertwineAds
-internal import IntertwineItems
-
 /// The sections of a feed, with the order of positions in them and the placement of their ads.
 struct FeedSections: Sendable {
     private let sections: [FeedSection]

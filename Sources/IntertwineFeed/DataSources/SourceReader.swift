@@ -1,5 +1,3 @@
-internal import IntertwineCells
-package import IntertwineItems
 internal import IntertwinePrimitives
 import Synchronization
 

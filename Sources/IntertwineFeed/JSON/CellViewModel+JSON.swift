@@ -1,5 +1,3 @@
-internal import IntertwineCells
-internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 extension CellViewModel {
@@ -42,6 +40,7 @@ extension JSONWriter {
             raw(#","version":"#)
             write(Int64(viewModel.version))
         }
+        if viewModel.isAdvertisement { raw(#","advertisement":true"#) }
         raw(#","size":{"width":"#)
         write(viewModel.size.width)
         raw(#","height":"#)

@@ -1,5 +1,3 @@
-package import IntertwineCells
-internal import IntertwineJSON
 internal import IntertwinePrimitives
 
 extension CommandResult {

@@ -1,4 +1,4 @@
-internal import IntertwineJSON
+internal import IntertwinePrimitives
 
 extension FeedChanges {
     /// Returns the changes as the JSON (UTF-8) that clients receive.

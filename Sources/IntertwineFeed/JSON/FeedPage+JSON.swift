@@ -1,6 +1,4 @@
-internal import IntertwineCrypto
-internal import IntertwineItems
-internal import IntertwineJSON
+internal import IntertwinePrimitives
 
 extension FeedPage {
     /// Returns the page as the JSON (UTF-8) that clients receive.

@@ -1,8 +1,4 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineLedger
+internal import IntertwinePrimitives
 
 /// A renderer that returns cells of items from the cache or renders them, and records the items that it skipped.
 struct CellRenderer {
@@ -163,20 +159,13 @@ struct CellRenderer {
             cache.store(cell)
             return cell
         } catch CellFactoryError.noFactory {
-            omit(item, .noFactory)
+            skip(item.type, id: item.id, position: item.position, .noFactory)
         } catch CellFactoryError.unknownToClient(let identifier) {
-            skip(
-                item.type, id: item.id, position: item.position, .unknownToClient([identifier]))
+            skip(item.type, id: item.id, position: item.position, .unknownToClient([identifier]))
         } catch {
-            omit(item, .broken(String(describing: error)))
+            skip(item.type, id: item.id, position: item.position, .broken(String(describing: error)))
         }
         return nil
-    }
-
-    private mutating func omit(_ item: FeedItem, _ reason: FeedPage.SkippedItem.Reason) {
-        omissions.append(
-            FeedPage.SkippedItem(
-                form: item.type, id: item.id, position: item.position, reason: reason))
     }
 
     /// Reads items until `count` cells are found or the items end.

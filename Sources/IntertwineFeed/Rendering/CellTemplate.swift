@@ -1,6 +1,3 @@
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineJSON
 internal import IntertwinePrimitives
 internal import Synchronization
 
@@ -78,53 +75,28 @@ final class CellTemplate: Sendable {
             && base == viewModel.subject.context.links.base
     }
 
-    /// The templates of cells that have the same commands. Each new cell looks up its template. Look-ups by several threads do not block each
-    /// other.
+    /// The templates of cells that have the same commands. Each new cell looks up its template.
     final class TemplateTable: Sendable {
-        /// The maximum number of templates. A cell can have a different size for each client width; cells beyond the limit store all of their
-        /// JSON.
-        private static let capacity = 128
+        /// The maximum number of templates. A cell can have a different size for each client width, so the oldest template is then removed; cells
+        /// that use it keep it.
+        static let capacity = 128
 
-        private final class List: Sendable {
-            let frames: [CellTemplate]
+        private let frames = Mutex<[CellTemplate]>([])
 
-            init(_ frames: [CellTemplate]) { self.frames = frames }
-        }
+        /// The number of templates.
+        var count: Int { frames.withLock { $0.count } }
 
-        /// All lists that were ever current. None is released, so a thread may read a list for any time.
-        private let lists: Mutex<[List]>
-        private let current: Atomic<Unmanaged<List>>
-
-        init() {
-            let none = List([])
-            lists = Mutex([none])
-            current = Atomic(Unmanaged.passUnretained(none))
-        }
-
-        /// Returns the template of a cell; nil if its id is percent-encoded in paths, or if the maximum number of templates is reached.
+        /// Returns the template of a cell; nil if its id is percent-encoded in paths.
         func frame(around viewModel: CellViewModel) -> CellTemplate? {
             guard PercentCoding.isUnchanged(viewModel.id, .segment), viewModel.id == viewModel.subject.cell else { return nil }
-            let known = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { Self.frame(around: viewModel, in: $0.frames) }
-            return known ?? makeFrame(around: viewModel)
-        }
-
-        private static func frame(around viewModel: CellViewModel, in frames: [CellTemplate]) -> CellTemplate? {
-            for index in frames.indices where frames[index].suits(viewModel) { return frames[index] }
-            return nil
-        }
-
-        private func makeFrame(around viewModel: CellViewModel) -> CellTemplate? {
-            lists.withLock { lists in
-                let frames = lists.last?.frames ?? []
-                // Another thread may have added the template in the meantime.
-                if let frame = Self.frame(around: viewModel, in: frames) { return frame }
-                guard frames.count < Self.capacity else { return nil }
-                let frame = CellTemplate(around: viewModel)
-                let list = List(frames + [frame])
-                lists.append(list)
-                current.store(Unmanaged.passUnretained(list), ordering: .releasing)
-                return frame
+            let known = frames.withLock { $0 }
+            for index in known.indices where known[index].suits(viewModel) { return known[index] }
+            let frame = CellTemplate(around: viewModel)
+            frames.withLock { frames in
+                if frames.count >= Self.capacity { frames.removeFirst() }
+                frames.append(frame)
             }
+            return frame
         }
     }
 }

@@ -1,7 +1,4 @@
-internal import IntertwineCells
-internal import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineLedger
+internal import IntertwinePrimitives
 
 /// The prepared JSON of a slot whose request depends only on the id of the cell. All text except the id is generated at service startup.
 ///

@@ -1,9 +1,4 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineCrypto
-package import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineLedger
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The JSON of one cell, rendered once and reused while its item, the hour and its ``RenderKey`` stay the same.

@@ -1,4 +1,3 @@
-internal import IntertwineItems
 import Synchronization
 
 /// A cache of rendered cells with a limit in bytes.

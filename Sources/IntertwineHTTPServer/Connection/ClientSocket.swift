@@ -1,6 +1,5 @@
 internal import CIntertwineLinux
 internal import Glibc
-internal import IntertwineEventLoop
 
 /// A connection's interface to the kernel: its descriptor, the watched events, the timer and the output queue.
 struct ClientSocket {
@@ -16,7 +15,7 @@ struct ClientSocket {
     private let worker: Worker
     private let descriptor: Int32
     /// The queue of bodies that wait for the client, in the order in which they are sent. It refers to the bodies and does not copy them.
-    private var output: [(body: ResponseBody, rest: Range<Int>)] = []
+    private var output: [(body: ResponseBody, rest: Range<Int>, reserved: Int)] = []
     /// The number of bytes in the output queue.
     private var outputBytes = 0
     /// The last instant at which the client's progress was checked, the bytes that it had received by then, and those handed to the kernel. Why:
@@ -107,8 +106,7 @@ struct ClientSocket {
             guard flush(followed: true) else { return false }
             let sent = output.isEmpty ? send(body, part) : 0
             if sent < 0 { return false }
-            if sent < part.count { enqueue(body, (part.lowerBound + sent)..<part.upperBound) }
-            return true
+            return sent == part.count || enqueue(body, (part.lowerBound + sent)..<part.upperBound)
         }
     }
 
@@ -122,7 +120,7 @@ struct ClientSocket {
         let flags = followed ? Int32(MSG_MORE) : 0
         if let lent = stage.takeBorrowedBody() { return sendStaged(and: lent.body, lent.part, flags) }
         let sent = output.isEmpty ? send(stage.bytes, UnsafeRawBufferPointer(start: nil, count: 0), flags) : 0
-        if sent >= 0, sent < stage.count { enqueue(.bytes(Array(stage.bytes[sent...])), 0..<(stage.count - sent)) }
+        if sent >= 0, sent < stage.count { return enqueue(.bytes(Array(stage.bytes[sent...])), 0..<(stage.count - sent)) }
         return sent >= 0
     }
 
@@ -133,16 +131,15 @@ struct ClientSocket {
         let first = part.prefix(Self.maxBytesPerTick)
         let sent = output.isEmpty ? body.withUnsafeBytes { send(staged, UnsafeRawBufferPointer(rebasing: $0[first]), flags) } : 0
         if sent < 0 { return false }
-        if sent < staged.count { enqueue(.bytes(Array(staged[sent...])), 0..<(staged.count - sent)) }
+        if sent < staged.count, !enqueue(.bytes(Array(staged[sent...])), 0..<(staged.count - sent)) { return false }
         let start = part.lowerBound + max(0, sent - staged.count)
-        if start < part.upperBound { enqueue(.bytes(body), start..<part.upperBound) }
-        return true
+        return start == part.upperBound || enqueue(.bytes(body), start..<part.upperBound)
     }
 
     /// Sends as much of the output queue as the kernel accepts, within the limit of one turn. Returns false if the connection is broken.
     mutating func sendWaiting() -> Bool {
         var inTurn = 0
-        while inTurn < Self.maxBytesPerTick, let (body, rest) = output.first {
+        while inTurn < Self.maxBytesPerTick, let (body, rest, reserved) = output.first {
             let sent = send(body, rest)
             if sent < 0 { return false }
             handedOver += sent
@@ -152,22 +149,21 @@ struct ClientSocket {
                 output[0].rest = rest.lowerBound + sent..<rest.upperBound
                 break
             }
-            Self.recordFreed(body)
+            worker.outputs.release(reserved)
             // An empty queue releases its memory.
             if output.count > 1 { output.removeFirst() } else { output = [] }
         }
         return true
     }
 
-    private mutating func enqueue(_ body: ResponseBody, _ rest: Range<Int>) {
+    /// Returns false if the output queues of all connections exceed their budget. The connection is then closed as if it were broken.
+    private mutating func enqueue(_ body: ResponseBody, _ rest: Range<Int>) -> Bool {
         if output.isEmpty { beginMeasuring() }
-        output.append((body, rest))
+        // Bytes of a file are not in memory. This client may become the last owner of other bytes.
+        let reserved = if case .bytes = body { rest.count } else { 0 }
+        output.append((body, rest, reserved))
         outputBytes += rest.count
-    }
-
-    /// Records the memory of a body that was sent completely: this client may have been its last owner.
-    private static func recordFreed(_ body: ResponseBody) {
-        if case .bytes(let bytes) = body, bytes.count >= stageLimit { MallocTrimmer.shared.recordFreed(bytes.count) }
+        return worker.outputs.reserve(reserved, allowsExcess: true) || reserved == 0
     }
 
     /// Sends a part of a body, up to the limit of one turn. Returns the bytes sent, 0 if the kernel's buffer is full, -1 if the connection is broken.
@@ -234,8 +230,9 @@ struct ClientSocket {
     func refuse() { worker.refuse(descriptor) }
 
     mutating func close() {
-        for (body, _) in output { Self.recordFreed(body) }
+        let reserved = output.reduce(0) { $0 + $1.reserved }
         (output, outputBytes) = ([], 0)
+        worker.outputs.release(reserved)
         if let timer { worker.loop.cancel(timer) }
         if let registration { worker.loop.forget(registration) }
         (timer, registration) = (nil, nil)

@@ -1,5 +1,3 @@
-internal import IntertwineEventLoop
-
 /// Request handling of a connection, from a complete head to a staged response.
 extension Connection {
     /// Returns true if the exchange is the current request.

@@ -1,5 +1,3 @@
-internal import IntertwineEventLoop
-
 /// A client connection, from accept to close. It is confined to its worker's loop.
 ///
 /// ``ConnectionState`` decides the next step, ``ClientSocket`` performs it in the kernel, and ``Exchange`` calls the handler.

@@ -1,5 +1,3 @@
-internal import IntertwineEventLoop
-
 /// The state machine of a connection: bytes, events and instants go in, decisions come out.
 /// It uses no socket, timer or handler; ``Connection`` performs its decisions.
 struct ConnectionState {

@@ -1,4 +1,3 @@
-internal import IntertwineEventLoop
 internal import Synchronization
 
 /// The body of an open-ended response whose bytes any thread can send. No task waits in it and it has no timer of its own.

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-internal import IntertwineEventLoop
 
 /// An asynchronously answered request: its retained head, its body, and the handler that produces the response.
 final class Exchange: @unchecked Sendable {

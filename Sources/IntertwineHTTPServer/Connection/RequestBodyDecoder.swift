@@ -1,5 +1,3 @@
-internal import IntertwineEventLoop
-
 /// A state machine that reads the body of one request: its end, its limit and its minimum rate.
 struct RequestBodyDecoder {
     enum Event {

@@ -1,7 +1,6 @@
 internal import CIntertwineLinux
 internal import Glibc
 internal import HTTPTypes
-internal import IntertwineEventLoop
 internal import Synchronization
 
 /// An event loop with the state that its connections share: buffers, parsers, and the date. All work happens on the loop.
@@ -21,6 +20,8 @@ final class Worker: @unchecked Sendable {
     let observer: (any HTTPServerObserver)?
     let census: ConnectionLimiter
     let bodies: MemoryBudget
+    /// The budget of the output queues of all connections.
+    let outputs: MemoryBudget
     let allowedMethods: String
     /// The number of connections of this worker, including those in handover. Acceptors use it to distribute connections.
     let load = Atomic<Int>(0)
@@ -38,7 +39,7 @@ final class Worker: @unchecked Sendable {
 
     init(
         loop: EventLoop, configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)?,
-        census: ConnectionLimiter, bodies: MemoryBudget
+        census: ConnectionLimiter, bodies: MemoryBudget, outputs: MemoryBudget
     ) {
         self.loop = loop
         self.configuration = configuration
@@ -46,7 +47,7 @@ final class Worker: @unchecked Sendable {
         self.handler = handler
         self.observer = observer
         self.census = census
-        self.bodies = bodies
+        (self.bodies, self.outputs) = (bodies, outputs)
         self.allowedMethods = configuration.methods.map(\.rawValue).joined(separator: ", ")
         self.scratch = .allocate(capacity: 64 * 1024)
         self.stage = OutputBuffer(capacity: 256 * 1024)

@@ -1,4 +1,3 @@
-internal import IntertwineEventLoop
 internal import Synchronization
 
 /// The share of one body in the memory budget. It is released explicitly, or when the body has no owner left.

@@ -39,7 +39,7 @@ package final class HeadParser {
     package private(set) var fields: [Field] = []
     /// The set of ``KnownField`` that are present, as bits.
     private(set) var seen: UInt32 = 0
-    /// The set of fields that occur more than once, as bits: the singletons, and of the other fields only `X-Request-ID`.
+    /// The set of singletons that occur more than once, as bits.
     private(set) var repeated: UInt32 = 0
 
     package init(limits: HeadLimits) {
@@ -217,7 +217,7 @@ package final class HeadParser {
     private func finishField(_ bytes: UnsafeBufferPointer<UInt8>) {
         let known = KnownField(ByteView(bytes, Int(pendingName.lowerBound)..<Int(pendingName.upperBound)))
         if known != .other {
-            if seen & known.bit & (KnownField.singletons | KnownField.requestID.bit) != 0 { repeated |= known.bit }
+            if seen & known.bit & KnownField.singletons != 0 { repeated |= known.bit }
             seen |= known.bit
         }
         let value = UInt32(truncatingIfNeeded: scanOffset)..<UInt32(truncatingIfNeeded: max(scanOffset, valueEnd))

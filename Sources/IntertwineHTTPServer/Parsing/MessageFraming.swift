@@ -30,8 +30,10 @@ package struct MessageFraming {
             try Self.checkCoding(parser.value(of: .transferEncoding, in: bytes), minor: parser.minor)
             length = nil
         } else {
-            let value = parser.value(of: .contentLength, in: bytes)
-            guard let length = value.decimal, value[0] != 0x30 || value.count == 1 else { throw .bad("The Content-Length is malformed.") }
+            // A length has digits only, and every recipient reads leading zeros in one way (RFC 9110, 8.6).
+            var value = parser.value(of: .contentLength, in: bytes)
+            while value.count > 1, value[0] == 0x30 { value = value.part(1..<value.count) }
+            guard let length = value.decimal else { throw .bad("The Content-Length is malformed.") }
             self.length = length
         }
 

@@ -31,9 +31,12 @@ package enum RequestTarget {
             let end = rest.bytes.firstIndex { $0 == .slash || $0 == 0x3F } ?? rest.count
             guard rest.part(0..<end).isHost else { throw .bad("The authority of the request target is malformed.") }
             try Self.check(rest.part(end..<rest.count))
-            // This server is the http origin of the host in the Host field, not a proxy (RFC 9110, 7.4). HTTP/1.0 may omit Host.
-            let host = parser.value(of: .host, in: bytes)
-            guard scheme.count == 4, host.isEmpty || rest.part(0..<end).isSameAuthority(as: host) else { throw Self.misdirected }
+            // This server is the origin of the host in the Host field, by https behind a proxy, and no proxy itself (RFC 9110, 7.4). HTTP/1.0 may
+            // omit Host.
+            let (host, named) = (parser.value(of: .host, in: bytes), rest.part(0..<end))
+            guard host.isEmpty || named.isSameAuthority(as: host, defaultPort: scheme.count == 4 ? "80" : "443") else {
+                throw Self.misdirected
+            }
             let path = range.upperBound - rest.count + end
             self = .origin(path: path..<range.upperBound, authority: (path - end)..<path)
         }
@@ -41,37 +44,39 @@ package enum RequestTarget {
 
     private static let misdirected = HTTPParseError(421, "The request target names another server.")
 
-    /// Refuses targets that other software could interpret differently: malformed escapes, escaped controls, escapes that are not UTF-8,
-    /// and `..` segments.
+    /// Refuses paths that other software could interpret differently: malformed escapes, escaped controls, bytes that are not UTF-8, characters
+    /// that no URL has, and `..` segments. A query may have any bytes: senders of links append their own parameters, in any form.
     private static func check(_ target: ByteView) throws(HTTPParseError) {
         var (index, dots, isOnlyDots, isASCII) = (0, 0, true, true)
         var end: Int?
         while let raw = target[index] {
             var byte = raw
             index += 1
+            if end != nil { break }
             if raw == 0x25 {
                 guard let high = target[index]?.hexadecimalValue, let low = target[index + 1]?.hexadecimalValue else {
-                    throw .bad("The request target contains an invalid percent escape.")
+                    throw .bad("The path contains an invalid percent escape.")
                 }
                 byte = high << 4 | low
                 index += 2
-                if end == nil, byte < 0x20 || byte == 0x7F {
+                if byte < 0x20 || byte == 0x7F {
                     throw .bad("The path contains an escaped control character.")
                 }
             } else if raw == .slash || raw == 0x3F {
-                if end == nil, isOnlyDots, dots == 2 { throw .bad("The path contains a dot segment.") }
+                if isOnlyDots, dots == 2 { throw .bad("The path contains a dot segment.") }
                 (dots, isOnlyDots) = (0, true)
-                if raw == 0x3F, end == nil { end = index - 1 }
+                if raw == 0x3F { end = index - 1 }
                 continue
+            } else if raw < 0x80, [0x22, 0x23, 0x3C, 0x3E, 0x5C].contains(raw) {
+                throw .bad("The path contains an invalid byte.")
             }
-            if end != nil { continue }
             if byte >= 0x80 { isASCII = false }
             if byte == 0x2E { dots += 1 } else { isOnlyDots = false }
         }
         if end == nil, isOnlyDots, dots == 2 { throw .bad("The path contains a dot segment.") }
-        if !isASCII, PercentCoding.decode(Substring(target.part(0..<(end ?? target.count)).string)) == nil {
-            throw .bad("The path is not UTF-8.")
-        }
+        if isASCII { return }
+        let path = String(validating: target.part(0..<(end ?? target.count)).bytes, as: UTF8.self)
+        if path.flatMap({ PercentCoding.decode(Substring($0)) }) == nil { throw .bad("The path is not UTF-8.") }
     }
 }
 
@@ -87,16 +92,16 @@ extension ByteView {
         return isWellFormed ? scheme : nil
     }
 
-    /// Returns true if two http authorities name an equal host and port (RFC 9110, 4.2.3).
-    fileprivate func isSameAuthority(as other: ByteView) -> Bool {
-        let (own, other) = (withoutDefaultPort, other.withoutDefaultPort)
+    /// Returns true if two authorities name an equal host and port (RFC 9110, 4.2.3).
+    fileprivate func isSameAuthority(as other: ByteView, defaultPort: StaticString) -> Bool {
+        let (own, other) = (without(defaultPort), other.without(defaultPort))
         return own.count == other.count && zip(own.bytes, other.bytes).allSatisfy { $0.lowercased == $1.lowercased }
     }
 
-    private var withoutDefaultPort: ByteView {
+    private func without(_ defaultPort: StaticString) -> ByteView {
         guard let end = bytes.lastIndex(of: .colon) else { return self }
         let port = part(end + 1..<count)
-        return port.isEmpty || port.isEqual("80") ? part(0..<end) : self
+        return port.isEmpty || port.isEqual(defaultPort) ? part(0..<end) : self
     }
 
     /// True if the bytes are `host [":" port]` (RFC 9110, 7.2), restricted to practical host names: user information and an empty

@@ -1,6 +1,5 @@
 internal import CIntertwineLinux
 internal import Glibc
-internal import IntertwineEventLoop
 internal import Synchronization
 
 /// Accepts connections on one worker and assigns each to the worker with the fewest connections, or to its own worker if that has about as few.

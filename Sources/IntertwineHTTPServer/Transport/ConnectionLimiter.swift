@@ -5,7 +5,7 @@ final class ConnectionLimiter: Sendable {
     private struct Counts {
         var total = 0
         var limit: Int
-        /// The number of connections by ``PeerAddress/host``.
+        /// The number of connections by ``PeerAddress/network``, because one client has all addresses of an IPv6 network.
         var peers: [PeerAddress: Int] = [:]
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -36,9 +36,9 @@ final class ConnectionLimiter: Sendable {
         counts.withLock { counts in
             if counts.total >= counts.limit { return .full }
             if let peerLimit {
-                let present = counts.peers[peer.host, default: 0]
+                let present = counts.peers[peer.network, default: 0]
                 if present >= peerLimit { return .peerIsFull }
-                counts.peers[peer.host] = present + 1
+                counts.peers[peer.network] = present + 1
             }
             counts.total += 1
             return .admitted(open: counts.total, isCrowded: counts.total >= counts.limit - counts.limit / 5)
@@ -51,8 +51,8 @@ final class ConnectionLimiter: Sendable {
     func release(_ peer: PeerAddress) -> Int {
         let (left, waiters) = counts.withLock { counts in
             counts.total -= 1
-            if peerLimit != nil, let present = counts.peers[peer.host] {
-                counts.peers[peer.host] = present > 1 ? present - 1 : nil
+            if peerLimit != nil, let present = counts.peers[peer.network] {
+                counts.peers[peer.network] = present > 1 ? present - 1 : nil
             }
             guard counts.total == 0 else { return (counts.total, [CheckedContinuation<Void, Never>]()) }
             defer { counts.waiters = [] }

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import IntertwineEventLoop
 internal import IntertwinePrimitives
 internal import Synchronization
 
@@ -65,12 +64,14 @@ public final class HTTPServer: Sendable {
         let bound = socket.address
         var workers: [Worker] = []
         let bodies = MemoryBudget(limit: configuration.bodiesLimit)
+        let outputs = MemoryBudget(limit: configuration.outputsLimit)
         do {
             for number in 0..<(configuration.loops ?? Processors.count) {
                 let loop = try EventLoop(label: "http-\(number)", tick: configuration.timerTick)
                 workers.append(
                     Worker(
-                        loop: loop, configuration: configuration, handler: handler, observer: observer, census: census, bodies: bodies))
+                        loop: loop, configuration: configuration, handler: handler, observer: observer, census: census, bodies: bodies,
+                        outputs: outputs))
             }
         } catch {
             for worker in workers { worker.loop.stop() }

@@ -29,6 +29,9 @@ public struct HTTPServerConfiguration: Sendable {
     public var bodyLimit = 64 * 1024
     /// Limits the bytes of all request bodies in memory, over all connections. Beyond it, the response is 503.
     public var bodiesLimit = 64 * 1024 * 1024
+    /// Limits the bytes of responses in memory that wait for slow clients, over all connections. Beyond it, the connection with further bytes is
+    /// closed.
+    public var outputsLimit = 256 * 1024 * 1024
     /// Limits the bytes of all chunk extensions of a body. Beyond it, the response is 400.
     public var chunkExtensionLimit = 4 * 1024
     /// Limits the bytes of the trailers of a body. Beyond it, the response is 400.
@@ -95,6 +98,7 @@ public struct HTTPServerConfiguration: Sendable {
             ("backlog", Int(backlog), 1...65_535), ("loops", loops ?? 1, 1...1024), ("requestLineLimit", requestLineLimit, 64...1_048_576),
             ("fieldBlockLimit", fieldBlockLimit, 64...1_048_576), ("fieldLimit", fieldLimit, 1...10_000),
             ("bodyLimit", bodyLimit, 0...Int.max), ("bodiesLimit", bodiesLimit, 0...Int.max),
+            ("outputsLimit", outputsLimit, 1024...Int.max),
             ("chunkExtensionLimit", chunkExtensionLimit, 0...1_048_576),
             ("trailerLimit", trailerLimit, 2...1_048_576), ("trailerFieldLimit", trailerFieldLimit, 0...10_000),
             ("discardLimit", discardLimit, 0...Int.max), ("minimumBodyRate", minimumBodyRate, 0...Int.max),

@@ -45,9 +45,9 @@ final class PerResponseHeaders {
     /// Creates a request id that is unique but not secret.
     func makeName() -> RequestID.Source { .generated(random(), random()) }
 
-    /// Returns the id of a request: its `X-Request-ID` if that is well-formed and occurs once, otherwise a new one.
+    /// Returns the id of a request: its first `X-Request-ID` if that is well-formed, otherwise a new one. Each proxy on the way may add one.
     func name(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) -> RequestID.Source {
-        guard parser.seen & KnownField.requestID.bit != 0, parser.repeated & KnownField.requestID.bit == 0 else { return makeName() }
+        guard parser.seen & KnownField.requestID.bit != 0 else { return makeName() }
         for field in parser.fields where field.known == .requestID {
             let value = Int(field.value.lowerBound)..<Int(field.value.upperBound)
             let isWellFormed =

@@ -1,4 +1,4 @@
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 
 /// A priority queue that admits work within limits: in total, by origin and by cost. The type is pure: it performs no I/O.
 ///

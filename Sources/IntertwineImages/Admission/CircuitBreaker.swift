@@ -1,4 +1,4 @@
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// A circuit breaker per origin host. The type is pure: it performs no I/O.

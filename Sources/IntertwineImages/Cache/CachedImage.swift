@@ -1,6 +1,4 @@
 internal import HTTPTypes
-internal import IntertwineCrypto
-internal import IntertwineFetch
 internal import IntertwinePrimitives
 public import Synchronization
 

@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Glibc
-internal import IntertwineCrypto
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Logging
 internal import Synchronization
@@ -46,6 +45,7 @@ final class DiskCache: Sendable {
     private let folder: String
     private let capacity: Int
     private let writer = DispatchQueue(label: "intertwine.images.disk.write", qos: .utility)
+    private let sweeper = DispatchQueue(label: "intertwine.images.disk.sweep", qos: .utility)
     private let reader = DispatchQueue(label: "intertwine.images.disk.read")
     private let state = Mutex(State())
     private let budget: MemoryBudget
@@ -236,13 +236,19 @@ final class DiskCache: Sendable {
         writer.async {
             // A write of one of them may have been in progress.
             for name in pending { self.drop(name, isDamaged: false) }
-            for name in self.state.withLock({ Array($0.index.entries.keys) }) {
-                let source = FileBytes.read(self.path(name), upTo: ImageFile.besideBody).flatMap(ImageFile.source)
-                // An unreadable file is removed, too.
-                if source.map(isGone) ?? true { self.drop(name, isDamaged: false) }
+            // The files are read beside the writer queue, because reading all of them can take minutes.
+            let names = self.state.withLock { Array($0.index.entries.keys) }
+            self.sweeper.async {
+                for name in names {
+                    let source = FileBytes.read(self.path(name), upTo: ImageFile.besideBody).flatMap(ImageFile.source)
+                    // An unreadable file is removed, too.
+                    if source.map(isGone) ?? true { self.writer.async { self.drop(name, isDamaged: false) } }
+                }
+                self.writer.async {
+                    self.state.withLock { $0.sweeps[sweep] = nil }
+                    done(self.isNothingLeft())
+                }
             }
-            self.state.withLock { $0.sweeps[sweep] = nil }
-            done(self.isNothingLeft())
         }
     }
 

@@ -1,4 +1,4 @@
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Synchronization
 

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import IntertwineCrypto
 internal import IntertwinePrimitives
 
 /// The file format of a cached image: magic number, SHA-256 checksum of the rest, metadata, body.

@@ -1,4 +1,4 @@
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// A memory cache of complete images with LRU eviction and a hard limit in bytes. It is thread-safe.

@@ -1,6 +1,5 @@
 internal import HTTPTypes
-internal import IntertwineEventLoop
-internal import IntertwineFetch
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// A coalesced download of one image with its waiters. All access is on the event loop of its ``ImageFetchCoordinator``.

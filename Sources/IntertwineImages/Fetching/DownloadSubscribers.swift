@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import IntertwineFetch
 
 /// The waiters of all downloads. It sends their responses, and stores images in the cache as the responses require.
 struct DownloadSubscribers {

@@ -1,5 +1,3 @@
-internal import IntertwineFetch
-
 /// The state of one transfer and of the requests that wait for it. The type is pure: it returns effects and performs none.
 struct FetchAttempt: Sendable {
     enum Stage: String, Sendable, Hashable, CaseIterable {

@@ -1,5 +1,4 @@
-internal import IntertwineEventLoop
-internal import IntertwineFetch
+internal import IntertwineHTTPServer
 
 /// An actor that analyzes each fetched and stored image once, after its response, to learn its metadata (dimensions, placeholder).
 ///

@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import FoundationEssentials
-internal import IntertwineEventLoop
-internal import IntertwineFetch
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// An actor that runs all downloads on the event loop of their transfers. Events of transfers, new waiters and cancellations are therefore

@@ -1,6 +1,5 @@
 internal import FoundationEssentials
-internal import IntertwineEventLoop
-internal import IntertwineFetch
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// A state machine for all downloads and their waiters. It sends the responses; effects on transfers, names, timers and files come from

@@ -1,6 +1,4 @@
 internal import HTTPTypes
-internal import IntertwineCrypto
-internal import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// A pure state machine that reads the response of an origin. Its result is an image, a confirmation (304) or a failure.
@@ -22,13 +20,13 @@ struct OriginResponseReader: ~Copyable {
     private(set) var asked: Int64 = 0
     /// A Boolean value indicating that the request is sent without conditions.
     private(set) var isUnconditional = false
-    /// The head of a response with an acceptable image type; nil before it.
+    /// The head of a response with the whole content; nil before it.
     private(set) var head: OriginResponseHead?
     /// The digest of the body so far. Why: hashing a large image at once would block the event loop for too long.
     private var digest = SHA256()
     /// The first bytes, until they identify the format.
     private var prefix: [UInt8] = []
-    /// The parser of the image dimensions, once the first bytes match the declared type.
+    /// The parser of the image dimensions, once the first bytes have identified the format.
     private var frame: ImageHeaderParser?
     /// The image that a 304 confirmed.
     private var confirmed: CachedImage?
@@ -73,23 +71,15 @@ struct OriginResponseReader: ~Copyable {
         if answer.status == 304, !isUnconditional, let stale, stale.validators.conditions?.url == answer.url {
             return confirm(stale, answer, now)
         }
-        guard answer.status == 200 else {
+        guard answer.isWhole else {
             // A retry is useful after at least 1 second, and after ten minutes at the latest.
             let wait = answer.headers[.retryAfter].flatMap { HTTPDate.delay(retryAfter: $0, now: now) }.map { Int(min(max($0, 1), 600)) }
             return reject(ImageError(.upstream(status: answer.status), retryAfter: wait))
         }
-        let kind: ImageFormat?
-        switch ImageFormat.declared(answer.headers[.contentType]) {
-        case .kind(let declared): kind = declared
-        case .open: kind = nil
-        case .denied: return reject(ImageError(.typeDenied))
-        }
-        if let encoding = answer.headers[.contentEncoding], encoding.lowercased() != "identity" {
-            return reject(ImageError(.encoded))
-        }
         let isChunked = answer.headers[.transferEncoding] != nil
+        let isCoded = answer.headers[.contentEncoding].map { $0.lowercased().contains("gzip") } ?? false
         head = OriginResponseHead(
-            kind: kind, length: isChunked ? nil : answer.contentLength,
+            kind: nil, length: isChunked || isCoded ? nil : answer.contentLength,
             freshness: Freshness(answer, answer.headers, asked: asked, received: now, policy: policy),
             validators: CachedImage.Validators(
                 etag: answer.headers[.eTag], lastModified: answer.headers[.lastModified], location: answer.url.text),
@@ -125,7 +115,8 @@ struct OriginResponseReader: ~Copyable {
             prefix.append(contentsOf: bytes)
             switch ImageFormat.sniff(prefix) {
             case .unclear: return true
-            case .kind(let kind) where head?.kind ?? kind == kind:
+            // `Content-Type` is often wrong, and responses have the type of the bytes.
+            case .kind(let kind):
                 head?.kind = kind
                 frame = ImageHeaderParser(kind)
                 frame?.consume(prefix)
@@ -188,7 +179,7 @@ extension OriginResponseReader {
 
 /// The metadata of an image that is known before its body.
 struct OriginResponseHead: Sendable {
-    /// The format as declared by the origin or identified from the first bytes; nil until then.
+    /// The format, identified from the first bytes; nil until then.
     var kind: ImageFormat?
     let length: Int?
     /// The freshness; nil if the origin forbids storage.

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-public import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// The freshness of a response according to RFC 9111 (as a shared cache) and RFC 5861.
@@ -66,9 +65,9 @@ public struct Freshness: Sendable, Hashable {
     ///   - received: The time at which the head had arrived, in seconds since 1970.
     init?(status: Int, headers: HTTPFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         let control = CacheControl(headers[.cacheControl])
-        // The cache understands both statuses, which satisfies `must-understand` (section 5.2.2.3).
+        // The cache understands these statuses, a 206 with all bytes included, which satisfies `must-understand` (section 5.2.2.3).
         let forbidsStoring = control.has("no-store") && !control.has("must-understand")
-        guard status == 200 || status == 304, !forbidsStoring, !control.has("private"), Self.variesOnlyByUs(headers[.vary]) else {
+        guard [200, 203, 206, 304].contains(status), !forbidsStoring, !control.has("private"), Self.variesOnlyByUs(headers[.vary]) else {
             return nil
         }
         let date = headers[.date].flatMap { HTTPDate.parse($0, now: received) } ?? received
@@ -209,13 +208,12 @@ public struct Freshness: Sendable, Hashable {
         }
     }
 
-    /// Returns true if the response varies only by fields that this client sends with constant values or never, and by `Accept`.
-    ///
-    /// Images are stored by `Accept`. A response that varies by any other field is personalized.
+    /// Returns true if the response varies only by `Accept`, by which images are stored, and by fields that this client sends with constant values
+    /// or never. A response that varies by a cookie or by credentials is personalized.
     private static func variesOnlyByUs(_ field: String?) -> Bool {
         guard let field else { return true }
-        let constant: Set = ["accept", "accept-encoding", "accept-language", "user-agent", "origin", "via"]
-        return field.split(separator: ",").allSatisfy { constant.contains($0.trimmingBlanks.lowercased()) }
+        let personal: Set = ["*", "cookie", "authorization"]
+        return field.split(separator: ",").allSatisfy { !personal.contains($0.trimmingBlanks.lowercased()) }
     }
 }
 

@@ -1,5 +1,4 @@
 internal import Glibc
-public import IntertwineFetch
 public import Logging
 
 /// The configuration of the image proxy.

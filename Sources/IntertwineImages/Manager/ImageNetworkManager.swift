@@ -1,6 +1,5 @@
 public import FoundationEssentials
-internal import IntertwineEventLoop
-public import IntertwineFetch
+internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// The image proxy: fetches each image once, caches it in memory and on disk, and aborts downloads without waiters.

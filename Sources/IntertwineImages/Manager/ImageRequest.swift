@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import IntertwineFetch
 
 /// A request of one client for one image.
 public struct ImageRequest: Sendable {

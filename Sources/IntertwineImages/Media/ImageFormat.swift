@@ -21,41 +21,6 @@ public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
         case .avif: "image/avif"
         }
     }
-
-    /// The type that an origin declares.
-    enum Declared: Sendable, Hashable {
-        case kind(ImageFormat)
-        /// No type or a generic byte type: the format is identified from the bytes.
-        case open
-        /// Any other type.
-        case denied
-    }
-
-    /// Parses a `Content-Type` field strictly (RFC 9110 section 8.3): one media type with optional parameters, which are ignored.
-    ///
-    /// A list of types is rejected, because lenient parsers disagree on the one that counts.
-    static func declared(_ field: String?) -> Declared {
-        guard let field else { return .open }
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false)
-        guard let first = parts.first, parts.dropFirst().allSatisfy(isParameter) else { return .denied }
-        switch first.trimmingBlanks.lowercased() {
-        case "image/jpeg", "image/jpg", "image/pjpeg": return .kind(.jpeg)
-        case "image/png", "image/x-png": return .kind(.png)
-        case "image/gif": return .kind(.gif)
-        case "image/webp": return .kind(.webp)
-        case "image/avif": return .kind(.avif)
-        case "application/octet-stream", "binary/octet-stream": return .open
-        // An empty field counts as absent.
-        case "" where parts.count == 1: return .open
-        default: return .denied
-        }
-    }
-
-    private static func isParameter(_ text: Substring) -> Bool {
-        let trimmed = text.trimmingBlanks
-        guard let equals = trimmed.firstIndex(of: "=") else { return trimmed.isEmpty }
-        return equals > trimmed.startIndex && !trimmed.contains(where: { $0 == "," || $0 == "/" })
-    }
 }
 
 extension StringProtocol {

@@ -183,9 +183,7 @@ enum JPEGSegment: Hashable {
                 self = .unclear
                 return
             }
-            // The progressive frames are C2, C6, CA and CE.
-            let isProgressive = byte(1) & 0x03 == 0x02
-            self = .frame(ImageDimensions(width: number(7), height: number(5), isProgressive: isProgressive))
+            self = .frame(ImageDimensions(width: number(7), height: number(5)))
         case 0xc4, 0xc8, 0xcc, 0xdb...0xfe:
             guard bytes.count >= 4 else {
                 self = .unclear

@@ -90,10 +90,10 @@ package struct ImageHeaderParser: Sendable {
 
 /// The dimensions of a decoded image.
 package struct ImageDimensions: Sendable, Hashable {
-    /// The maximum number of pixels: 24 million need about 100 MB of a client's memory. A progressive JPEG also needs memory for its coefficients.
-    private static let mostPixels = 24_000_000
-    private static let mostProgressivePixels = 12_000_000
-    private static let longestSide = 12_000
+    /// The maximum number of pixels, from the memory of a worker: 1 GiB holds 64 million in any format, with the coefficients of a progressive JPEG at 6
+    /// bytes for each. Today's cameras have up to 61 million.
+    private static let mostPixels = 64_000_000
+    private static let longestSide = 16_384
     /// The maximum number of pixels of all frames of an animation: some hundred frames of 1280 × 720. Why:
     /// few bytes could declare millions of frames.
     private static let mostAnimatedPixels = 480_000_000
@@ -102,15 +102,13 @@ package struct ImageDimensions: Sendable, Hashable {
 
     let width: Int
     let height: Int
-    var isProgressive = false
 
     /// The reason to reject the dimensions, such as a decompression bomb or an empty image; nil if they are acceptable.
     var error: ImageError.Reason? {
         guard width > 0, height > 0 else { return .typeMismatch }
         // The sides are checked first, so that their product cannot overflow.
         guard max(width, height) <= Self.longestSide else { return .tooManyPixels }
-        let most = isProgressive ? Self.mostProgressivePixels : Self.mostPixels
-        return width * height <= most ? nil : .tooManyPixels
+        return width * height <= Self.mostPixels ? nil : .tooManyPixels
     }
 
     /// Returns the reason to reject an animation with this number of frames.

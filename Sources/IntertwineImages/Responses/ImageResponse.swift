@@ -151,7 +151,7 @@ extension HTTPFields {
     /// Creates the fields of a response without an image.
     ///
     /// ```swift
-    /// let fields = HTTPFields(imageError: ImageError(.typeDenied).code)
+    /// let fields = HTTPFields(imageError: ImageError(.typeMismatch).code)
     /// fields[.cacheControl]  // "no-store"
     /// ```
     ///

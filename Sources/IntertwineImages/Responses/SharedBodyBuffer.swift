@@ -1,4 +1,4 @@
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// A body that is shared while it arrives. Each reader starts at the first byte and reads at its own pace. The type is thread-safe.

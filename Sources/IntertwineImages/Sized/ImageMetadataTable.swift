@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Glibc
-internal import IntertwineCrypto
 internal import IntertwinePrimitives
 internal import Synchronization
 

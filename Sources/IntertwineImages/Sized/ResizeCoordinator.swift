@@ -1,6 +1,5 @@
 internal import FoundationEssentials
-internal import IntertwineEventLoop
-internal import IntertwineFetch
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// An actor that coalesces requests for resized images: each one is produced once from one download, and cancelled with its last waiter.

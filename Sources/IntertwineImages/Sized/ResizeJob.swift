@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import IntertwineFetch
 
 /// The key of a resized image.
 struct ResizeKey: Sendable, Hashable {

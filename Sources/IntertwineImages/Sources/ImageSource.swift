@@ -1,6 +1,5 @@
 internal import CIntertwineLinux
 internal import Glibc
-public import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// A mapping of a URL prefix to a local folder or an S3 bucket, from which its images are read instead.

@@ -1,6 +1,4 @@
 internal import HTTPTypes
-internal import IntertwineCrypto
-public import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// An S3 bucket with path-style URLs (`https://host/bucket/key`). Requests are signed with AWS Signature Version 4 if credentials are set.

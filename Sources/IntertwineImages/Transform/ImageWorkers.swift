@@ -1,6 +1,6 @@
 internal import CIntertwineLinux
 internal import Glibc
-public import IntertwineEventLoop
+public import IntertwineHTTPServer
 internal import IntertwineImageWire
 internal import IntertwinePrimitives
 public import Logging

@@ -1,4 +1,4 @@
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import IntertwineImageWire
 internal import Logging
 internal import Synchronization

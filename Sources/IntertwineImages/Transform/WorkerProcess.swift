@@ -1,5 +1,5 @@
 internal import Glibc
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import IntertwineImageWire
 
 /// The state of one worker process in the pool, with its socket. All access is on the event loop of the pool.

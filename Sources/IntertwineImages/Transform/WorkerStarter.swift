@@ -1,7 +1,7 @@
 internal import CIntertwineLinux
 internal import Dispatch
 internal import Glibc
-internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// Starts and reaps worker processes on a thread of its own. Why: both calls may block, and an event loop must not.

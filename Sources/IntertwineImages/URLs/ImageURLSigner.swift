@@ -1,5 +1,3 @@
-internal import IntertwineCrypto
-public import IntertwineFetch
 internal import IntertwinePrimitives
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 internal import CPostgreSQL
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The address of a PostgreSQL database: a libpq connection URI with one or more hosts.
@@ -9,6 +9,8 @@ package struct PostgresAddress: Sendable, Hashable {
     /// The URI as given. It may contain a password and must never appear in messages.
     let uri: String
     private let password: String
+    /// The value of `options`, such as `-c search_path=feeds`; empty without one.
+    let options: String
     /// The hosts with their ports; empty if the URI names none.
     let endpoints: [Endpoint]
 
@@ -74,6 +76,7 @@ package struct PostgresAddress: Sendable, Hashable {
         self.uri = uri
         self.statementTimeout = statementTimeout
         password = values["password"] ?? ""
+        self.options = values["options"] ?? ""
         let user = values["user"].map { "\($0)@" } ?? ""
         let list = { (name: String) in (values[name] ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))

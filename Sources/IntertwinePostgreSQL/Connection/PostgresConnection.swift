@@ -1,6 +1,30 @@
 internal import CPostgreSQL
 internal import Glibc
+internal import IntertwinePrimitives
 package import IntertwineStorageCore
+internal import Synchronization
+
+/// The time since a server has stopped responding to the listener for changes, which asks five times a second.
+///
+/// Why: a frozen server keeps its connections open. Without this, each session would find out by a timeout of seconds, on a thread that
+/// others wait for.
+package final class PostgresPulse: Sendable {
+    /// The wait for a result from which on a silent server is not waited for. One that is only slow responds to the others.
+    fileprivate static let patience = Duration.milliseconds(500)
+    /// The silence from which on nothing is asked: an attempt of the listener to connect has failed too.
+    private static let limit = Duration.seconds(1)
+
+    private let since = Mutex<ContinuousClock.Instant?>(nil)
+
+    package init() {}
+
+    fileprivate var isSilent: Bool { since.withLock { $0 != nil } }
+
+    /// True if the server counts as gone until the listener has connected again.
+    var isGone: Bool { since.withLock { $0.map { .now - $0 > Self.limit } ?? false } }
+
+    func set(isSilent: Bool) { since.withLock { $0 = isSilent ? $0 ?? .now : nil } }
+}
 
 /// A handle for statements that were sent together and whose results are read later.
 package struct PipelinedQuery {
@@ -36,6 +60,7 @@ package final class PostgresConnection: @unchecked Sendable {
     /// The timeline of the server; nil for a standby.
     private let timeline: PostgresTimelines.TimelinePosition?
     private let address: PostgresAddress
+    private let pulse: PostgresPulse?
     private let warnings = Warnings()
     /// The time limit for a result; nil means no limit. The server's own limit is a little shorter, so exceeding this one is a network fault.
     private var responseTimeout: Duration?
@@ -47,9 +72,13 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Groups of statements that were sent and whose results have not been read.
     private var posted: [[Awaited]] = []
 
+    /// - Parameter pulse: Ends the wait for a result while the server is silent; nil for a session with limits of its own.
     /// - Throws: The reason why no host accepted the session; ``PostgresError/code`` identifies refusals.
-    package init(_ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings()) throws(PostgresError) {
+    package init(
+        _ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings(), pulse: PostgresPulse? = nil
+    ) throws(PostgresError) {
         (handle, timeline) = try PostgresSession.open(address, settings)
+        self.pulse = pulse
         self.address = address
         let timeout = settings.statementTimeout ?? address.statementTimeout
         responseTimeout = timeout > .zero ? timeout + .seconds(1) : nil
@@ -143,18 +172,6 @@ package final class PostgresConnection: @unchecked Sendable {
         try checkConfirmed()
     }
 
-    /// Begins a COPY into a table. Rows go to the server as they come and are stored when ``PostgresCopy/end()`` returns.
-    /// Until then the connection accepts no other statement.
-    ///
-    /// - Parameter statement: `COPY … FROM STDIN (FORMAT binary)`
-    package func copy(_ statement: String) throws(PostgresError) -> PostgresCopy {
-        try exitPipeline()
-        guard let result = PQexec(handle, statement) else { throw failure(nil) }
-        defer { PQclear(result) }
-        guard PQresultStatus(result) == PGRES_COPY_IN else { throw failure(result) }
-        return PostgresCopy(self)
-    }
-
     /// Runs `body` in a transaction. A serialization failure or deadlock repeats it after a short random delay, up to five attempts.
     ///
     /// - Parameters:
@@ -174,7 +191,7 @@ package final class PostgresConnection: @unchecked Sendable {
                     [SQLCommand("BEGIN ISOLATION LEVEL \(isolation)")]
                         + (isLong ? [SQLCommand("SET LOCAL statement_timeout = 0")] : []))
                 let value = try body()
-                try run([SQLCommand("COMMIT")])
+                try commit()
                 return value
             } catch {
                 // If this fails, the session has ended, and its transaction with it.
@@ -183,6 +200,19 @@ package final class PostgresConnection: @unchecked Sendable {
                 usleep(UInt32.random(in: 1_000...10_000) * UInt32(attempt))
                 attempt += 1
             }
+        }
+    }
+
+    /// Commits the transaction.
+    ///
+    /// - Throws: ``PostgresError``, with ``PostgresError/isUncertain`` if the session ended before the result.
+    func commit() throws(PostgresError) {
+        do throws(PostgresError) {
+            try run([SQLCommand("COMMIT")])
+        } catch {
+            var error = error
+            error.isUncertain = error.isEndOfSession
+            throw error
         }
     }
 
@@ -327,9 +357,9 @@ package final class PostgresConnection: @unchecked Sendable {
         guard PQisBusy(handle) == 1 else { return true }
         let deadline = ContinuousClock.now + time
         while PQisBusy(handle) == 1 {
-            let rest = (deadline - .now).components
-            guard rest.seconds >= 0, rest.attoseconds >= 0 else { return false }
-            guard hasInput(within: Int32(clamping: rest.seconds * 1_000 + rest.attoseconds / 1_000_000_000_000_000) + 1) else { continue }
+            let rest = deadline - .now
+            guard rest >= .zero, time - rest < PostgresPulse.patience || pulse?.isSilent != true else { return false }
+            guard hasInput(within: Int32(clamping: min(pulse == nil ? rest.milliseconds : 50, rest.milliseconds) + 1)) else { continue }
             guard PQconsumeInput(handle) == 1 else { return true }
         }
         return true
@@ -365,25 +395,6 @@ package final class PostgresConnection: @unchecked Sendable {
     private func exitPipeline() throws(PostgresError) {
         try drainPipeline()
         guard PQpipelineStatus(handle) == PQ_PIPELINE_OFF || PQexitPipelineMode(handle) == 1 else { throw failure(nil) }
-    }
-
-    // MARK: For copying
-
-    func putCopy(_ bytes: [UInt8]) throws(PostgresError) {
-        let isTaken = bytes.withUnsafeBytes { buffer in
-            PQputCopyData(handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(clamping: buffer.count)) == 1
-        }
-        guard isTaken else { throw failure(nil) }
-    }
-
-    /// - Parameter reason: The reason for which the server cancels the COPY; nil if it is complete.
-    func endCopy(_ reason: String?) throws(PostgresError) -> Int {
-        guard PQputCopyEnd(handle, reason) == 1, let result = try nextResult() else { throw failure(nil) }
-        guard PQresultStatus(result) == PGRES_COMMAND_OK else {
-            defer { PQclear(result) }
-            throw failure(result)
-        }
-        return PostgresRows(result).affected
     }
 
     private func failure(_ result: OpaquePointer?) -> PostgresError {

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A failure of PostgreSQL or of the connection to it. Its description is one line without a password.
@@ -8,6 +8,8 @@ package struct PostgresError: DatabaseFailure, Sendable, Hashable, CustomStringC
     package var message: String
     /// True if the session has ended.
     package var isConnectionLost: Bool
+    /// True if the session ended during a commit, whose outcome is not known.
+    package var isUncertain = false
 
     package init(code: String = "", message: String, isConnectionLost: Bool = false) {
         self.code = code
@@ -21,7 +23,12 @@ package struct PostgresError: DatabaseFailure, Sendable, Hashable, CustomStringC
     package var isRepeatable: Bool { code == "40001" || code == "40P01" }
 
     /// The `StoreError` for a request that meets this failure.
-    package var storeError: StoreError { .unavailable("PostgreSQL: \(description)") }
+    package var storeError: StoreError { storeError(at: "PostgreSQL") }
+
+    /// - Parameter note: What follows if the write was not done.
+    func storeError(at place: String, note: String = "") -> StoreError {
+        isUncertain ? .uncertain("\(place): \(description)") : .unavailable("\(place): \(description)\(note)")
+    }
 
     /// libpq writes one line for each host, and a final line break.
     private static func line(_ text: String) -> String {

@@ -1,5 +1,5 @@
 internal import Dispatch
-package import IntertwineItems
+package import IntertwineFeed
 package import IntertwineStorageCore
 internal import Synchronization
 
@@ -19,13 +19,16 @@ package final class PostgresPool: Sendable {
 
     package let address: PostgresAddress
     private let settings: PostgresSettings
+    let pulse: PostgresPulse?
     private let threads: ReaderPool
     private let state = Mutex(State())
 
     /// Creates a pool without connecting.
     package init(
-        _ address: PostgresAddress, reading limits: ReadLimits = ReadLimits(), settings: PostgresSettings = PostgresSettings()
+        _ address: PostgresAddress, reading limits: ReadLimits = ReadLimits(), settings: PostgresSettings = PostgresSettings(),
+        pulse: PostgresPulse? = nil
     ) {
+        self.pulse = pulse
         self.address = address
         self.settings = settings
         threads = ReaderPool(limits)
@@ -85,6 +88,7 @@ package final class PostgresPool: Sendable {
     }
 
     private func acquire() throws(PostgresError) -> PostgresConnection {
+        guard pulse?.isGone != true else { throw PostgresError(message: "the server does not respond", isConnectionLost: true) }
         while let connection = state.withLock({ $0.idle.popLast() }) {
             if connection.isAlive { return connection }
             forget(connection)
@@ -95,7 +99,7 @@ package final class PostgresPool: Sendable {
         }
         if let fault { throw fault }
         do throws(PostgresError) {
-            let connection = try PostgresConnection(address, settings)
+            let connection = try PostgresConnection(address, settings, pulse: pulse)
             state.withLock { state in
                 (state.failures, state.pause) = (0, nil)
                 state.backends.insert(connection.backend)

@@ -1,5 +1,5 @@
 internal import CPostgreSQL
-internal import IntertwineItems
+internal import IntertwineFeed
 package import IntertwineStorageCore
 
 /// The result rows of a statement in PostgreSQL's binary format. Rows and columns count from 0.

@@ -162,13 +162,14 @@ enum PostgresSession {
             // The locks of an unreachable machine are released after five seconds.
             + " -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 -c tcp_user_timeout=5000"
             + (settings.plansOnce ? " -c plan_cache_mode=force_generic_plan" : "")
+            // Of two values of one setting the last is used.
+            + (address.options.isEmpty ? "" : " \(address.options)")
         // The parameters before the address are defaults, which the address overrides.
         let parameters =
             [
                 ("connect_timeout", "2"), ("keepalives_idle", "2"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
                 ("tcp_user_timeout", "5000"), ("fallback_application_name", settings.applicationName),
-                ("options", options),
-                ("dbname", address.uri), ("client_encoding", "UTF8"),
+                ("dbname", address.uri), ("options", options), ("client_encoding", "UTF8"),
             ] + (settings.requiresStandby ? [("target_session_attrs", "standby")] : []) + overriding
         let keywords = parameters.map { strdup($0.0) }
         let values = parameters.map { strdup($0.1) }

@@ -36,13 +36,6 @@ extension SQLValue {
         return true
     }
 
-    /// Appends length and bytes in the format of COPY.
-    func writeWithLength(to bytes: inout [UInt8]) {
-        Self.append(Int32(-1), to: &bytes)
-        let start = bytes.count
-        if write(to: &bytes) { Self.putLength(before: start, in: &bytes) }
-    }
-
     static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }

@@ -1,5 +1,4 @@
-package import IntertwineItems
-internal import IntertwineLedger
+package import IntertwineFeed
 package import IntertwineStorageCore
 
 /// Items and ledger in a database of PostgreSQL, as the source or destination of a copy.

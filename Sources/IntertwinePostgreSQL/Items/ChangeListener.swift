@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 import Synchronization
 
@@ -89,7 +89,15 @@ final class ChangeListener: Sendable {
             usleep(pause * 1_000)
             pause = min(1_000, pause * 2)
             // Readers of the store receive the server's errors.
-            guard let connection = try? connect(pool, local) else { continue }
+            let connection: PostgresConnection
+            do throws(PostgresError) {
+                connection = try connect(pool, local)
+            } catch {
+                // A refusal is a response.
+                if !error.code.isEmpty { pool.pulse?.set(isSilent: false) }
+                continue
+            }
+            pool.pulse?.set(isSilent: false)
             // Changes may have been missed while no session listened.
             state.changes.add(1, ordering: .releasing)
             state.isListening.store(true, ordering: .releasing)
@@ -105,7 +113,7 @@ final class ChangeListener: Sendable {
         while !state.isOver.load(ordering: .relaxed) {
             let backends = try connection.notifications(within: interval)
             if backends.isEmpty {
-                guard try connection.awaitResult(within: timeout) else { return }
+                guard try connection.awaitResult(within: timeout) else { return pool.pulse?.set(isSilent: true) ?? () }
                 standby?.primaryDidRespond()
                 continue
             }

@@ -17,12 +17,12 @@ final class OwnWrites: Sendable {
 
     var count: UInt64 { changes.load(ordering: .acquiring) }
 
-    /// Does what ends a transaction that has changed items.
-    func commit(_ connection: PostgresConnection, _ body: () throws(PostgresError) -> Void) throws(PostgresError) {
+    /// Commits a transaction that has changed items.
+    func commit(_ connection: PostgresConnection) throws(PostgresError) {
         let backend = connection.backend
         backends.withLock { _ = $0.insert(backend) }
         do throws(PostgresError) {
-            try body()
+            try connection.commit()
         } catch {
             backends.withLock { _ = $0.remove(backend) }
             // The outcome of a commit is unknown if the connection was lost; it may have succeeded.

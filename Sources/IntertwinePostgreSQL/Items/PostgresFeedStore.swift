@@ -1,4 +1,5 @@
-package import IntertwineItems
+package import IntertwineFeed
+internal import IntertwinePrimitives
 package import IntertwineStorageCore
 internal import Synchronization
 
@@ -9,6 +10,8 @@ internal import Synchronization
 /// a notification (``ChangeListener``).
 package final class PostgresFeedStore: ItemStore {
     private let pool: PostgresPool
+    /// The session and thread of writes. They wait for each other and for other replicas, and no read waits with them.
+    private let writers: PostgresPool
     let standby: PostgresStandby?
     private let changes: ChangeListener
     private let local: OwnWrites
@@ -27,14 +30,29 @@ package final class PostgresFeedStore: ItemStore {
         _ address: PostgresAddress, standby: PostgresStandby? = nil, reading limits: ReadLimits, local: OwnWrites
     ) throws(StoreError) {
         (self.standby, self.local) = (standby, local)
-        let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true, readsOneState: true))
-        self.pool = pool
+        let pulse = PostgresPulse()
+        pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true, readsOneState: true), pulse: pulse)
+        let writers = PostgresPool(
+            address, reading: ReadLimits(threads: 1, waiting: limits.waiting, queueTimeout: limits.queueTimeout),
+            settings: PostgresSettings(
+                // The wait for a lock ends before the statement does.
+                applicationName: "intertwine writer", statementTimeout: max(address.statementTimeout, Self.lockTimeout + .seconds(1)),
+                plansOnce: true, readsOneState: true),
+            pulse: pulse)
+        self.writers = writers
         changes = try ServerChecks.check(pool) { connection in
             try PostgresSchema.create(PostgresItemSchema.part, connection)
-            return try ChangeListener(pool, local, standby: standby)
+            return try ChangeListener(writers, local, standby: standby)
         }
         try standby?.check(local.seen?.newest)
     }
+
+    /// The time that a write waits for a lock of another one.
+    private static let lockTimeout = Duration.seconds(5)
+    private static let limitingLocks = SQLCommand("SET LOCAL lock_timeout = '\(lockTimeout.milliseconds)ms'")
+
+    /// The state of the server, which the ledger of the same database shares.
+    var pulse: PostgresPulse? { pool.pulse }
 
     package var version: StoreVersion { changes.version }
 
@@ -95,7 +113,7 @@ package final class PostgresFeedStore: ItemStore {
         (sessions: Int, isListening: Bool, standby: (sessions: Int, lag: Duration?, reads: Int, degraded: Int)?)
     {
         (
-            pool.sessions, changes.isListening,
+            pool.sessions + writers.sessions + 1, changes.isListening,
             standby.map {
                 ($0.sessions, $0.lag, $0.reads.load(ordering: .relaxed), $0.degradedReads.load(ordering: .relaxed))
             }
@@ -107,13 +125,13 @@ package final class PostgresFeedStore: ItemStore {
     /// - Throws: The error of `body`, after a rollback; `StoreError.unavailable`, for example if another writer takes longer than 5 s.
     private func write<Value: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> Value) async throws -> Value {
         let changes = changes
-        return try await pool.run(for: .request) { connection in
+        return try await writers.run(for: .request) { connection in
             try changes.suppressingOwn(connection) {
                 try connection.transaction {
                     try connection.run([
                         // A frozen replica must not block all others for longer.
                         SQLCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'"),
-                        SQLCommand("SET LOCAL lock_timeout = '5s'"),
+                        Self.limitingLocks,
                         SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))"),
                     ])
                     return try body(connection)
@@ -125,11 +143,11 @@ package final class PostgresFeedStore: ItemStore {
     // MARK: Items
 
     package func put(
-        _ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
+        _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
         try await write { connection in
             try refuse(PostgresSnapshot(inside: connection).item(kind: item.kind, id: item.id))
-            return try StoredItemTable(connection).put(item).change
+            return try StoredItemTable(connection, releasing: releasing).put(item).change
         }
     }
 
@@ -138,7 +156,7 @@ package final class PostgresFeedStore: ItemStore {
     }
 
     package func apply(
-        _ operations: [StoreOperation], reason: String?, at moment: Int64,
+        _ operations: [StoreOperation], reason: String?, at moment: Int64, releasing: Bool,
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
     ) async throws -> StoreOperationSummary {
         guard operations.count <= StoreOperation.limit else {
@@ -147,7 +165,8 @@ package final class PostgresFeedStore: ItemStore {
         guard !operations.isEmpty else { return StoreOperationSummary() }
         let orders = orders.withLock { $0 }
         return try await write { connection in
-            var writer = OperationWriter(try StoredItemTable(connection), orders: orders, reason: reason, at: moment)
+            var writer = OperationWriter(
+                try StoredItemTable(connection, releasing: releasing), orders: orders, reason: reason, at: moment)
             return try writer.apply(operations, in: PostgresSnapshot(inside: connection), unless: refuse)
         }
     }
@@ -208,7 +227,7 @@ package final class PostgresFeedStore: ItemStore {
                 // Moving items and making an index may take long.
                 try connection.transaction(isLong: true) {
                     try connection.run([
-                        SQLCommand("SET LOCAL lock_timeout = '5s'"),
+                        Self.limitingLocks,
                         SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))"),
                     ])
                     var table = try SectionTable(PostgresSnapshot(inside: connection))
@@ -225,7 +244,7 @@ package final class PostgresFeedStore: ItemStore {
     /// Runs `body` on the caller's thread, at the start and without concurrent work.
     private func blocking<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
         do {
-            return try pool.use(body)
+            return try writers.use(body)
         } catch let error as PostgresError {
             throw error.storeError
         } catch let error as StoreError {

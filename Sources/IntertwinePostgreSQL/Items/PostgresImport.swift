@@ -1,16 +1,17 @@
-internal import IntertwineAds
-internal import IntertwineItems
+internal import IntertwineFeed
 import IntertwineStorageCore
 
-/// Writes an import into a database that others are using: items go by COPY into a table that only this session sees, and from there into
-/// the store at the end, in one transaction. No other writer waits before that end.
+/// Writes an import into a database that others are using: items go into a table that only this session sees, batch by batch, and from there
+/// into the store at the end, in one transaction. No other writer waits before that end, and no snapshot is held while the input arrives.
 final class PostgresImport: ImportDestination {
     private let address: PostgresAddress
     private let changes: OwnWrites
     private let connection: PostgresConnection
     private let sections: [SectionConfiguration]
     private let isRehearsal: Bool
-    private var copy: PostgresCopy?
+    /// The batch that the server stores while the next one is read.
+    private var pending: PipelinedQuery?
+    private var isOver = false
     private var count: Int64 = 0
     /// The number of the content item that was brought last; 0 before the first.
     private var neighbour: Int64 = 0
@@ -29,14 +30,12 @@ final class PostgresImport: ImportDestination {
         let settings = PostgresSettings(applicationName: "intertwine import", statementTimeout: .zero)
         let connection = try ServerChecks.explaining(address) { try PostgresConnection(address, settings) }
         self.connection = connection
-        copy = try ServerChecks.explaining(address) {
+        try ServerChecks.explaining(address) {
             try PostgresSchema.create(PostgresItemSchema.part, connection)
             // The server ends a long statement of a lost client, if its platform supports that.
             _ = try? connection.execute("SET client_connection_check_interval = '2s'")
             try connection.execute(
                 """
-                SET idle_in_transaction_session_timeout = 0;
-                BEGIN;
                 CREATE TEMPORARY TABLE staged (
                     number bigint NOT NULL, -- the order of the import
                     neighbour bigint NOT NULL, -- the content item before it
@@ -45,70 +44,74 @@ final class PostgresImport: ImportDestination {
                     id text COLLATE "C" NOT NULL,
                     variant text COLLATE "C" NOT NULL,
                     body text COLLATE "C" NOT NULL
-                ) ON COMMIT DROP
+                )
                 """)
-            return try connection.copy(Self.copying)
         }
     }
 
-    private static let copying = "COPY staged (number, neighbour, lane, kind, id, variant, body) FROM STDIN (FORMAT binary)"
-
-    deinit {
-        rollback()
-    }
-
     func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
+        guard !batch.isEmpty else { return ImportCounts() }
         try speaking {
-            guard let copy else { throw StoreError.unavailable("the import is over") }
-            for item in batch {
+            try settle()
+            let first = count
+            let neighbours = batch.map { item in
                 count += 1
-                try copy.row([
-                    .integer(count), .integer(neighbour), .integer(item.stream.rawValue), .text(item.kind), .text(item.id),
-                    .text(item.variant), .utf8(item.body),
-                ])
-                if item.stream != .advertisements { neighbour = count }
+                defer { if item.stream != .advertisements { neighbour = count } }
+                return neighbour
             }
+            pending = try connection.ask([
+                SQLCommand(
+                    """
+                    INSERT INTO staged (number, neighbour, lane, kind, id, variant, body)
+                    SELECT $1 + n, neighbour, lane, kind, id, variant, body
+                    FROM unnest($2, $3, $4, $5, $6, $7) WITH ORDINALITY AS u (neighbour, lane, kind, id, variant, body, n)
+                    """,
+                    [
+                        .integer(first), .integers(neighbours), .integers(batch.map(\.stream.rawValue)), .texts(batch.map(\.kind)),
+                        .texts(batch.map(\.id)), .texts(batch.map(\.variant)),
+                        .texts(batch.map { String(decoding: $0.body, as: UTF8.self) }),
+                    ])
+            ])
         }
         return ImportCounts(added: batch.count)
     }
 
+    /// Waits until all batches are stored.
+    private func settle() throws {
+        guard !isOver else { throw StoreError.unavailable("the import is over") }
+        guard let pending else { return }
+        self.pending = nil
+        _ = try connection.results(of: pending)
+    }
+
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         try speaking {
-            guard let copy else { throw StoreError.unavailable("the import is over") }
-            self.copy = nil
-            do {
-                try copy.end()
-                let rows = try connection.query(
-                    """
-                    SELECT kind, id FROM unnest($1, $2) AS wanted (kind, id)
-                    WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = wanted.kind AND item.id = wanted.id)
-                        AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.kind = wanted.kind AND staged.id = wanted.id)
-                        AND NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.kind = wanted.kind AND takedown.id = wanted.id)
-                    """, .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
-                let campaigns = try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(Campaign.kind)).integer(0, 0)
-                self.copy = try connection.copy(Self.copying)
-                return FoundItems(
-                    missing: Set((0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }),
-                    campaigns: Int(campaigns))
-            } catch {
-                _ = try? connection.execute("ROLLBACK")
-                throw error
-            }
+            try settle()
+            let rows = try connection.query(
+                """
+                SELECT kind, id FROM unnest($1, $2) AS wanted (kind, id)
+                WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = wanted.kind AND item.id = wanted.id)
+                    AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.kind = wanted.kind AND staged.id = wanted.id)
+                    AND NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.kind = wanted.kind AND takedown.id = wanted.id)
+                """, .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
+            let campaigns = try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(Campaign.kind)).integer(0, 0)
+            return FoundItems(
+                missing: Set((0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }), campaigns: Int(campaigns))
         }
     }
 
     func commit() throws -> ImportCounts {
         try speaking {
-            guard let copy else { throw StoreError.unavailable("the import is over") }
-            self.copy = nil
+            try settle()
+            isOver = true
             do {
-                try copy.end()
                 // The planner needs the numbers and kinds of the staged rows, without an analysis of their bodies, which takes long. It
                 // hashes the few streams: a merge join would sort all rows, bodies included.
                 try connection.execute(
                     """
-                    SET LOCAL work_mem = '64MB'; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off;
-                    ANALYZE staged (number, lane, kind, id)
+                    ANALYZE staged (number, lane, kind, id); BEGIN;
+                    SET LOCAL idle_in_transaction_session_timeout = 0;
+                    SET LOCAL work_mem = '64MB'; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off
                     """)
                 guard !isRehearsal else {
                     let counts = try rehearse()
@@ -116,7 +119,7 @@ final class PostgresImport: ImportDestination {
                     return counts
                 }
                 let counts = try merge()
-                try changes.commit(connection) { () throws(PostgresError) in try connection.execute("COMMIT") }
+                try changes.commit(connection)
                 // Without it the first pages may scan.
                 if count >= 1_000 { _ = try? connection.execute("ANALYZE item; ANALYZE ad_listing") }
                 return counts
@@ -127,12 +130,8 @@ final class PostgresImport: ImportDestination {
         }
     }
 
-    func rollback() {
-        guard let copy else { return }
-        self.copy = nil
-        copy.cancel()
-        _ = try? connection.execute("ROLLBACK")
-    }
+    /// The staged items go with the session.
+    func rollback() { isOver = true }
 
     // MARK: What becomes of the items
 
@@ -259,7 +258,7 @@ final class PostgresImport: ImportDestination {
         do {
             return try body()
         } catch let error as PostgresError {
-            throw StoreError.unavailable("\(address.shown): \(error); nothing was imported")
+            throw error.storeError(at: address.shown, note: "; nothing was imported")
         }
     }
 }

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 package import IntertwineStorageCore
 
 /// A database of PostgreSQL that holds items.

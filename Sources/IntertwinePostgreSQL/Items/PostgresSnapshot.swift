@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 import IntertwineStorageCore
 
 /// A snapshot of the items in one transaction. The first query also sends the transaction's `BEGIN` and the announced reads.

@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 import IntertwineStorageCore
 
 /// One complete list of a source's items: collected in a table that only this session sees, then applied to the store in one transaction.
@@ -74,7 +74,7 @@ final class PostgresSourceSnapshot: SourceCollection {
                     try connection.execute("ROLLBACK")
                     return made
                 }
-                try changes.commit(connection) { () throws(PostgresError) in try connection.execute("COMMIT") }
+                try changes.commit(connection)
                 return made
             } catch {
                 _ = try? connection.execute("ROLLBACK")
@@ -97,7 +97,7 @@ final class PostgresSourceSnapshot: SourceCollection {
         do {
             return try session.use(body)
         } catch let error as PostgresError {
-            throw StoreError.unavailable("\(address.shown): \(error)")
+            throw error.storeError(at: address.shown)
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 import Synchronization
 

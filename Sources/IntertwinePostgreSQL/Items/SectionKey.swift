@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The sort key of a section that is ordered by a field, and the index for it.

@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 import IntertwineStorageCore
 
 /// The sections in the database, and their indices.

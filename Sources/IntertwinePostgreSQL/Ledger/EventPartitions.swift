@@ -28,6 +28,8 @@ struct EventPartitions {
                 try connection.execute(
                     """
                     CREATE TABLE \(name) (LIKE event INCLUDING DEFAULTS INCLUDING CONSTRAINTS);
+                    -- With a publication of all tables, an erasure may not change rows that have no identity.
+                    ALTER TABLE \(name) REPLICA IDENTITY FULL;
                     ALTER TABLE event ATTACH PARTITION \(name) FOR VALUES FROM (\(Self.start(of: day))) TO (\(Self.end(of: day)))
                     """)
             }
@@ -54,12 +56,12 @@ struct EventPartitions {
 
     // MARK: Retention
 
-    /// The days that have a partition, oldest first.
+    /// The days that have a table, oldest first. One that was detached from the events is still to be dropped.
     static func all(_ connection: PostgresConnection) throws -> [Int64] {
         let rows = try connection.query(
             """
-            SELECT substr(relname, 8) FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-            WHERE inhparent = 'event'::regclass AND relname LIKE 'event\\_d%'
+            SELECT substr(relname, 8) FROM pg_class WHERE relkind = 'r' AND relname ~ '^event_dm?[0-9]+$'
+            AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'event'::regclass)
             """)
         return (0..<rows.count).compactMap { row in
             let text = rows.text(row, 0)
@@ -73,25 +75,31 @@ struct EventPartitions {
         return !isBehindAll && next <= moment
     }
 
-    /// Drops a day with its events. Writers of other days continue: it does not wait for the lock on the parent table.
+    /// Drops a day with its events. Writers continue: the table is detached beforehand, which locks neither the parent table nor other days
+    /// against inserts.
     ///
     /// - Returns: The number of dropped events; nil if another session blocked it and a retry is needed.
     static func drop(_ day: Int64, _ connection: PostgresConnection) throws -> Int? {
         let name = name(of: day)
         do {
+            try connection.execute("SET lock_timeout = '200ms'")
+            defer { _ = try? connection.execute("RESET lock_timeout") }
+            let state = try connection.query(
+                "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass($1) AND inhparent = 'event'::regclass", .text(name))
+            if !state.isEmpty {
+                try connection.execute("ALTER TABLE event DETACH PARTITION \(name) \(state.flag(0, 0) ? "FINALIZE" : "CONCURRENTLY")")
+            }
             return try connection.transaction(isLong: true) {
-                try connection.execute(
-                    """
-                    SET LOCAL lock_timeout = '200ms';
-                    SELECT pg_advisory_xact_lock(\(PostgresLedgerSchema.lockClass), \(PostgresLedgerSchema.Lock.partitions));
-                    LOCK TABLE \(name) IN SHARE MODE
-                    """)
                 let count = try connection.query("SELECT count(*) FROM \(name)").integer(0, 0)
                 try connection.execute("DROP TABLE \(name)")
                 return Int(count)
             }
-        } catch let error as PostgresError where error.code == "55P03" {
+        } catch let error as PostgresError where ["55P03", "55000"].contains(error.code) {
+            // Another session uses it, or another replica detaches it.
             return nil
+        } catch let error as PostgresError where error.code == "42P01" {
+            // Another replica has dropped it.
+            return 0
         }
     }
 }

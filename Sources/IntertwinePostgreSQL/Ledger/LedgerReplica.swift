@@ -1,5 +1,4 @@
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 
@@ -40,6 +39,8 @@ final class LedgerReplica {
 
     /// True if counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
+
+    var rateCounters: (count: Int, bytes: Int) { shared.memory }
 
     /// Prepares a new connection for this replica.
     ///
@@ -142,6 +143,8 @@ final class LedgerReplica {
         } catch {
             if group.guesses, error.code == "23505" { recent.hasEnded(.wrong) }
             guard error.isEndOfSession else { throw error }
+            var error = error
+            error.isUncertain = true
             throw LostCommit(number: number, receipts: receipts, cause: error)
         }
         finish()

@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A purger that removes expired rows in small steps.
@@ -43,7 +43,7 @@ struct PostgresExpiryPurger {
         let batch = max(Self.leastBatch, schedule.rowsSince * Self.rowsPerEvent)
         schedule.begin(at: now)
         let end = page + max(Self.leastPages, (Int64(batch) + Self.rowsPerPage - 1) / Self.rowsPerPage)
-        let (earliest, latest) = (LedgerTime.earliestEnd(at: now), LedgerTime.latestEnd(at: now, longestMet: longestWindow))
+        let (earliest, latest) = (LedgerTime.earliestEnd(at: now), LedgerTime.latestValidEnd(at: now, longestMet: longestWindow))
         let commands =
             [
                 // A power failure may revert removals; a later sweep repeats them.

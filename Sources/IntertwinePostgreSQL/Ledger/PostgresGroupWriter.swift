@@ -1,5 +1,5 @@
 internal import Glibc
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 
@@ -11,6 +11,7 @@ final class PostgresGroupWriter: LedgerGroupWriter {
     private let address: PostgresAddress
     private let maxQueueTime: Duration
     private let clock: ServerClock
+    private let pulse: PostgresPulse?
     private let replica: LedgerReplica
     private var connection: PostgresConnection?
     /// A group of which it is not known whether it was committed. It is found out before anything else is written.
@@ -20,13 +21,14 @@ final class PostgresGroupWriter: LedgerGroupWriter {
     /// The number of attempts for a group that conflicts with others.
     private static let attempts = 10
 
-    init(_ address: PostgresAddress, _ limits: GroupLimits, clock: ServerClock) {
-        (self.address, self.clock) = (address, clock)
+    init(_ address: PostgresAddress, _ limits: GroupLimits, clock: ServerClock, pulse: PostgresPulse? = nil) {
+        (self.address, self.clock, self.pulse) = (address, clock, pulse)
         maxQueueTime = limits.maxQueueTime
         replica = LedgerReplica(clock: clock)
     }
 
     var hasWaitingCounts: Bool { replica.hasWaitingCounts }
+    var rateCounters: (count: Int, bytes: Int) { replica.rateCounters }
 
     func probe() throws { try replica.touch(connected()) }
 
@@ -46,7 +48,7 @@ final class PostgresGroupWriter: LedgerGroupWriter {
     private func connected() throws -> PostgresConnection {
         if let connection, connection.isAlive { return connection }
         connection = nil
-        let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine ledger", plansOnce: true))
+        let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine ledger", plansOnce: true), pulse: pulse)
         try replica.begin(new, timeout: maxQueueTime.milliseconds)
         connection = new
         return new
@@ -91,7 +93,7 @@ final class PostgresGroupWriter: LedgerGroupWriter {
                 if lost == nil { abandon() } else { connection = nil }
                 let isHopeful = error.isEndOfSession || lost != nil || error.isConflict && attempt < Self.attempts
                 guard isHopeful, ContinuousClock.now < deadline else {
-                    if isSent { throw error.storeError }
+                    if isSent { throw StoreError.uncertain("\(error)") }
                     throw error
                 }
             }

@@ -1,6 +1,5 @@
 internal import Glibc
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 package import IntertwineStorageCore
 
 /// The markers and the partitions of events.

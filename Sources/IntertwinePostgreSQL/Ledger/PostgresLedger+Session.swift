@@ -1,5 +1,4 @@
-package import IntertwineAds
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 

@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// Viewers' lists.

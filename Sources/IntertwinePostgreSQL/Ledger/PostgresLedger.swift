@@ -1,6 +1,5 @@
 internal import Foundation
-package import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 internal import Synchronization
@@ -33,10 +32,11 @@ package final class PostgresLedger: Sendable {
     ) throws(StoreError) {
         let clock = ServerClock(substitute: now)
         (self.clock, standby) = (clock, (items as? PostgresFeedStore)?.standby)
-        pool = PostgresPool(address, reading: reads, settings: PostgresSettings(applicationName: "intertwine reader"))
+        let pulse = (items as? PostgresFeedStore)?.pulse
+        pool = PostgresPool(address, reading: reads, settings: PostgresSettings(applicationName: "intertwine reader"), pulse: pulse)
         let limits = GroupLimits(
             waiting: max(1, waiting), group: max(1, group), maxQueueTime: .seconds(timeout), events: 4_096, isWatched: true)
-        commits = GroupCommit(PostgresGroupWriter(address, limits, clock: clock), limits)
+        commits = GroupCommit(PostgresGroupWriter(address, limits, clock: clock, pulse: pulse), limits)
         try ServerChecks.check(pool) { connection in
             try PostgresSchema.create(PostgresLedgerSchema.part, connection)
             let start = WallClock.now()

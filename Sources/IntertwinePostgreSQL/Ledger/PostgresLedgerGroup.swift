@@ -1,5 +1,4 @@
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A group of units with the locks, the look-ups and the rows that it needs in a shared database.

@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The tables of the ledger in a PostgreSQL database that any number of replicas write to.
@@ -8,10 +8,7 @@ internal import IntertwineStorageCore
 /// Writers take locks in one order, which prevents deadlocks: the advisory locks by number; then existing rows, table by table and by key;
 /// then, with the writes, new keys. While new keys are written, the transaction waits for nothing else.
 enum PostgresLedgerSchema {
-    static let part = PostgresPart("ledger", events + viewers + campaigns + reports + replicas + withdrawals + log)
-
-    /// The row of `withdrawal` that counts a viewer's. Those who share one may have a page read more than it has to.
-    static func removalStripe(of viewer: String) -> String { "(hashtextextended(\(viewer), 0) & 65535)" }
+    static let part = PostgresPart("ledger", events + viewers + campaigns + reports + replicas + log)
 
     /// The first of the two numbers of the ledger's advisory locks: "INTL".
     static let lockClass: Int64 = 0x494E_544C
@@ -92,26 +89,8 @@ enum PostgresLedgerSchema {
     private static let campaigns = creation(of: .delivery, .exposure, .reservation, .seenPlace, .claim, .knownCreative, .givenPage)
 
     private static let reports =
-        creation(of: .reportMarker, .reportAd, .reportPlace, .reportTotal, .reportViewers, .trackerCall)
-        + "INSERT INTO report_marker (tally, marker) VALUES ('totals', 0), ('viewers', 0), ('trackers', 0);\n"
-
-    /// The table `withdrawal` and its triggers, which count removals from lists of dismissed cells.
-    ///
-    /// Why: the triggers run once per statement, as a viewer may have 100,000 rows. They write in the order of `place`, which prevents deadlocks.
-    private static let withdrawals = """
-        CREATE TABLE withdrawal (place bigint PRIMARY KEY, count bigint NOT NULL) WITH (fillfactor = 50);
-        CREATE FUNCTION @schema@.intertwine_cells_withdrawn() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-            INSERT INTO @schema@.withdrawal AS stored (place, count)
-            SELECT DISTINCT \(removalStripe(of: "viewer")), 1 FROM gone WHERE leads AND list = 'dismissed' ORDER BY 1
-            ON CONFLICT (place) DO UPDATE SET count = stored.count + 1;
-            RETURN NULL;
-        END $$;
-        CREATE TRIGGER listing_withdrawn AFTER DELETE ON listing
-            REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @schema@.intertwine_cells_withdrawn();
-        CREATE TRIGGER listing_outlived AFTER UPDATE ON listing
-            REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @schema@.intertwine_cells_withdrawn();
-        """
+        creation(of: .reportMarker, .reportAd, .reportPlace, .reportTotal, .trackerCall)
+        + "INSERT INTO report_marker (tally, marker) VALUES ('totals', 0), ('trackers', 0);\n"
 
     /// Rows of groups are larger than what PostgreSQL would try to compress, and digests cannot be.
     private static let log = """

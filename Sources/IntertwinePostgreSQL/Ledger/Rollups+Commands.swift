@@ -1,5 +1,4 @@
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 extension Rollups.Sums {

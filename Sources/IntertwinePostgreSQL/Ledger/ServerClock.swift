@@ -1,5 +1,5 @@
 internal import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 internal import Synchronization

@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The counters with short windows that all replicas share. Each replica holds them in memory. A group of units writes its counters to one
@@ -26,6 +26,8 @@ final class SharedRateCounters {
     init(slots: Int) {
         recent = RecentRateCounters(mostSlots: slots)
     }
+
+    var memory: (count: Int, bytes: Int) { (recent.count, recent.bytes) }
 
     static func isShort(_ window: Int64) -> Bool { window <= RecentRateCounters.longestWindow }
 
@@ -81,7 +83,7 @@ final class SharedRateCounters {
     /// Forgets what is over, a little at a time. Not within a transaction.
     func tidy(at moment: Int64) {
         recent.tidy {
-            $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
+            $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
         }
     }
 

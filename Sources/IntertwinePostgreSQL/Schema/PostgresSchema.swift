@@ -1,5 +1,5 @@
 internal import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A part of the tables in a database, such as the items. The parts are created one by one.

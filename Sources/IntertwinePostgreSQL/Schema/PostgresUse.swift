@@ -1,5 +1,5 @@
 internal import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// An advisory lock that shows the use of a database: services share it, and a copy holds it exclusively.

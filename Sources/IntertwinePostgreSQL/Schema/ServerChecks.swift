@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The checks of a database at start. A failure is reported in one line that names the remedy.

@@ -1,9 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineCrypto
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// Reads the request field `Idempotency-Key`.
 struct IdempotencyKeys: Sendable {

@@ -1,8 +1,6 @@
 internal import Glibc
-internal import IntertwineCrypto
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwinePrimitives
-internal import IntertwineSettings
 internal import Synchronization
 
 /// Anonymizes clients' addresses: the service never stores a full address.

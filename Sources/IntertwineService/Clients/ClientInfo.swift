@@ -23,7 +23,8 @@ struct ClientInfo {
     /// The attributes of the viewer and the preferred languages, unparsed.
     private(set) var attributes: String?
     private(set) var languages: String?
-    private var userAgents: String?
+    /// The whole field `User-Agent`.
+    private(set) var userAgents: String?
     private(set) var forwardedFor: String?
     /// A Boolean value indicating whether `DNT` or `Sec-GPC` opts out of tracking.
     private(set) var optsOut = false

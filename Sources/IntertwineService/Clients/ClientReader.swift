@@ -1,14 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineAds
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineIdentity
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
-internal import IntertwineSettings
 internal import Synchronization
 
 /// Reads the client of a request: its viewer, its fingerprint for the ledger, its verdict, its targeting context, its capabilities and its
@@ -16,7 +9,7 @@ internal import Synchronization
 struct ClientReader: Sendable {
     let viewers: ViewerReader
     private let addresses: AddressPrivacy
-    private let rules = BotFilter()
+    private let rules: BotFilter
     private let counting: CountingRules
     private let proxies: TrustedNetworks
     private let forwardingWarning: ForwardingWarning?
@@ -41,7 +34,8 @@ struct ClientReader: Sendable {
     ///   - attributesField: The request field with the viewer's attributes; empty for none.
     ///   - window: The number of milliseconds in which a viewer's repeated request gets an identical page.
     init(
-        settings: EventSettings, viewers: ViewerReader, proxies: TrustedNetworks = .loopback, forwardingWarning: ForwardingWarning? = nil,
+        settings: EventSettings, robots: RobotNames = RobotNames(), viewers: ViewerReader, proxies: TrustedNetworks = .loopback,
+        forwardingWarning: ForwardingWarning? = nil,
         keys: SigningKeys, languages: LanguageReader = LanguageReader(.none), registry: ClientRegistry = ClientRegistry(nil),
         cells: Set<CellIdentifier> = [], attributesField: String = "", window: Int64 = 1
     ) {
@@ -49,6 +43,7 @@ struct ClientReader: Sendable {
         self.attributesField = attributesField.isEmpty ? nil : attributesField.lowercased()
         self.window = max(1, window)
         self.viewers = viewers
+        rules = BotFilter(robots)
         addresses = AddressPrivacy(mode: settings.address, keys: keys)
         (self.proxies, self.forwardingWarning) = (proxies, forwardingWarning)
         var counting = CountingRules()
@@ -113,7 +108,7 @@ struct ClientReader: Sendable {
             yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !info.optsOut,
             // The verdict depends on this request only; the ledger checks duplicates and limits.
             verdict: rules.verdict(
-                userAgent: userAgent, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource),
+                userAgent: info.userAgents, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource),
             counting: counting)
     }
 
@@ -135,7 +130,7 @@ struct ClientReader: Sendable {
     private var targetingFields: ClientInfo.FieldNames { .init(attributes: attributesField, languages: "accept-language") }
 
     private func targeting(of info: ClientInfo, as identity: RequestIdentity, now: Int64) -> TargetingContext? {
-        guard identity.viewer != nil || info.userAgent.map(rules.isRobot) != true else { return nil }
+        guard identity.viewer != nil || info.userAgents.map(rules.isRobot) != true else { return nil }
         // A viewer who opts out of tracking is not stored.
         let viewer = info.optsOut ? nil : identity.viewer
         let hasAttributes = info.attributes != nil || !identity.attributes.isEmpty

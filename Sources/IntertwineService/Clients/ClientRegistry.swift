@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import IntertwineStorage
 internal import Synchronization
 
@@ -12,6 +12,8 @@ final class ClientRegistry: Sendable {
     /// The ledger; without one, registrations are in memory until the process ends.
     private let ledger: (any PersistentLedger)?
     private let known = Mutex(BoundedCache<String, ClientCapabilities>(limit: 2_000))
+    /// The digests whose use is recorded.
+    private let used = Mutex(BoundedCache<String, Bool>(limit: 2_000))
 
     init(_ ledger: (any PersistentLedger)?) {
         self.ledger = ledger
@@ -21,12 +23,23 @@ final class ClientRegistry: Sendable {
     ///
     /// - Throws: ``Problem`` (400) if the digest is not registered, `StoreError`.
     func capabilities(of digest: String) async throws -> ClientCapabilities {
-        if let found = known.withLock({ $0[digest] }) { return found }
+        if let found = known.withLock({ $0[digest] }) {
+            recordUse(of: digest)
+            return found
+        }
         guard let text = try await ledger?.capabilities(of: digest), let found = try? ClientCapabilities(text) else {
             throw Problem.unknownClient
         }
         known.withLock { $0[digest] = found }
+        recordUse(of: digest)
         return found
+    }
+
+    /// Records the first use of a digest, which no request waits for: used registrations are evicted last.
+    private func recordUse(of digest: String) {
+        guard let ledger, used.withLock({ $0[digest] }) == nil else { return }
+        used.withLock { $0[digest] = true }
+        Task { try? await ledger.use(client: digest) }
     }
 
     /// Registers capabilities.

@@ -1,6 +1,6 @@
 internal import HTTPTypes
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
 internal import IntertwinePrimitives
 
 /// Chooses the language of a response from the declared languages.

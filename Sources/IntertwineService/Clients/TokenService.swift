@@ -1,11 +1,8 @@
 internal import Dispatch
 internal import HTTPTypes
-internal import IntertwineDeclarations
-internal import IntertwineEventLoop
-internal import IntertwineFetch
-internal import IntertwineIdentity
+internal import IntertwineHTTPServer
+internal import IntertwineImages
 internal import IntertwinePrimitives
-internal import IntertwineSync
 internal import Logging
 internal import ServiceLifecycle
 

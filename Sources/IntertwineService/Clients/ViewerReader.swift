@@ -1,10 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineEventLoop
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineIdentity
-internal import IntertwineRouting
-internal import IntertwineSettings
 
 /// The sender of a request, as a trusted proxy or a verified token states.
 struct RequestIdentity: Sendable, Hashable {
@@ -14,13 +10,15 @@ struct RequestIdentity: Sendable, Hashable {
     var attributes: [String] = []
     /// The end of the token's validity in milliseconds since 1970-01-01 UTC; nil without a token.
     var end: Int64?
+    /// Tells whether the key of the token has been revoked; nil without a token.
+    var revocation: Revocation?
 
     init(viewer: String? = nil) {
         self.viewer = viewer
     }
 
     init(_ token: VerifiedIdentity) {
-        (viewer, attributes, end) = (token.subject, token.attributes, token.end)
+        (viewer, attributes, end, revocation) = (token.subject, token.attributes, token.end, token.revocation)
     }
 }
 
@@ -38,19 +36,23 @@ final class ViewerReader: Sendable {
     private let attributesFieldName: [UInt8]?
     private let isRequired: Bool
     private let proxies: TrustedNetworks
+    private let hosts: HostNames
     private let tokens: TokenVerifier?
     private let rejections: WriteLimiter
 
     /// - Parameters:
     ///   - tokens: The verifier of bearer tokens; nil if `Authorization` is not read.
     ///   - rejections: The rate limit of rejected tokens by address.
-    init(_ settings: ViewerSettings, proxies: TrustedNetworks, tokens: TokenVerifier?, rejections: WriteLimiter) {
+    init(
+        _ settings: ViewerSettings, proxies: TrustedNetworks, hosts: HostNames = HostNames(), tokens: TokenVerifier?,
+        rejections: WriteLimiter
+    ) {
         field = HTTPField.Name(settings.header)
         attributesField = HTTPField.Name(settings.attributesHeader)
         fieldName = field.map { Array($0.canonicalName.utf8) }
         attributesFieldName = attributesField.map { Array($0.canonicalName.utf8) }
         isRequired = settings.isRequired
-        (self.proxies, self.tokens, self.rejections) = (proxies, tokens, rejections)
+        (self.proxies, self.hosts, self.tokens, self.rejections) = (proxies, hosts, tokens, rejections)
     }
 
     // MARK: On the event loop
@@ -70,7 +72,7 @@ final class ViewerReader: Sendable {
             return knownSender(of: head, now: now).map(RequestIdentity.init)
         }
         guard let fieldName, proxies.contains(peer: peer.address), let name = head.singleASCIIValue(of: fieldName),
-            name.utf8.count <= Self.longestName, name != ".", name != ".."
+            name.utf8.count <= Self.longestName, name != ".", name != "..", hosts.accepts(head, from: peer.address)
         else { return nil }
         return RequestIdentity(viewer: name)
     }
@@ -104,6 +106,7 @@ final class ViewerReader: Sendable {
     ) async throws(Problem) -> RequestIdentity {
         let names = field.map { request.headerFields[values: $0] } ?? []
         let stated = try viewer(named: names.first, isRepeated: names.count > 1, from: peer)
+        guard stated == nil || hosts.accepts(request, from: peer) else { throw .untrustedHost }
         try checkAttributes(of: request, from: peer)
         guard let tokens, let token = try Self.token(in: request) else {
             guard !isRequired || stated != nil else { throw .missingToken }
@@ -140,6 +143,9 @@ final class ViewerReader: Sendable {
         // Path segments such as these would make the viewer unreachable for an erasure.
         guard value != ".", value != ".." else {
             throw .invalidParameter(field.rawName, .invalid, "\(field.rawName) must not be '.' or '..'.")
+        }
+        guard !value.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw .invalidParameter(field.rawName, .invalid, "\(field.rawName) must not contain control characters.")
         }
         guard !value.unicodeScalars.contains("\u{FFFD}") else {
             throw .invalidParameter(field.rawName, .invalid, "\(field.rawName) must be valid UTF-8.")
@@ -178,6 +184,10 @@ final class ViewerReader: Sendable {
 }
 
 extension Problem {
+    /// The response to a page of another site whose name points to this service.
+    static let untrustedHost = Problem(
+        .forbidden, .untrustedViewer, "The Host field does not name this service: its names are in server.public-url and server.host.")
+
     static let missingToken = requiringToken("The request names no viewer, and the service requires one.")
 
     /// - Parameter detail: The reason for which the request must name a viewer.

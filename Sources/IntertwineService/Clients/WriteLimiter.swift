@@ -13,6 +13,22 @@ final class WriteLimiter: Sendable {
     private struct State {
         var addresses: Buckets
         var viewers: Buckets
+        /// The latest time so far, and the milliseconds by which the clock was set back in all.
+        private var (latest, lost): (Int64, Int64) = (.min, 0)
+
+        init(address: Int, viewer: Int) {
+            (addresses, viewers) = (Buckets(rate: address), Buckets(rate: viewer))
+        }
+
+        /// Returns the milliseconds that have passed since a fixed time, whatever the clock was set to. Concurrent requests may have times in any order.
+        mutating func elapsed(_ now: Int64) -> Double {
+            if latest != .min, now < latest - 5_000 {
+                lost += latest - now
+                latest = now
+            }
+            latest = max(latest, now)
+            return Double(now + lost)
+        }
     }
 
     private let state: Mutex<State>
@@ -21,7 +37,7 @@ final class WriteLimiter: Sendable {
     ///   - address: The writes per minute of one address; of IPv6, of one network (/64).
     ///   - viewer: The writes per minute of one viewer.
     init(address: Int, viewer: Int) {
-        state = Mutex(State(addresses: Buckets(rate: address), viewers: Buckets(rate: viewer)))
+        state = Mutex(State(address: address, viewer: viewer))
     }
 
     /// Takes one write from the buckets of its client, if both have one.
@@ -41,7 +57,7 @@ final class WriteLimiter: Sendable {
     func wait(_ group: Group, network: Int, viewer: String?, now: Int64) -> Int? {
         let keys = (address: Self.key(group, network), viewer: viewer.map { Self.key(group, $0) })
         return state.withLock { state in
-            let now = Double(now)
+            let now = state.elapsed(now)
             let wait = max(state.addresses.wait(keys.address, now), keys.viewer.map { state.viewers.wait($0, now) } ?? 0)
             guard wait <= 0 else { return max(1, Int((wait / 1_000).rounded(.up))) }
             state.addresses.consume(keys.address, now)
@@ -52,13 +68,13 @@ final class WriteLimiter: Sendable {
 
     /// Returns the whole seconds until a bucket of an address allows a write; nil if it allows one now. It takes no write.
     func pause(_ group: Group, network: Int, now: Int64) -> Int? {
-        let wait = state.withLock { $0.addresses.wait(Self.key(group, network), Double(now)) }
+        let wait = state.withLock { state in state.addresses.wait(Self.key(group, network), state.elapsed(now)) }
         return wait <= 0 ? nil : max(1, Int((wait / 1_000).rounded(.up)))
     }
 
     /// Takes one write from the bucket of an address, even if it is empty. Why: concurrent requests pass ``pause(_:network:now:)`` together.
     func consume(_ group: Group, network: Int, now: Int64) {
-        state.withLock { $0.addresses.consume(Self.key(group, network), Double(now)) }
+        state.withLock { state in state.addresses.consume(Self.key(group, network), state.elapsed(now)) }
     }
 
     /// Returns a hash of an address; of an IPv6 address, of its network (/64), because one client controls all of it.
@@ -83,11 +99,11 @@ final class WriteLimiter: Sendable {
 
 /// Token buckets of one size, stored as the time at which each is full again. A full bucket needs no entry.
 private struct Buckets {
-    /// The maximum number of entries. If more clients write at once, all entries are removed.
+    /// The maximum number of entries. If more clients write at once, the half with the most writes left is removed.
     private static let capacity = 65_536
     /// Milliseconds in which an empty bucket fills.
     private static let window = 60_000.0
-    /// The maximum number of milliseconds until a bucket is full. It is less than two windows, beyond which a time is ignored.
+    /// The maximum number of milliseconds until a bucket is full.
     private static let limit = 1.5 * window
 
     /// Milliseconds in which one write is refilled.
@@ -104,16 +120,14 @@ private struct Buckets {
     mutating func consume(_ key: Int, _ now: Double) {
         if full.count >= Self.capacity, full[key] == nil {
             full = full.filter { $0.value > now }
-            if full.count > Self.capacity / 2 { full = [:] }
+            if full.count > Self.capacity / 2 {
+                let median = full.values.sorted()[full.count / 2]
+                full = full.filter { $0.value > median }
+            }
         }
         full[key] = min(time(key, now) + interval, now + Self.limit)
     }
 
-    /// Returns the time at which the bucket is full. A time more than two windows ahead comes from a clock that was set back, and is ignored.
-    ///
-    /// Why two: a concurrent request with a later `now` may have emptied the bucket, which is then full somewhat more than a window after `now`.
-    private func time(_ key: Int, _ now: Double) -> Double {
-        guard let time = full[key], time <= now + 2 * Self.window else { return now }
-        return max(now, time)
-    }
+    /// Returns the time at which the bucket is full.
+    private func time(_ key: Int, _ now: Double) -> Double { max(now, full[key] ?? now) }
 }

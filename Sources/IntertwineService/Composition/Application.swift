@@ -1,13 +1,6 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
-internal import IntertwineTrackers
 
 /// The parts of the service that depend on the configuration and can be replaced while requests continue.
 struct Application: Sendable {
@@ -47,9 +40,11 @@ extension ServiceBuilder {
         let feeds = try makeFeeds(configuration, stores, parts)
         let languages = LanguageReader(stores.declared.languages, viewerField: configuration.viewers.languageHeader)
         let clients = ClientReader(
-            settings: configuration.events,
+            settings: configuration.events, robots: try configuration.robotNames(),
             viewers: ViewerReader(
-                configuration.viewers, proxies: configuration.server.proxies, tokens: parts.viewerTokens?.verifier,
+                configuration.viewers, proxies: configuration.server.proxies,
+                hosts: HostNames(publicURL: configuration.server.publicURL, host: configuration.server.host),
+                tokens: parts.viewerTokens?.verifier,
                 rejections: parts.rejections),
             proxies: configuration.server.proxies, forwardingWarning: parts.forwardingWarning, keys: feeds.keys, languages: languages,
             registry: parts.clients, cells: feeds.factories.cells, attributesField: configuration.viewers.attributesHeader,
@@ -153,10 +148,11 @@ extension ServiceBuilder {
             + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
     }
 
-    /// Checks an application against the store, and activates it.
+    /// Checks an application against the store. Until the result is called, all parts of the process serve the previous one.
     ///
+    /// - Returns: The activation of the application, which cannot fail.
     /// - Throws: `ConfigurationError` with all conflicts, `StoreError`.
-    func activate(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws {
+    func check(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws -> @Sendable () -> Void {
         let campaigns = application.campaigns
         if let file = application.campaignsFile {
             let findings = try await campaigns.findings(in: stores.store, stores.ledger)
@@ -165,13 +161,12 @@ extension ServiceBuilder {
                 logger.warning("an ad of a campaign is missing", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])
             }
         }
-        let now = stores.clock()
-        if let campaignIndex = try await campaigns.campaignIndex(of: stores.store) {
-            try await campaigns.remember()
-            try await stores.store.read(for: .background) { _ in try parts.delivery.begin(campaignIndex, now: now) }
+        let takenDown = try await parts.images.takedowns.read(with: campaigns)
+        // The only write comes last.
+        if try await campaigns.campaignIndex(of: stores.store) != nil { try await campaigns.remember() }
+        return {
+            parts.subscribers.serve(application.feeds)
+            parts.images.takedowns.serve(campaigns, takenDown)
         }
-        // The application is active from here on.
-        parts.subscribers.serve(application.feeds)
-        try await parts.images.takedowns.serve(campaigns)
     }
 }

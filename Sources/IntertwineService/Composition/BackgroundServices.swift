@@ -1,6 +1,4 @@
-internal import IntertwineOperators
 internal import IntertwineStorage
-internal import IntertwineSync
 internal import ServiceLifecycle
 
 extension ServiceBuilder {

@@ -1,7 +1,4 @@
-internal import IntertwineCells
-internal import IntertwineDeclarations
-internal import IntertwineItems
-internal import IntertwineSync
+internal import IntertwineFeed
 
 /// The contents of the declaration files in the configuration, read once and checked against each other and the settings.
 struct Declarations: Sendable {

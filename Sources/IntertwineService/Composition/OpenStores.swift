@@ -1,12 +1,6 @@
-internal import IntertwineCells
-internal import IntertwineDeclarations
 internal import IntertwineFeed
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
 internal import IntertwineStorage
-internal import IntertwineSync
-internal import IntertwineTrackers
 internal import Logging
 
 /// The declarations of the configuration, the databases and the signing keys.

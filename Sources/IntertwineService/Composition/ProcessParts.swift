@@ -1,10 +1,6 @@
-internal import IntertwineAds
 internal import IntertwineFeed
-internal import IntertwineLedger
-internal import IntertwineObservability
 internal import IntertwinePrimitives
 internal import IntertwineStorage
-internal import IntertwineSync
 
 /// The parts that live as long as the process.
 struct ProcessParts: Sendable {
@@ -34,6 +30,8 @@ extension ServiceBuilder {
     func makeProcessParts(_ stores: OpenStores) throws -> ProcessParts {
         let limits = configuration.server.limits
         let clock = stores.clock
+        let tokens = try configuration.tokenServices(clock: clock, logger: logger)
+        // It starts an event loop, so nothing after it may fail.
         let images = try ImageProxy(
             configuration.images, signer: configuration.images.signer(stores.ring.keys), folder: configuration.store.path(of: "images"),
             store: stores.store, clock: clock, logger: logger)
@@ -47,7 +45,6 @@ extension ServiceBuilder {
         ) { facts, now in
             decisions.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
         }
-        let tokens = try configuration.tokenServices(clock: clock, logger: logger)
         return ProcessParts(
             images: images, polling: polling, pageMetrics: PageMetrics(registry: telemetry.registry),
             writes: WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer),

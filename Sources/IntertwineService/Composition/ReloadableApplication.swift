@@ -1,10 +1,5 @@
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineDeclarations
 internal import IntertwineFeed
-internal import IntertwineObservability
-internal import IntertwineRouting
-internal import IntertwineSync
+internal import IntertwineHTTPServer
 internal import Logging
 internal import Synchronization
 
@@ -13,14 +8,14 @@ final class ReloadableApplication: Sendable {
     private struct State {
         var configuration: ServiceConfiguration
         var composition: Application
-        /// The stamp of the campaigns file that was read.
-        var campaigns: FileStamp?
+        /// The stamps of the files that were read and are read again, by the setting that names them.
+        var files: [String: FileStamp]
         /// The sequence number of the composition.
         var number = 0
     }
 
     private let compose: @Sendable (ServiceConfiguration) throws -> Application
-    private let check: @Sendable (Application) async throws -> Void
+    private let check: @Sendable (Application) async throws -> @Sendable () -> Void
     private let router: Router
     private let control: LogControl
     private let logger: Logger
@@ -31,24 +26,24 @@ final class ReloadableApplication: Sendable {
     /// - Parameters:
     ///   - router: The router of the public listener, which gets the current routes.
     ///   - compose: Creates a composition; throws if the configuration names unknown cells or commands.
-    ///   - check: Called before a composition is activated; throws if it conflicts with the store.
+    ///   - check: Called before a composition is activated; throws if it conflicts with the store. The result activates it and must not block.
     init(
         _ configuration: ServiceConfiguration, router: Router, control: LogControl, logger: Logger,
         compose: @escaping @Sendable (ServiceConfiguration) throws -> Application,
-        check: @escaping @Sendable (Application) async throws -> Void
+        check: @escaping @Sendable (Application) async throws -> @Sendable () -> Void
     ) throws {
-        let campaigns = configuration.campaigns.file.isEmpty ? nil : FileStamp(path: configuration.campaigns.file)
+        let files = Self.reloadedFiles(configuration)
         let composition = try compose(configuration)
         (self.compose, self.check, self.router, self.control, self.logger) = (compose, check, router, control, logger)
         stamps = Self.stamps(configuration)
-        state = Mutex(State(configuration: configuration, composition: composition, campaigns: campaigns))
+        state = Mutex(State(configuration: configuration, composition: composition, files: files))
         router.update(RouteTable(composition.routes))
     }
 
     var current: Application { state.withLock { $0.composition } }
 
-    /// Checks the current composition against the store. Throws `ConfigurationError` with all conflicts, and `StoreError`.
-    func checkCurrent() async throws { try await check(current) }
+    /// Checks the first composition against the store, and activates it. Throws `ConfigurationError` with all conflicts, and `StoreError`.
+    func checkCurrent() async throws { try await check(current)() }
 
     var configuration: ServiceConfiguration { state.withLock { $0.configuration } }
 
@@ -59,15 +54,15 @@ final class ReloadableApplication: Sendable {
         let old = configuration
         let changed = zip(old.settings, updated.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
         var applied = changed.filter(Self.canChange)
-        // The contents of the campaigns file are applied even if its name did not change.
-        let campaigns = updated.campaigns.file.isEmpty ? nil : FileStamp(path: updated.campaigns.file)
-        if campaigns != state.withLock({ $0.campaigns }), !applied.contains("campaigns.file") { applied.append("campaigns.file") }
+        // The contents of these files are applied even if their names did not change.
+        let (reloaded, read) = (Self.reloadedFiles(updated), state.withLock { $0.files })
+        applied += Set(reloaded.keys).union(read.keys).sorted().filter { reloaded[$0] != read[$0] && !applied.contains($0) }
         let files = Self.stamps(old)
         let unchangeable =
             changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
         let next = old.applying(updated)
         if !applied.isEmpty {
-            try await replace { old, _ in (old.applying(updated), campaigns) }
+            try await replace { old, _ in (old.applying(updated), reloaded) }
             control.apply(next.log)
         }
         logger.notice("configuration reloaded", metadata: ["changed": "\(applied.joined(separator: " "))"])
@@ -84,16 +79,18 @@ final class ReloadableApplication: Sendable {
     }
 
     /// Composes and activates a change of the current configuration; repeats it if another change was activated in the meantime.
-    private func replace(_ change: (ServiceConfiguration, FileStamp?) -> (ServiceConfiguration, FileStamp?)) async throws {
+    private func replace(_ change: (ServiceConfiguration, [String: FileStamp]) -> (ServiceConfiguration, [String: FileStamp])) async throws
+    {
         while true {
             let old = state.withLock { $0 }
-            let (configuration, campaigns) = change(old.configuration, old.campaigns)
+            let (configuration, files) = change(old.configuration, old.files)
             let composition = try compose(configuration)
-            try await check(composition)
+            let activate = try await check(composition)
             let isFirst = state.withLock { state in
                 guard state.number == old.number else { return false }
-                state = State(configuration: configuration, composition: composition, campaigns: campaigns, number: old.number + 1)
+                state = State(configuration: configuration, composition: composition, files: files, number: old.number + 1)
                 router.update(RouteTable(composition.routes))
+                activate()
                 return true
             }
             if isFirst { return }
@@ -101,8 +98,15 @@ final class ReloadableApplication: Sendable {
     }
 
     private static func stamps(_ configuration: ServiceConfiguration) -> [String: FileStamp] {
-        ["kinds.file": configuration.kinds.file, "sources.file": configuration.sources.file]
-            .filter { !$0.value.isEmpty }.compactMapValues { FileStamp(path: $0) }
+        stamps(["kinds.file": configuration.kinds.file, "sources.file": configuration.sources.file])
+    }
+
+    private static func reloadedFiles(_ configuration: ServiceConfiguration) -> [String: FileStamp] {
+        stamps(["campaigns.file": configuration.campaigns.file, "events.robots-file": configuration.events.robotsFile])
+    }
+
+    private static func stamps(_ files: [String: String]) -> [String: FileStamp] {
+        files.filter { !$0.value.isEmpty }.compactMapValues { FileStamp(path: $0) }
     }
 
     private static let changeable = [

@@ -1,7 +1,5 @@
 internal import Glibc
 internal import IntertwineHTTPServer
-public import IntertwineObservability
-internal import IntertwineRouting
 public import Logging
 
 extension FeedService {
@@ -42,11 +40,21 @@ struct ServiceBuilder: Sendable {
     func build() throws -> FeedService {
         let stores = try openStores()
         let parts = try makeProcessParts(stores)
+        do {
+            return try compose(stores, parts)
+        } catch {
+            // The caller gets no service to close, so the image workers are ended here. The databases close with their last reference.
+            Task { await parts.images.shutDown() }
+            throw error
+        }
+    }
+
+    private func compose(_ stores: OpenStores, _ parts: ProcessParts) throws -> FeedService {
         let router = Router([], acceptsOnlyJSON: true, clock: stores.clock, logger: logger)
         let live = try ReloadableApplication(configuration, router: router, control: telemetry.control, logger: logger) {
             try makeApplication($0, stores, parts)
         } check: {
-            try await activate($0, stores, parts)
+            try await check($0, stores, parts)
         }
         let listeners = try makeListeners(live, router, stores, parts)
         let background = backgroundServices(live, stores, parts, listeners)

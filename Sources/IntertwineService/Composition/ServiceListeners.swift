@@ -1,11 +1,7 @@
-internal import IntertwineAds
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineObservability
-internal import IntertwineOperators
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import IntertwineStorage
-internal import IntertwineTrackers
 
 /// The listeners of the service with their handlers, and the parts that observe their requests.
 struct ServiceListeners: Sendable {

@@ -1,4 +1,3 @@
-internal import IntertwineDeclarations
 internal import IntertwinePrimitives
 
 /// The settings as the text of a configuration file.

@@ -1,5 +1,3 @@
-internal import IntertwineSettings
-
 extension KindSettings {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("kinds.file", &file, allowed: "a file's path")

@@ -1,12 +1,5 @@
-internal import IntertwineDeclarations
-internal import IntertwineFetch
 internal import IntertwineHTTPServer
-internal import IntertwineIdentity
-internal import IntertwineObservability
-internal import IntertwineOperators
-internal import IntertwineSettings
-internal import IntertwineSync
-internal import IntertwineTrackers
+internal import IntertwineImages
 
 // Readers for the settings of lower modules. Each module documents its own settings.
 

@@ -1,12 +1,9 @@
 internal import Foundation
 internal import HTTPTypes
-package import IntertwineDeclarations
-internal import IntertwineEventLoop
-internal import IntertwineFetch
-internal import IntertwineItems
-package import IntertwineOperators
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineImages
 internal import IntertwinePrimitives
-package import IntertwineSync
 
 extension ServiceConfiguration {
     /// Returns the sources that the file `sources.file` declares; empty if the setting is empty.

@@ -1,14 +1,7 @@
 internal import Foundation
-package import IntertwineAds
-internal import IntertwineCells
-public import IntertwineDeclarations
-internal import IntertwineFeed
-public import IntertwineItems
-internal import IntertwineKinds
-package import IntertwineLedger
+public import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
-internal import IntertwineSync
 
 extension ServiceConfiguration {
     /// Checks the configuration without opening a store: the values, the commands of actions, and the files `kinds.file`, `sources.file` and
@@ -80,6 +73,7 @@ extension ServiceConfiguration {
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
         }
         faults.collect { () throws(ConfigurationError) in try checkPinnedAds(file.feeds) }
+        faults.collect { () throws(ConfigurationError) in _ = try robotNames() }
         try faults.finish()
         return Declarations(
             kindsText: text, feeds: file.feeds, languages: file.languages, advertisementPrefixes: file.advertisementPrefixes,
@@ -96,6 +90,18 @@ extension ServiceConfiguration {
         return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
             campaignKind(file.feeds, creatives(file, extensions), campaigns)
         ]).requiring(variants: factories.variants(of: extensions.kinds))
+    }
+
+    /// Returns the names of robots, with those of the file `events.robots-file`.
+    func robotNames() throws(ConfigurationError) -> RobotNames {
+        guard !events.robotsFile.isEmpty else { return RobotNames() }
+        do {
+            return try RobotNames(extendedBy: try YAMLFile.text(at: events.robotsFile, of: "events.robots-file"))
+        } catch let error as RobotNames.InvalidName {
+            throw ConfigurationError("events.robots-file: \(events.robotsFile):\(error.line): a name needs at least 3 bytes")
+        } catch {
+            throw (error as? ConfigurationError) ?? ConfigurationError("\(error)")
+        }
     }
 
     /// Returns the campaigns of the file `campaigns.file`; nil if the setting is empty.

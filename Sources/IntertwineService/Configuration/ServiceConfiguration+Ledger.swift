@@ -1,5 +1,5 @@
 internal import Foundation
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 package import IntertwineStorageCore

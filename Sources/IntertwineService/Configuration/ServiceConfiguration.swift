@@ -1,10 +1,3 @@
-public import IntertwineDeclarations
-public import IntertwineObservability
-public import IntertwineOperators
-public import IntertwineSettings
-public import IntertwineSync
-public import IntertwineTrackers
-
 /// All settings with their defaults. `Config/intertwine.yaml` describes each key.
 ///
 /// A program that embeds the service sets properties; nothing is read from other sources:

@@ -1,6 +1,4 @@
 internal import Foundation
-internal import IntertwineDeclarations
-internal import IntertwineSettings
 internal import Yams
 
 /// The sources of settings by precedence: flags, environment, file.

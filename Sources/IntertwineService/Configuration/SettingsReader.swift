@@ -1,5 +1,3 @@
-internal import IntertwineDeclarations
-
 /// Reads all settings in one pass: takes each value from its source, checks it and records it.
 ///
 /// After the pass, the reader knows every valid key and every fault of the configuration.

@@ -1,9 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import IntertwineDeclarations
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import IntertwinePrimitives
-internal import IntertwineSettings
 internal import IntertwineStorage
 
 extension SigningSettings {

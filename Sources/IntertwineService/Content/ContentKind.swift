@@ -1,9 +1,5 @@
 internal import Foundation
-internal import IntertwineCells
-internal import IntertwineDeclarations
-internal import IntertwineItems
-internal import IntertwineKinds
-internal import IntertwineLedger
+internal import IntertwineFeed
 internal import Synchronization
 
 /// A kind of a program's own whose cells the service registers itself.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// The source of the values that a ``FieldDecoder`` reads: an item, the input of an action, or sample values.

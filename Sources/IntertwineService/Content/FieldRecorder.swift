@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// Records the fields that the `init(from:)` of a type reads, and returns sample values for them.
 ///

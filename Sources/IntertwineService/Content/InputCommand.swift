@@ -1,7 +1,5 @@
-public import IntertwineCells
-internal import IntertwineDeclarations
-public import IntertwineItems
-public import IntertwineJSON
+public import IntertwineFeed
+public import IntertwinePrimitives
 
 /// A command whose input is a `Codable` type.
 ///

@@ -1,6 +1,5 @@
 public import Foundation
-public import IntertwineCells
-public import IntertwineItems
+public import IntertwineFeed
 
 /// A kind of item as a `Codable` type, with its validation and its cell.
 ///

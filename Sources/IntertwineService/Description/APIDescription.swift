@@ -1,6 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineItems
-internal import IntertwineRouting
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
 
 /// The OpenAPI description of the service, generated from its routes.
 ///

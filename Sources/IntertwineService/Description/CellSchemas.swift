@@ -1,8 +1,6 @@
-internal import IntertwineCells
 internal import IntertwineFeed
-internal import IntertwineLedger
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// Schemas of pages of cells, as clients receive them.
 extension Schema {
@@ -16,7 +14,7 @@ extension Schema {
         .required("page", .paging),
     ]).described("One page of cells, in display order.").examples(
         #"""
-        {"cells": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220},
+        {"cells": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "advertisement": true, "size": {"width": 220, "height": 220},
         "actions": {"configuration": {"type": "bind", "bindings": {"content": {"type": "image", "href":
         "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
@@ -71,6 +69,10 @@ extension Schema {
             """),
         .required("identifier", .identifier),
         .optional("version", .integer(minimum: 1), "The version of the cell's bindings; 1 if absent."),
+        .optional(
+            "advertisement", .boolean,
+            "True for every cell of an ad, including its companions. Clients label these cells. The prefix of the id is the name of a kind."
+        ),
         .required("size", .size),
         .required("actions", .cellActions),
         .optional("state", .cellState),
@@ -88,7 +90,7 @@ extension Schema {
         "method": "DELETE", "href": "/cells/user:tt/selection"}}}
         """#,
         #"""
-        {"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220}, "actions": {
+        {"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "advertisement": true, "size": {"width": 220, "height": 220}, "actions": {
         "configuration": {"type": "bind", "bindings": {"content": {"type": "image", "href":
         "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":

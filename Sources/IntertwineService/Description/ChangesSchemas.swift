@@ -1,4 +1,4 @@
-internal import IntertwineRouting
+internal import IntertwineHTTPServer
 
 /// Schemas of the changes of pages.
 extension Schema {

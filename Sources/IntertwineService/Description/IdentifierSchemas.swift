@@ -1,9 +1,7 @@
 internal import HTTPTypes
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineKinds
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// The routes `GET /schemas/cells/{identifier}.json`: the bindings of the cells of one reuse identifier, for developers of client cells.
 ///

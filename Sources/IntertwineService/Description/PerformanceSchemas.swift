@@ -1,6 +1,5 @@
-internal import IntertwineCells
-internal import IntertwineLedger
-internal import IntertwineRouting
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
 
 /// Schemas of the results of actions.
 extension Schema {

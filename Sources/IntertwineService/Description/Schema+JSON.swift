@@ -1,5 +1,5 @@
-internal import IntertwineJSON
-internal import IntertwineRouting
+internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 
 extension Schema {
     /// Creates a schema from a JSON Schema, such as that of the input of a slot.

@@ -1,13 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineDeclarations
 internal import IntertwineFeed
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineRouting
-internal import IntertwineSettings
+internal import IntertwineHTTPServer
 
 /// The served feeds by name, and an assembler for each of their sections.
 struct FeedCatalogue: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-public import IntertwineItems
+public import IntertwineFeed
 
 extension FeedItem {
     /// Creates an item whose fields are the members of a value.

@@ -1,14 +1,9 @@
 internal import Foundation
-public import IntertwineCells
-internal import IntertwineDeclarations
-internal import IntertwineEventLoop
-internal import IntertwineFetch
+public import IntertwineFeed
+internal import IntertwineHTTPServer
 internal import IntertwineImages
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import IntertwineSample
-internal import IntertwineSettings
 internal import IntertwineStorage
 internal import Logging
 

@@ -1,7 +1,6 @@
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import Synchronization
 
 /// The images whose responses event loops find by the bytes of the request's target, and the rules by which they may be served.

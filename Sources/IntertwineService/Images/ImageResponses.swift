@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwineImages
-internal import IntertwineRouting
 
 /// Creates the responses of image requests and of their failures.
 enum ImageResponses {

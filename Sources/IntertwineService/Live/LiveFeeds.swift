@@ -1,12 +1,7 @@
 internal import HTTPTypes
-internal import IntertwineAds
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -54,7 +49,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         /// Viewers who acted on cells since the last notification.
         var active: Set<ByteString> = []
         /// The streams whose tokens expire, with the time in milliseconds since 1970-01-01 UTC.
-        var expiring: [(end: Int64, stream: EventStream)] = []
+        var expiring: [(end: Int64, revocation: Revocation?, stream: EventStream)] = []
         var count = 0
         var isStopping = false
     }
@@ -93,9 +88,11 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     /// Returns the event stream response for a client that subscribes to changes.
     ///
-    /// - Parameter end: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
+    /// - Parameters:
+    ///   - end: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
+    ///   - revocation: Ends the stream once the key of the token is revoked.
     /// - Throws: ``Problem`` (503) if the number of subscribers has reached its limit. Polling still works in that case.
-    func listen(_ key: Key, until end: Int64? = nil) throws(Problem) -> ServerResponse {
+    func listen(_ key: Key, until end: Int64? = nil, _ revocation: Revocation? = nil) throws(Problem) -> ServerResponse {
         let isFull = state.withLock { state in
             if state.count >= limit { state.forgetGone() }
             return state.count >= limit || state.isStopping
@@ -117,7 +114,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 if state.count >= limit { state.forgetGone() }
                 guard state.count < limit, !state.isStopping else { return false }
                 state.groups[key, default: Subscription()].streams.append(stream)
-                if let end { state.expiring.append((end, stream)) }
+                if let end { state.expiring.append((end, revocation, stream)) }
                 state.count += 1
                 return true
             }
@@ -158,7 +155,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Events
 
-    /// Computes the changes of groups and sends them to the subscribers.
+    /// Computes the changes of groups and sends them to the subscribers, large groups first: a client can make many small ones.
     ///
     /// - Parameter slow: The tasks of groups that may take long.
     private func notify(_ slow: inout DiscardingTaskGroup) async {
@@ -174,7 +171,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 guard current[key.path]?.feed.readsSources == true else { return true }
                 busy[key.path, default: 0] += 1
                 return busy[key.path, default: 0] <= Self.concurrentGroups
-            }.map(\.key)
+            }.sorted { $0.value.streams.count > $1.value.streams.count }.map(\.key)
             for key in keys {
                 state.groups[key]?.isBusy = true
                 state.groups[key]?.isDirty = false
@@ -248,12 +245,13 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Heartbeat
 
-    /// Ends the streams whose tokens have expired. The clients subscribe again with new tokens.
+    /// Ends the streams whose tokens have expired, or whose keys are revoked. The clients subscribe again with new tokens.
     private func endExpired(at now: Int64) {
         let expired = state.withLock { state in
-            let expired = state.expiring.filter { $0.end <= now }
-            if !expired.isEmpty { state.expiring.removeAll { $0.end <= now } }
-            return expired.map(\.stream)
+            let count = state.expiring.partition { $0.end <= now || $0.revocation?.isEffective ?? false }
+            let expired = state.expiring[count...].map(\.stream)
+            state.expiring.removeSubrange(count...)
+            return expired
         }
         if !expired.isEmpty { EventStream.send(Self.heartbeat, to: expired, ending: true) }
     }

@@ -1,9 +1,5 @@
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineObservability
 internal import Synchronization
 
 /// The cached pages, and the rules by which they may be served.
@@ -116,7 +112,8 @@ final class PageCache: Sendable {
 
     /// Returns true if the cache contains the page for a version of the store.
     func has(_ key: Key, version: StoreVersion) -> Bool {
-        pages.withContent(of: key) { page in page.revision == revision && represents(version, &page) ? true : nil } ?? false
+        guard var page = pages.withContent(of: key, { $0 }) else { return false }
+        return page.revision == revision && represents(version, &page)
     }
 
     // MARK: Lookup
@@ -130,7 +127,7 @@ final class PageCache: Sendable {
         for head: borrowing RequestHead, in language: FeedLanguage?, version: StoreVersion, now: Int64,
         onPrefetch: (PageLoader.PageRequest) -> Void
     ) -> EncodedResponse? {
-        served(pages.withContent(for: head, before: Self.ending(language)) { serve(&$0, version, now) }, onPrefetch)
+        serve(version, now, onPrefetch) { pages.withContent(for: head, before: Self.ending(language), $0) }
     }
 
     /// Returns the suffix that a language adds to the target of a page. No target contains a space, so the result is unambiguous.
@@ -142,23 +139,50 @@ final class PageCache: Sendable {
     func response(
         _ key: Key, target: String, version: StoreVersion, now: Int64, onPrefetch: (PageLoader.PageRequest) -> Void
     ) -> EncodedResponse? {
-        served(pages.withContent(of: key, target: Array(target.utf8)) { serve(&$0, version, now) }, onPrefetch)
+        serve(version, now, onPrefetch) { pages.withContent(of: key, target: Array(target.utf8), $0) }
     }
 
-    private typealias ServedPage = (response: EncodedResponse, following: PageLoader.PageRequest?, isStale: Bool)
-
-    private func serve(_ page: inout Page, _ version: StoreVersion, _ now: Int64) -> ServedPage? {
-        guard page.revision == revision, page.isValid(at: now), represents(version, &page) || isRecent(page, now) else { return nil }
-        defer { page.following = nil }
-        return (page.response, page.following, page.version != version || page.sources?.isCurrent == false)
+    /// The result of a lookup under the lock of an entry: the response, or the page if a store or a data source must be asked about it.
+    private enum Found {
+        case current(EncodedResponse, following: PageLoader.PageRequest?)
+        case undecided(Page)
     }
 
-    private func served(_ page: ServedPage?, _ onPrefetch: (PageLoader.PageRequest) -> Void) -> EncodedResponse? {
-        guard let page else { return nil }
-        metrics.hit()
-        if page.isStale { metrics.stale() }
-        if let following = page.following { onPrefetch(following) }
-        return page.response
+    /// Serves a page if it is valid.
+    ///
+    /// - Parameter withPage: Calls a closure with a cached page under the lock of its entry. Stores and data sources are not called there,
+    ///   because an embedding program may implement them: a slow one would stop all event loops that serve the page.
+    private func serve(
+        _ version: StoreVersion, _ now: Int64, _ onPrefetch: (PageLoader.PageRequest) -> Void,
+        _ withPage: ((inout Page) -> Found?) -> Found?
+    ) -> EncodedResponse? {
+        let found = withPage { page in
+            guard page.revision == revision, page.isValid(at: now) else { return nil }
+            guard page.version == version, page.sources == nil else { return .undecided(page) }
+            defer { page.following = nil }
+            return .current(page.response, following: page.following)
+        }
+        switch found {
+        case nil: return nil
+        case .current(let response, let following):
+            metrics.hit()
+            if let following { onPrefetch(following) }
+            return response
+        case .undecided(let found):
+            var page = found
+            let isCurrent = represents(version, &page)
+            guard isCurrent || isRecent(page, now) else { return nil }
+            metrics.hit()
+            if !isCurrent { metrics.stale() }
+            let following = withPage { stored in
+                guard stored.response === found.response, stored.version == found.version else { return nil }
+                stored.version = page.version
+                defer { stored.following = nil }
+                return .current(page.response, following: stored.following)
+            }
+            if case .current(_, let following?) = following { onPrefetch(following) }
+            return page.response
+        }
     }
 
     /// Returns true if a page represents a version of the store: it was made of that version, or nothing on it has changed since.

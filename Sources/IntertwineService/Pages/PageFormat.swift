@@ -1,8 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineRouting
 
 /// Encodes pages and cells as responses.
 ///

@@ -1,11 +1,6 @@
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineImages
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineObservability
-internal import IntertwineRouting
 internal import Synchronization
 
 /// Loads pages: from the cache, from a load in progress, or by an assembly, after which the page is encoded, compressed and cached.

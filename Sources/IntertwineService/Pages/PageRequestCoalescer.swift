@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import Synchronization
 
 /// Coalesces concurrent requests for a page (single-flight): the page is made once for all of them.

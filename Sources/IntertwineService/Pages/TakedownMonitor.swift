@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 internal import IntertwineStorage
 internal import Logging
 
@@ -28,9 +28,8 @@ struct TakedownMonitor: PeriodicService {
         let current = store.version
         guard current != version else { return }
         do {
-            let found = try await store.takedownVersion()
+            let found = try await images.read()
             if let lastVersion, found != lastVersion { live.current.pages.forget(now: now()) }
-            try await images.read()
             (version, lastVersion) = (current, found)
         } catch {
             logger.debug("takedowns cannot be read", metadata: ["error": "\(error)"])

@@ -1,12 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
-package import IntertwineAds
+package import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineOperators
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// The route `GET /admin/campaigns`: the delivery of each campaign, its goal and its pace.
 struct CampaignRoutes: Sendable {

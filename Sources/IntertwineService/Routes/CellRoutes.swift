@@ -1,10 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineRouting
 
 extension ResponseDescription {
     /// The response with a link to the route that undoes the command.

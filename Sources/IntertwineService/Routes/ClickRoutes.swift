@@ -1,10 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 internal import Synchronization
 
 /// The route `GET /click/{token}`: the clickthrough link. It redirects to the stored URL only, never to a URL of the request.

@@ -2,7 +2,6 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineRouting
 
 /// The route `PUT /clients/{name}`: a client registers its capabilities and gets a digest of them.
 ///
@@ -39,7 +38,7 @@ struct ClientRoutes: Sendable {
             """
             Registers a list in place of the field `Accept-Cells` of each request. Requests refer to it by the digest in the response: \
             `client={digest}`. Clients with equal lists have equal digests. The service keeps the last eight digests of each name, and \
-            the 1,000 names that were registered last.
+            1,000 names: those in use, then those registered last.
             """,
             parameters: [Self.name],
             body: RequestBodyDescription(

@@ -1,10 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineLedger
-internal import IntertwineRouting
 
 /// The route `POST /events`: events that a client reports, such as impressions.
 struct EventRoutes: Sendable {

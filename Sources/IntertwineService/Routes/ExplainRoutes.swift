@@ -1,15 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineAds
-internal import IntertwineCells
-internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineOperators
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// The route `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of a feed with the reason for each of its cells.
 struct ExplainRoutes: Sendable {

@@ -1,7 +1,6 @@
 internal import HTTPTypes
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineRouting
 
 /// The route `GET /feeds`: the list of feeds. Its responses are encoded once per language.
 struct FeedListing: Sendable {

@@ -1,9 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineCells
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineLedger
-internal import IntertwineRouting
 
 /// The request parameters that several routes of feeds share.
 enum FeedParameters {
@@ -150,14 +147,14 @@ extension ResponseDescription {
 
     private static let serviceUnavailable = problem(
         .serviceUnavailable, "The service is stopping or overloaded, or its store does not respond.",
-        [.init(.storeUnavailable, "The store does not respond. Try again."), .init(nil, "The response took too long.")],
+        [.init(.storeUnavailable, "The store cannot do this now. Try again."), .init(nil, "The response took too long.")],
         [.problemCaching, .retryAfter]
     ).named("ServiceUnavailable")
 
     static let tooManyListeners = problem(
         .serviceUnavailable,
         "The service is stopping or overloaded, its store does not respond, or the number of event streams has reached its limit.",
-        [.init(.storeUnavailable, "The store does not respond. Try again."), .init(nil, "There are too many listeners.")],
+        [.init(.storeUnavailable, "The store cannot do this now. Try again."), .init(nil, "There are too many listeners.")],
         [.problemCaching, .retryAfter])
 
     /// Returns the responses of a route that serves pages of cells.

@@ -1,13 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
-internal import IntertwineAds
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineObservability
 internal import IntertwinePrimitives
-internal import IntertwineRouting
 
 /// The routes `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells. Each has a route `/changes` below it.
 struct FeedRoutes: Sendable {
@@ -311,7 +306,7 @@ struct FeedRoutes: Sendable {
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: sender.viewer.map { ByteString($0) }, lacking: asked.lacking, client: asked.client,
-                facts: held, language: asked.language, syncTokens: syncTokens), until: sender.end)
+                facts: held, language: asked.language, syncTokens: syncTokens), until: sender.end, sender.revocation)
     }
 
     private func changes(

@@ -1,8 +1,7 @@
 internal import HTTPTypes
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineLedger
-internal import IntertwineRouting
+internal import Synchronization
 
 /// The routes `GET /healthz` (the process responds) and `GET /readyz` (the service can serve).
 struct HealthRoutes: Sendable {
@@ -15,6 +14,12 @@ struct HealthRoutes: Sendable {
 
     /// The tag of the routes in the API description.
     let tag: String
+
+    private let readiness = Readiness()
+
+    init(store: any FeedStore, ledger: any Ledger, state: ServiceState, tag: String) {
+        (self.store, self.ledger, self.state, self.tag) = (store, ledger, state, tag)
+    }
 
     var routes: [Route] {
         let stopping = ResponseDescription.problem(
@@ -50,18 +55,93 @@ struct HealthRoutes: Sendable {
     /// - Throws: ``Problem`` (503) while the service drains, or `StoreError` if the store does not respond or the ledger accepts no click.
     private func ready(_ request: RouteRequest) async throws -> ServerResponse {
         guard !state.isDraining else { throw Problem(.serviceUnavailable, nil, "The service is stopping.", fields: [.retryAfter: "1"]) }
-        // One read decides, so that the wait for a store that does not respond is not doubled.
-        let age = try await store.read(for: .page) { snapshot in
-            _ = try snapshot.items(in: .content, .forward, of: nil, limit: 1)
-            return snapshot.age
+        return Self.response(try await readiness.status { [store, ledger] in try await Self.status(store, ledger) })
+    }
+
+    private static func status(_ store: any FeedStore, _ ledger: any Ledger) async throws -> String {
+        /// One read decides, so that the wait for a store that does not respond is not doubled.
+        func isDegraded() async throws -> Bool {
+            try await store.read(for: .page) { snapshot in
+                _ = try snapshot.items(in: .content, .forward, of: nil, limit: 1)
+                return snapshot.age
+            } != nil
         }
-        guard age == nil else { return Self.response("degraded") }
-        try await store.checkReady()
-        try await ledger.checkReady()
-        return Self.response("ready")
+        guard try await !isDegraded() else { return "degraded" }
+        do {
+            try await store.checkReady()
+            try await ledger.checkReady()
+        } catch {
+            // The primary may have gone since the first read.
+            guard try await isDegraded() else { throw error }
+            return "degraded"
+        }
+        return "ready"
     }
 
     static func response(_ status: String) -> ServerResponse {
         .noStore(encoded: Array("{\"status\":\"\(status)\"}".utf8))
+    }
+}
+
+/// The last known readiness, which is checked again by each request, for at most ``wait``.
+///
+/// Why: a balancer takes a replica out if the response is late. A database that hangs must not keep one that can serve pages from saying so.
+final class Readiness: Sendable {
+    /// The longest wait of a request for a check.
+    private static let wait = Duration.milliseconds(200)
+    /// The age of a running check from which its outcome is not expected any more: the stores end their own waits earlier.
+    private static let limit = Duration.seconds(1)
+
+    private struct State {
+        /// The start of the check that runs.
+        var began: ContinuousClock.Instant?
+        var last: Result<String, any Error>?
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var number = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns the result of a check, or of the last one if it takes longer than ``wait``.
+    ///
+    /// - Throws: the error of the check; `StoreError.unavailable` if nothing is known.
+    func status(_ check: @escaping @Sendable () async throws -> String) async throws -> String {
+        let starts = state.withLock { state in
+            defer { state.began = state.began ?? .now }
+            return state.began == nil
+        }
+        if starts {
+            Task {
+                let result: Result<String, any Error>
+                do { result = .success(try await check()) } catch { result = .failure(error) }
+                let waiters = state.withLock { state in
+                    defer { (state.began, state.last, state.waiters) = (nil, result, [:]) }
+                    return state.waiters.values
+                }
+                for waiter in waiters { waiter.resume() }
+            }
+        }
+        await waitForEnd()
+        let known = state.withLock { state in
+            state.began.map { .now - $0 > Self.limit } == true ? nil : state.last
+        }
+        guard let known else { throw StoreError.unavailable("a store does not respond") }
+        return try known.get()
+    }
+
+    private func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            let number: Int? = state.withLock { state in
+                guard state.began != nil else { return nil }
+                state.number += 1
+                state.waiters[state.number] = continuation
+                return state.number
+            }
+            guard let number else { return continuation.resume() }
+            Task {
+                try? await Task.sleep(for: Self.wait)
+                state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 internal import HTTPTypes
+internal import IntertwineHTTPServer
 internal import IntertwineImages
-internal import IntertwineRouting
 
 /// The API description of `GET /images/{signature}/{source}`: an image, or the reason why it is not available.
 enum ImageRouteDescription {
@@ -82,7 +82,7 @@ enum ImageRouteDescription {
         none(.notAcceptable, "The image is available in no format that the client accepts.", ["not-acceptable"]),
         none(
             .unsupportedMediaType, "The content of the origin is not an image of a supported type.",
-            ["type-denied", "type-mismatch", "encoded-body"],
+            ["type-mismatch"],
             or: [.init(nil, "Request bodies must not have a content coding.", name: "blank")],
             [
                 .init(

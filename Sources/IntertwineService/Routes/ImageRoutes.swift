@@ -2,7 +2,6 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwineImages
-internal import IntertwineRouting
 internal import IntertwineSample
 
 /// The routes `/images/…`: images of the image network manager, and the cancellation of image requests.

@@ -1,7 +1,6 @@
 internal import HTTPTypes
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineLedger
-internal import IntertwineRouting
 internal import Synchronization
 
 /// Applies the rate limit of writes to routes. Beyond the limit, a request gets 429 with `Retry-After`, before its idempotency key is read.

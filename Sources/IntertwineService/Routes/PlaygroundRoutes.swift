@@ -1,14 +1,8 @@
+internal import Glibc
 internal import HTTPTypes
-internal import IntertwineCells
-internal import IntertwineDeclarations
-internal import IntertwineEventLoop
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineItems
-internal import IntertwineJSON
-internal import IntertwineKinds
-internal import IntertwineLedger
-internal import IntertwineRouting
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The route `POST /web-client/playground`: the cells of a sample item, by a declaration of kinds that a person edits in the web client.
@@ -151,7 +145,11 @@ extension PlaygroundRoutes {
             guard isFree else { throw busy }
             defer { running.withLock { $0 -= 1 } }
             return try await withCheckedThrowingContinuation { continuation in
-                let isStarted = DetachedThread.start(stackBytes: stackBytes) { continuation.resume(with: Result { try body() }) }
+                let isStarted = DetachedThread.start(stackBytes: stackBytes) {
+                    // On Linux, the priority is that of the thread. Pages come first.
+                    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+                    continuation.resume(with: Result { try body() })
+                }
                 if !isStarted { continuation.resume(throwing: busy) }
             }
         }

@@ -1,9 +1,6 @@
 internal import HTTPTypes
-internal import IntertwineCells
 package import IntertwineFeed
-internal import IntertwineHTTPServer
-package import IntertwineItems
-package import IntertwineRouting
+package import IntertwineHTTPServer
 
 // The conversions from errors of lower modules to problem responses. No other file converts them.
 
@@ -62,7 +59,11 @@ extension StoreError: ProblemConvertible {
     package var problem: Problem {
         switch self {
         case .unavailable, .unusable:
-            Problem(.serviceUnavailable, .storeUnavailable, "The store does not respond. Try again.", fields: [.retryAfter: "1"])
+            Problem(.serviceUnavailable, .storeUnavailable, "The store cannot do this now. Try again.", fields: [.retryAfter: "1"])
+        case .uncertain:
+            Problem(
+                .serviceUnavailable, .storeUnavailable,
+                "It is not known whether it was done: the connection to the store was lost. Look before you try again.")
         case .overloaded:
             Problem(.serviceUnavailable, .storeUnavailable, "The write queue of the store is full. Try again.", fields: [.retryAfter: "1"])
         }

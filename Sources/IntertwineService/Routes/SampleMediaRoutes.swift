@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
-internal import IntertwineRouting
 internal import IntertwineSample
 
 /// The route `GET /sample/{file}`: the media files of the sample feed's video and sound ads. The host in the sample does not exist.

@@ -1,8 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineLedger
-internal import IntertwineRouting
 
 /// The routes `GET /saved`, `GET /dismissed` and `GET /lists/{name}`: pages of a viewer's lists, newest first.
 struct ViewerListRoutes: Sendable {

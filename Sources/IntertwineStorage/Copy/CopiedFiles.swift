@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-package import IntertwineItems
+package import IntertwineFeed
 package import IntertwineStorageCore
 
 /// The files of a store as the source of a copy. No other process can use them at the same time.

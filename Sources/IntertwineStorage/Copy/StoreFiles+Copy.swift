@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
-import IntertwineItems
+import IntertwineFeed
 
 extension StoreFiles {
     /// The number of pages that are copied between two calls of a progress function.
@@ -20,6 +20,7 @@ extension StoreFiles {
         to copies: StoreFiles, includesKey: Bool, onProgress: @escaping (_ file: String, _ share: Double) throws -> Void
     ) throws {
         let sources = [ItemSchema.file(items), LedgerSchema.file(ledger)]
+        for source in sources { try ServedFile.check(source.path) }
         let pairs = zip(sources, [copies.items, copies.ledger]).filter { FileManager.default.fileExists(atPath: $0.0.path) }
         let connections = try pairs.map { try Self.openForReading($0.0) }
         try pin(connections)

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import IntertwineItems
+import IntertwineFeed
 
 extension StoreFiles {
     /// Verifies the files completely: whether they belong together, their schema version, and the structure of their tables and indexes.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// A dry run that counts the changes of an import. It writes nothing into the store, and reads it beside other processes.
 ///
@@ -19,6 +19,7 @@ struct DryRunImport: ImportDestination {
                     CREATE TABLE seen (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID
                     """)
         }
+        try ServedFile.check(path)
         guard FileManager.default.fileExists(atPath: path) else {
             store = nil
             return

@@ -1,6 +1,6 @@
 import GRDB
 import Glibc
-public import IntertwineItems
+public import IntertwineFeed
 
 extension ItemImport {
     /// Begins an import. The store is not locked before ``commit(_:)``, and a missing store is not created before it.

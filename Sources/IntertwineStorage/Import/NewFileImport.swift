@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// An import into a new store: into a draft file beside its path, which is moved to the path when it is complete.
 ///

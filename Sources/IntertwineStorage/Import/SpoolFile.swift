@@ -1,5 +1,5 @@
 import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// A buffer of items in order of arrival: in memory for few items, and otherwise in an unnamed file beside the store.
 ///

@@ -1,6 +1,5 @@
 import GRDB
-internal import IntertwineAds
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// An import into a store that is in use.
 ///

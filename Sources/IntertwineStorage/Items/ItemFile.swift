@@ -1,5 +1,5 @@
 internal import Glibc
-package import IntertwineItems
+package import IntertwineFeed
 
 extension SQLiteStore: ItemStore {}
 

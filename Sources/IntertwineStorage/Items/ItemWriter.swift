@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineItems
+public import IntertwineFeed
 
 /// A writer that stores the items of an import one after another, inside a transaction of its caller.
 struct ItemWriter {
@@ -124,7 +124,6 @@ extension SQLiteStore {
 
 extension SQLiteStore {
     /// Stores an item unless `refuse` rejects the change. Both run in one transaction, so the stored item cannot change in between.
-    /// Ends the item's takedown.
     ///
     /// ```swift
     /// struct Exists: Error {}
@@ -133,13 +132,17 @@ extension SQLiteStore {
     /// }
     /// ```
     ///
-    /// - Parameter refuse: receives the stored item of that kind and id, or nil, and throws to prevent the change.
-    /// - Throws: the error of `refuse`, or `StoreError.unavailable`.
-    public func put(_ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange {
+    /// - Parameters:
+    ///   - releasing: true to end the item's takedown, false to refuse an item that is taken down.
+    ///   - refuse: receives the stored item of that kind and id, or nil, and throws to prevent the change.
+    /// - Throws: the error of `refuse`, `StoreOperationError.Reason.takenDown`, or `StoreError.unavailable`.
+    public func put(
+        _ item: ValidatedItem, releasing: Bool = true, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
+    ) async throws -> ItemChange {
         try await write { database, note in
             let old = try SQLiteSnapshot(database: database).item(kind: item.kind, id: item.id)
             try refuse(old)
-            let (change, stream) = try StoredItemTable(database.session).put(item)
+            let (change, stream) = try StoredItemTable(database.session, releasing: releasing).put(item)
             if let stream, let old, old.variant == item.variant {
                 note.replace(InPlaceUpdate(kind: item.kind, stream: stream, position: old.position))
             } else {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// The table `ad_listing`: the positions of ads among the content, as imports listed them.
 ///

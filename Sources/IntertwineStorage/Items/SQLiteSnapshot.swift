@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// The items of one read transaction.
 struct SQLiteSnapshot: FeedSnapshot {

@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineItems
+public import IntertwineFeed
 import Synchronization
 
 /// An item store in an SQLite file: the embedded store.

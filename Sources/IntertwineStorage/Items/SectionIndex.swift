@@ -1,5 +1,5 @@
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// An index for a section that is ordered by a field. It contains only the items of the section.
 struct SectionIndex: Hashable {

@@ -1,6 +1,6 @@
 import GRDB
 import GRDBSQLite
-internal import IntertwineItems
+internal import IntertwineFeed
 import Synchronization
 
 /// A counter that detects commits to a database in WAL mode by any process, by reading shared memory only.

@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 import Synchronization
 
 /// A queue of item writes, with one transaction for all waiting writes: those that arrived while the disk was busy with the previous ones.

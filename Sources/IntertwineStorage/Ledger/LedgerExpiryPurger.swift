@@ -1,5 +1,5 @@
 import GRDB
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// A purger that removes expired rows of the ledger in small batches.
 struct LedgerExpiryPurger {
@@ -19,10 +19,10 @@ struct LedgerExpiryPurger {
         let batch = max(Self.leastBatch, schedule.rowsSince * Self.lookupsPerRow)
         schedule.begin(at: now)
         var removed = try sweepAllowances(
-            database, now: now, latest: LedgerTime.latestEnd(at: now, longestMet: longestWindow), batch: batch)
+            database, now: now, latest: LedgerTime.latestValidEnd(at: now, longestMet: longestWindow), batch: batch)
         removed += try RateCounterLog.sweep(
             database, now: LedgerTime.earliestEnd(at: now),
-            latest: LedgerTime.latestEnd(at: now, window: RecentRateCounters.longestWindow), batch: batch)
+            latest: LedgerTime.latestValidEnd(at: now, window: RecentRateCounters.longestWindow), batch: batch)
         let statements = ExpiryPurge.statements(now: now, batch: batch, .sqlite)
         removed += try SQLiteSession(connection: database).run(statements) { _, _ in }.reduce(0, +)
         return removed > 0

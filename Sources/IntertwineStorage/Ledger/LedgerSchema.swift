@@ -1,4 +1,4 @@
-import IntertwineLedger
+import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The schema of the ledger's file.
@@ -38,25 +38,7 @@ enum LedgerSchema {
         CREATE INDEX listing_removal ON listing (until) WHERE removes = 1;
         CREATE INDEX listing_removed ON listing (viewer, list, cell) WHERE removes = 1;
 
-        -- Counts cells that leave the list of dismissed cells. A reader that has cached a cell of the list compares the count to detect a
-        -- removal.
-        CREATE TABLE withdrawal (list TEXT NOT NULL PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
-        INSERT INTO withdrawal (list, count) VALUES ('dismissed', 0);
-        CREATE TRIGGER listing_withdrawn AFTER DELETE ON listing WHEN old.leads = 1 AND old.list = 'dismissed' BEGIN
-            UPDATE withdrawal SET count = count + 1 WHERE list = 'dismissed';
-        END;
-        CREATE TRIGGER listing_outlived AFTER UPDATE OF leads ON listing WHEN old.leads = 1 AND new.leads = 0 AND old.list = 'dismissed' BEGIN
-            UPDATE withdrawal SET count = count + 1 WHERE list = 'dismissed';
-        END;
-
-        INSERT INTO report_marker (tally, marker) VALUES ('totals', 0), ('viewers', 0), ('trackers', 0);
-        -- Unique viewers of a day, as sketches without names.
-        CREATE TABLE report_viewers (
-            id INTEGER PRIMARY KEY, grouping TEXT NOT NULL, key TEXT NOT NULL, day INTEGER NOT NULL, sketch BLOB NOT NULL,
-            UNIQUE (grouping, key, day)
-        );
-        CREATE INDEX report_viewers_day ON report_viewers (day);
-
+        INSERT INTO report_marker (tally, marker) VALUES ('totals', 0), ('trackers', 0);
         -- Short rate counters, one row per transaction with many entries: key, until, used.
         CREATE TABLE recent_allowance (
             id INTEGER PRIMARY KEY, until INTEGER NOT NULL,     -- the latest end of the entries

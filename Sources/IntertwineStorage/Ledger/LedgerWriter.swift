@@ -1,6 +1,5 @@
 import GRDB
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// A writer of groups of units: each group is one durable transaction.
 ///
@@ -53,6 +52,8 @@ final class LedgerWriter {
 
     /// A Boolean value indicating whether counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
+
+    var rateCounters: (count: Int, bytes: Int) { counters.memory }
 
     /// The longest window of the events so far, in milliseconds.
     var longestWindow: Int64 { counters.longestWindow }

@@ -1,5 +1,5 @@
 import GRDB
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// The rate counters of an SQLite ledger.
 ///
@@ -17,6 +17,8 @@ struct RateCounterTable: RateCounterStore {
     private var moment: Int64 = .min
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
+
+    var memory: (count: Int, bytes: Int) { (recent.count, recent.bytes) }
 
     init(_ database: Database, recentSlots: Int = RecentRateCounters.defaultSlots) throws {
         recent = RecentRateCounters(mostSlots: recentSlots)
@@ -41,7 +43,7 @@ struct RateCounterTable: RateCounterStore {
     }
 
     private static func isCredible(_ until: Int64, at moment: Int64) -> Bool {
-        moment == .min || until <= LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
+        moment == .min || until <= LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
     }
 
     /// Writes the counters of the group. Call it before the group is committed.

@@ -1,8 +1,6 @@
 import GRDB
 import GRDBSQLite
-internal import IntertwineAds
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
@@ -22,7 +20,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     private var logLimit = WriteAheadLogLimit()
 
     /// The lock timeout of a test write.
-    private static let probeTimeout = Duration.milliseconds(500)
+    private static let probeTimeout = Duration.milliseconds(150)
 
     init(
         _ pool: DatabasePool, _ file: ServedFile, _ counter: WALChangeCounter, _ limits: GroupLimits, now: @escaping @Sendable () -> Int64
@@ -35,6 +33,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     // MARK: Groups
 
     var hasWaitingCounts: Bool { writer.hasWaitingCounts }
+    var rateCounters: (count: Int, bytes: Int) { writer.rateCounters }
 
     func commit(
         _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool

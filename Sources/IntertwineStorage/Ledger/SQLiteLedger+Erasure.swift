@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Erasure of a viewer's data.
 extension SQLiteLedger {
@@ -8,10 +7,11 @@ extension SQLiteLedger {
     /// - Throws: `StoreError.unavailable` if another process reads from the log continuously.
     package func erase(viewer: String, owners: [String]) async throws -> ErasedViewer {
         let erased = try await eraseRows(of: viewer, owners: owners)
-        var attempts = 10
+        try await commits.flushCounts()
+        var attempts = 50
         while true {
             do {
-                try await completeFile()
+                try await completeLog(waiting: 20)
                 return erased
             } catch is StoreError where attempts > 1 {
                 attempts -= 1

@@ -1,5 +1,5 @@
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// The removal of events and of viewers.
 extension SQLiteLedger {

@@ -1,5 +1,4 @@
-package import IntertwineAds
-package import IntertwineItems
+package import IntertwineFeed
 
 extension SQLiteLedger: SQLLedger {
     package func reading<Value>(_ body: (SQLiteSession) throws -> Value) throws -> Value {

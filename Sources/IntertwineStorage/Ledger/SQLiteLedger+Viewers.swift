@@ -1,7 +1,6 @@
 import GRDB
 import Glibc
-internal import IntertwineItems
-public import IntertwineLedger
+public import IntertwineFeed
 
 extension SQLiteLedger {
     /// Returns the selection with an id, even if it cannot be undone any more, or nil if no such selection existed.

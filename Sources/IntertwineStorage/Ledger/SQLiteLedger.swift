@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-public import IntertwineItems
-public import IntertwineLedger
+public import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
@@ -42,7 +41,7 @@ public final class SQLiteLedger: Ledger {
         threads = ReaderPool(reads)
         let pool = try LedgerSchema.file(path).open(Self.configuration(lockTimeout))
         file = try ServedFile(path)
-        connections = ReadConnections(file, busyTimeout: lockTimeout, pragmas: Self.pragmas)
+        connections = ReadConnections(file, busyTimeout: lockTimeout, pragmas: Self.readerPragmas)
         do {
             try pool.syncCommits()
             // The commit that fills the WAL checkpoints it: every 16 MiB, so that fewer than one commit in a hundred waits for a checkpoint.
@@ -73,7 +72,10 @@ public final class SQLiteLedger: Ledger {
     /// The system's clock in milliseconds since 1970-01-01 UTC.
     public static let systemTime: @Sendable () -> Int64 = WallClock.now
 
+    /// The cache of the writing connection is 8 MiB. Its pages fill with the rows of each new viewer, and stay.
     private static let pragmas = "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0"
+    /// The cache of a reading connection is 2 MiB: there are up to two for each thread, and the kernel caches the file once for all.
+    private static let readerPragmas = "PRAGMA cache_size = -2048; PRAGMA mmap_size = 0"
 
     private static func configuration(_ lockTimeout: Double) -> Configuration {
         var configuration = Configuration()
@@ -108,7 +110,12 @@ public final class SQLiteLedger: Ledger {
     /// - Throws: `StoreError.unavailable` if another process prevents it.
     public func completeFile() async throws {
         try await StoreError.wrapping { try await commits.flushCounts() }
-        try await StoreError.wrapping { try await commits.inTurn { try $0.pool.completeFile() } }
+        try await completeLog(waiting: 1_000)
+    }
+
+    /// - Parameter milliseconds: how long clicks may wait.
+    func completeLog(waiting milliseconds: Int) async throws {
+        try await StoreError.wrapping { try await commits.inTurn { try $0.pool.completeFile(waiting: milliseconds) } }
     }
 
     /// Returns the response stored under an idempotency key that has not expired, or nil.

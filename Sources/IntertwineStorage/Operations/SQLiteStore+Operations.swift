@@ -1,4 +1,4 @@
-public import IntertwineItems
+public import IntertwineFeed
 import Synchronization
 
 extension SQLiteStore {
@@ -20,11 +20,13 @@ extension SQLiteStore {
     /// - Parameters:
     ///   - reason: the reason of removals, which their takedowns store.
     ///   - moment: milliseconds since 1970-01-01 UTC.
+    ///   - releasing: true to end the takedowns of added items, false to refuse items that are taken down.
     ///   - refuse: receives the index of each operation that changes an item, and the current item, and throws to prevent the change. It
     ///     runs in the transaction, so the item cannot change in between.
     /// - Throws: `StoreOperationError`; the error of `refuse`; `StoreError.unavailable`.
     public func apply(
         _ operations: [StoreOperation], reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
+        releasing: Bool = true,
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
     ) async throws -> StoreOperationSummary {
         guard operations.count <= StoreOperation.limit else {
@@ -32,7 +34,8 @@ extension SQLiteStore {
         }
         let orders = orders.withLock { $0 }
         return try await write { database in
-            var writer = try OperationWriter(StoredItemTable(database.session), orders: orders, reason: reason, at: moment)
+            var writer = try OperationWriter(
+                StoredItemTable(database.session, releasing: releasing), orders: orders, reason: reason, at: moment)
             return try writer.apply(operations, in: SQLiteSnapshot(database: database), unless: refuse)
         }
     }

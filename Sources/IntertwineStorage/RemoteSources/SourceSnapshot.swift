@@ -1,6 +1,6 @@
 import GRDB
 import Glibc
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A complete list of a source's items, which is collected in a separate file and then applied to the store in one transaction.
 ///

@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// A cache of text parameters for a statement that runs repeatedly with similar values.
 ///

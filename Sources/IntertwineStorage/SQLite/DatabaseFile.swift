@@ -1,7 +1,7 @@
 import Foundation
 package import GRDB
 import Glibc
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A description of an Intertwine database file, with functions that recognize, open and create it.
 struct DatabaseFile {
@@ -127,6 +127,7 @@ struct DatabaseFile {
 
     /// Reads from an existing file through a read-only connection.
     func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try ServedFile.check(path)
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
@@ -204,11 +205,12 @@ extension DatabasePool {
 
     /// Copies the write-ahead log into the database file and truncates the log, so that the file alone is complete.
     ///
-    /// - Throws: `SQLITE_BUSY` if another process uses the database without a pause within a second; the log is then copied in part.
-    func completeFile() throws {
+    /// - Parameter milliseconds: the wait for a moment at which no other connection uses the log. Writes wait too.
+    /// - Throws: `SQLITE_BUSY` if there is no such moment; the log is then copied in part.
+    func completeFile(waiting milliseconds: Int = 1_000) throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
-            try database.execute(sql: "PRAGMA busy_timeout = 1000")
+            try database.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
             defer { try? database.execute(sql: "PRAGMA busy_timeout = \(timeout)") }
             _ = try database.checkpoint(.truncate)
         }

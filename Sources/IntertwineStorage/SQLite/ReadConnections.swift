@@ -1,5 +1,5 @@
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 import Synchronization
 
 /// A pool of read-only connections, one for each thread that reads at once. Each is used by one thread at a time.

@@ -1,6 +1,6 @@
 import GRDB
 import GRDBSQLite
-internal import IntertwineItems
+internal import IntertwineFeed
 package import IntertwineStorageCore
 import Synchronization
 

@@ -1,7 +1,8 @@
+internal import Foundation
 import GRDB
 import GRDBSQLite
 import Glibc
-internal import IntertwineItems
+internal import IntertwineFeed
 package import IntertwineStorageCore
 import Synchronization
 
@@ -90,6 +91,11 @@ package final class ServedFile: Sendable {
     /// Each open connection holds a lock on 510 bytes of the file (<https://www.sqlite.org/lockingv3.html>).
     static func isOpenElsewhere(_ path: String) -> Bool { isLockedElsewhere(path, from: 0x4000_0002, count: 510) }
 
+    /// Returns true if another process has a connection to a file that this one has not opened.
+    package static func isServedElsewhere(_ path: String) -> Bool {
+        opened.withLock { !$0.contains(path) && FileManager.default.fileExists(atPath: path) && isOpenElsewhere(path) }
+    }
+
     private static func isLockedElsewhere(_ path: String, from start: Int, count: Int) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return errno != ENOENT }
@@ -100,18 +106,22 @@ package final class ServedFile: Sendable {
 
     /// Runs a write to the file, and records corruption that it finds.
     ///
-    /// - Throws: the error of `body`; `StoreError.unavailable` if the file has a fault before or after the write, which is then lost.
+    /// - Throws: the error of `body`; `StoreError.unavailable` if the file has a fault; `StoreError.uncertain` if it has one only after the
+    ///   write, which is then in a file that was moved.
     func writing<Value>(_ body: () throws -> Value) throws -> Value {
         try check()
         do {
             let value = try body()
-            try check()
+            if let fault { throw StoreError.uncertain("\(path): \(fault)") }
             return value
         } catch {
             note(error)
             throw error
         }
     }
+
+    /// The bytes that SQLite has allocated in this process: page caches, which have a limit for each connection, and statements.
+    package static var memoryInUse: Int { Int(sqlite3_memory_used()) }
 
     // MARK: Corruption
 

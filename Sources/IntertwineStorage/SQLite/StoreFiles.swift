@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// The database files and the signing key of a file store, which belong together.
 package struct StoreFiles: Sendable {

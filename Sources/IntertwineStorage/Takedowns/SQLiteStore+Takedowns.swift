@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineItems
+public import IntertwineFeed
 
 extension SQLiteStore {
     /// Removes an item and keeps it out of the store until it is released; see `Takedown`. An item that is not stored can be taken down too.

@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// A copy of items and ledger from files to a PostgreSQL database, or back. Its calls block.
 ///

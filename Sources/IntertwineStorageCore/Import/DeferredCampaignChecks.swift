@@ -1,5 +1,4 @@
-package import IntertwineAds
-internal import IntertwineItems
+package import IntertwineFeed
 
 /// The campaigns of an import, which are written last, when the existence of their ads is known.
 struct DeferredCampaignChecks {

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A destination for the items of an import. Used by one thread at a time.
 package protocol ImportDestination {

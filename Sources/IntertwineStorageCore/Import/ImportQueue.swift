@@ -1,5 +1,5 @@
 import Dispatch
-internal import IntertwineItems
+internal import IntertwineFeed
 import Synchronization
 
 /// A queue that writes batches of items on a separate thread, while the caller reads further ones. At most four batches wait.

@@ -1,6 +1,6 @@
 import Glibc
-internal import IntertwineAds
-package import IntertwineItems
+package import IntertwineFeed
+internal import IntertwinePrimitives
 
 /// An import of items from one or several files into a store, in one transaction.
 ///
@@ -31,6 +31,7 @@ public final class ItemImport {
     private let path: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
+    /// Called with skipped items and with values that are left out.
     private let report: (InvalidItem) -> Void
     private let limit: Int
     private let isCompressed: Bool
@@ -59,7 +60,7 @@ public final class ItemImport {
         self.report = report
         self.isCompressed = isCompressed
         self.limit = limit
-        reader = ItemReader(kinds: kinds)
+        reader = ItemReader(kinds: kinds, leavesOut: policy == .skip)
         queue = ImportQueue(destination)
     }
 
@@ -142,19 +143,24 @@ public final class ItemImport {
             guard !isCompressed else { return try rollingBack { _ in throw ItemFileError.brokenGzip("it is empty") } }
             try consume(first)
         case .identity: break
-        case .gzip(let inflater): try rollingBack { _ in try inflater.finish() }
+        case .gzip(let inflater):
+            guard inflater.isComplete else { return try rollingBack { _ in throw ItemFileError.brokenGzip("it is truncated") } }
         }
         coding = .undecided([])
         reader.end()
         try drain()
-        reader = ItemReader(kinds: kinds)
+        reader = ItemReader(kinds: kinds, leavesOut: policy == .skip)
         files += 1
     }
 
     private func decode(_ bytes: some Collection<UInt8>) throws {
         guard case .gzip(let inflater) = coding else { return try consume(bytes) }
         try rollingBack { _ in
-            try inflater.inflate(Array(bytes)) { try consume($0) }
+            do {
+                try Array(bytes).withUnsafeBytes { try inflater.inflate($0) { try consume($0) } }
+            } catch let failure as GzipInflater.Failure {
+                throw ItemFileError.brokenGzip(failure.reason)
+            }
         }
     }
 
@@ -208,6 +214,11 @@ public final class ItemImport {
                 guard length <= limit else { throw ItemFileError.tooLong(limit: limit) }
                 switch reader.next() {
                 case .item(let item):
+                    for var value in reader.leftOut {
+                        value.file = files
+                        progress.omittedValues += 1
+                        report(value)
+                    }
                     if item.kind == Campaign.kind {
                         let position = reader.last
                         if let bad = campaigns.check(item, line: position.line, index: position.index, offset: position.offset, file: files)
@@ -267,6 +278,8 @@ public struct ImportSummary: Sendable, Hashable {
     public var replaced = 0
     /// The number of invalid items that were skipped under ``BadItemPolicy/skip``.
     public var skipped = 0
+    /// The number of invalid values of optional fields that items lack under ``BadItemPolicy/skip``.
+    public var omittedValues = 0
     /// Items that were skipped because they are taken down (``Takedown``).
     public var withheld = BlockedItems()
     /// The first valid items, up to ``firstLimit``.
@@ -286,6 +299,6 @@ public struct ImportSummary: Sendable, Hashable {
 public enum BadItemPolicy: String, Sendable, Hashable, CaseIterable {
     /// Ends the import and reverts all changes.
     case stop
-    /// Skips and reports the item, and continues.
+    /// Skips and reports the item, and continues. An item with an invalid value of an optional field is kept without it.
     case skip
 }

@@ -1,4 +1,4 @@
-public import IntertwineItems
+public import IntertwineFeed
 
 /// A key that identifies an item: its kind and id.
 ///

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A location of an item store, with functions that open the store or write to it while a service may be running.
 package protocol ItemLocation: Sendable {

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// The positions of items in a stream, which are sparse, so that an item can be inserted between two others.
 package enum ItemPosition {

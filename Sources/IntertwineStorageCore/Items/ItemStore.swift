@@ -1,16 +1,18 @@
-package import IntertwineItems
+package import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// A store whose items can be changed by operators and by the process itself. Each change is durable when it returns.
 ///
 /// All stores have the behaviour that `SQLiteStore` documents.
 package protocol ItemStore: FeedStore, CampaignMembershipStore {
-    func put(_ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange
+    func put(
+        _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
+    ) async throws -> ItemChange
 
     func remove(kind: String, id: String) async throws -> Bool
 
     func apply(
-        _ operations: [StoreOperation], reason: String?, at moment: Int64,
+        _ operations: [StoreOperation], reason: String?, at moment: Int64, releasing: Bool,
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
     ) async throws -> StoreOperationSummary
 
@@ -52,19 +54,19 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
 extension ItemStore {
     package func put(_ item: ValidatedItem) async throws -> ItemChange {
-        try await put(item) { _ in }
+        try await put(item, releasing: true) { _ in }
     }
 
     package func apply(
         _ operations: [StoreOperation], unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
     ) async throws -> StoreOperationSummary {
-        try await apply(operations, reason: nil, at: WallClock.now(), unless: refuse)
+        try await apply(operations, reason: nil, at: WallClock.now(), releasing: true, unless: refuse)
     }
 
     package func apply(
         _ operations: [StoreOperation], reason: String? = nil, at moment: Int64
     ) async throws -> StoreOperationSummary {
-        try await apply(operations, reason: reason, at: moment) { _, _ in }
+        try await apply(operations, reason: reason, at: moment, releasing: true) { _, _ in }
     }
 
     package func takeDown(_ key: ItemKey, reason: String? = nil, at moment: Int64 = WallClock.now()) async throws -> Bool {

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// The tables `section` and `section_kind`.
 extension SectionLayout {

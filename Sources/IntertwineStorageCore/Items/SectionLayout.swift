@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// The layout of sections in a database: the stream of each section, and the kinds in it.
 ///

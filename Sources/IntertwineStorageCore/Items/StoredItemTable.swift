@@ -1,13 +1,15 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// The stored items, inside a write transaction of the caller.
 package struct StoredItemTable<Session: SQLSession> {
     private let session: Session
     private let takedowns: TakedownTable<Session>
     private let layout: SectionLayout
+    private let releasing: Bool
 
-    package init(_ session: Session) throws {
-        self.session = session
+    /// - Parameter releasing: True to end the takedowns of stored items, false to refuse such items with ``StoreOperationError/Reason/takenDown(_:)``.
+    package init(_ session: Session, releasing: Bool = true) throws {
+        (self.session, self.releasing) = (session, releasing)
         takedowns = TakedownTable(session)
         layout = try SectionLayout(session)
     }
@@ -29,7 +31,7 @@ package struct StoredItemTable<Session: SQLSession> {
     ///
     /// - Returns: the change, and the stream if nothing but the content of a stored item was changed.
     package func put(_ item: ValidatedItem) throws -> (change: ItemChange, inPlace: StreamID?) {
-        let wasTakenDown = try takedowns.remove(ItemKey(item))
+        let wasTakenDown = try release(ItemKey(item))
         let stream = stream(of: item)
         if try update(item, in: stream) {
             try list(item)
@@ -56,8 +58,16 @@ package struct StoredItemTable<Session: SQLSession> {
 
     /// Stores an unknown item at a free position, and ends its takedown.
     package func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
-        _ = try takedowns.remove(ItemKey(item))
+        _ = try release(ItemKey(item))
         try insert([item], in: stream, at: [position])
+    }
+
+    /// Ends the takedown of an item; false if there is none.
+    private func release(_ key: ItemKey) throws -> Bool {
+        guard try takedowns.remove(key) else { return false }
+        // The transaction is rolled back.
+        guard releasing else { throw StoreOperationError.Reason.takenDown(key) }
+        return true
     }
 
     /// Appends items to the end of a stream, in their order.

@@ -1,5 +1,4 @@
-package import IntertwineAds
-internal import IntertwineLedger
+package import IntertwineFeed
 
 /// The table `reservation`: the leases of processes on the goals of campaigns.
 ///

@@ -1,4 +1,4 @@
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// A range of events after a marker that is read at once for reports.
 struct EventBatch: Sendable {

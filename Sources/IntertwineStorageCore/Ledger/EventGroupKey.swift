@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// A key of all properties of an event that counters distinguish. Events with equal keys are counted together.
 package struct EventGroupKey: Hashable {

@@ -1,4 +1,4 @@
-package import IntertwineAds
+package import IntertwineFeed
 
 /// The table `claim`: the ads with frequency caps that each process has served to viewers, shared with other processes.
 extension FrequencyCapReservation {

@@ -1,6 +1,5 @@
 internal import Dispatch
-package import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Synchronization
 
@@ -34,6 +33,9 @@ package protocol LedgerGroupWriter: AnyObject, SendableMetatype {
 
     /// A Boolean value indicating whether counts wait to be written.
     var hasWaitingCounts: Bool { get }
+
+    /// The rate counters in memory, and the bytes of their table.
+    var rateCounters: (count: Int, bytes: Int) { get }
 
     /// Writes a group in one durable transaction, or throws and writes none of it.
     ///
@@ -258,12 +260,14 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
             let receipts = try write(group, flushes: flushes, until: first.arrival + limits.maxQueueTime)
             if writer.hasWaitingCounts { planFlush() } else if Writer.commitProvesDisk { lastProof = .now }
             if flushes { flush.last = .now }
+            let memory = writer.rateCounters
             let failures = receipts.count { if case .failure = $0 { true } else { false } }
             state.withLock { state in
                 state.statistics.commits += 1
                 state.statistics.units += group.count - failures
                 state.statistics.failed += failures
                 state.statistics.largestGroup = max(state.statistics.largestGroup, group.count)
+                (state.statistics.rateCounters, state.statistics.rateCounterBytes) = memory
             }
             for (unit, receipt) in zip(group, receipts) { unit.completion(receipt) }
         } catch {

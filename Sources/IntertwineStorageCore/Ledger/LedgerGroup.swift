@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// A group of units of work that share one transaction, from its questions to its statements. It does no I/O.
 ///

@@ -1,5 +1,4 @@
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// Reports that are read from totals.
 extension LedgerReport {

@@ -1,4 +1,4 @@
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// The table `listing`: additions to viewers' lists, and removals from them.
 ///

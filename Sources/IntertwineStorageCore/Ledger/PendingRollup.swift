@@ -1,4 +1,4 @@
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// A limiter of rows for events that do not count.
 ///

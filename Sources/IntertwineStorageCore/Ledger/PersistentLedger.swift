@@ -1,6 +1,5 @@
 // Exported, because tools outside of the package, such as DocC, cannot load protocols whose parents are in modules that they do not load.
-@_exported public import IntertwineAds
-@_exported public import IntertwineLedger
+@_exported public import IntertwineFeed
 
 /// A ledger in a database, with the further functions that the service needs.
 package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedger {
@@ -15,7 +14,11 @@ package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, Tracke
     /// Returns the registered capabilities of a digest, or nil.
     func capabilities(of digest: String) async throws -> String?
 
-    /// Stores the capabilities of a client, durably when it returns. If there are too many names, the least recently registered one is removed.
+    /// Records that a request used a digest.
+    func use(client digest: String) async throws
+
+    /// Stores the capabilities of a client, durably when it returns. If there are too many names, one whose digests were never used is removed, or
+    /// the least recently registered one.
     func register(client name: String, digest: String, capabilities: String, now: Int64) async throws
 
     /// Checks whether the ledger's storage is still there and sound. Call it periodically, by one caller at a time; it blocks.
@@ -39,6 +42,9 @@ package struct LedgerStatistics: Sendable, Hashable {
     package var refused = 0
     /// The number of units that wait now.
     package var waiting = 0
+    /// The rate counters in memory, at most ``RecentRateCounters/defaultSlots`` × 3/4, and the bytes of their table.
+    package var rateCounters = 0
+    package var rateCounterBytes = 0
 
     package init() {}
 }

@@ -1,6 +1,5 @@
-internal import IntertwineCrypto
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
+internal import IntertwinePrimitives
 
 /// A key of a rate counter: a digest, so that rows have a fixed size and contain no names.
 package struct RateCounterKey: Hashable, Comparable, Sendable {

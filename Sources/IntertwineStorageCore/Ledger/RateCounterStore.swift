@@ -1,10 +1,10 @@
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// The rate counters that decide the verdict of an event: it counts if it is no duplicate and within its rate limits.
 ///
 /// A window begins with the first event that counts, and ends for all of its events together. Events that do not count use nothing, so
-/// further attempts above a limit do not extend the window. A stored window that ends later than a new one would was written while the
-/// clock was ahead, and counts as expired.
+/// further attempts above a limit do not extend the window. A stored window that began ahead of now by its length or more was written while
+/// the clock was wrong, and counts as expired.
 package protocol RateCounterStore {
     /// Returns the number of uses of a key within its current window.
     ///

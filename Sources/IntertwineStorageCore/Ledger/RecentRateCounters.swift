@@ -12,7 +12,7 @@ package struct RecentRateCounters {
 
     /// The longest window in milliseconds that is kept in memory.
     package static let longestWindow: Int64 = 300_000
-    /// The default limit of slots: 1.5 million counters, 48 MiB. The table grows on demand.
+    /// The default limit of slots: 1.5 million counters, 64 MiB. The table grows on demand.
     package static let defaultSlots = 1 << 21
 
     private struct Slot {
@@ -57,6 +57,9 @@ package struct RecentRateCounters {
     package var isFull: Bool { Self.isFull(mostSlots, with: count) }
 
     private static func isFull(_ slots: Int, with count: Int) -> Bool { (count + 1) * 4 > slots * 3 }
+
+    /// The bytes of the table, which grows and shrinks by halves: at most 64 MiB, and 96 MiB for a moment while it grows.
+    package var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
 
     package func allowance(_ key: RateCounterKey) -> RateCounter? {
         let slot = slots[index(of: Self.short(key))]

@@ -1,5 +1,4 @@
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// A table of reports that is made of the events after a marker.
 package enum ReportCheckpoint: String, Sendable {

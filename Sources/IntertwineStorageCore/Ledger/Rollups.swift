@@ -1,5 +1,4 @@
-package import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Counts by day, cell, kind and verdict, and campaign deliveries by quarters of an hour.
 ///

@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Queries of operators, and the retention of events.
 extension SQLLedger {
@@ -82,16 +81,25 @@ extension SQLLedger {
         }
         var marker: Int64 = 0
         let last = try await settledEnd()
-        // A transaction in SQLite delays clicks.
-        let window: Int64 = Session.dialect.isSetWise ? 10_000 : 1_000
         while marker < last {
-            let (start, end) = (marker, min(last, marker + window))
-            erased.events += try await writing(isDurable: true, nil) { session in
-                try session.write(
-                    """
-                    UPDATE event SET viewer = NULL, address = NULL, user_agent = NULL, input = NULL
-                    WHERE id > ?1 AND id <= ?2 AND viewer = ?3
-                    """, .integer(start), .integer(end), .text(viewer))
+            let (start, end) = (marker, min(last, marker + 10_000))
+            // Readers search the events, which have no index by viewers: clicks wait for writes in SQLite.
+            let ids = try await reading(for: .background) { session in
+                try session.rows(
+                    "SELECT id FROM event WHERE id > ?1 AND id <= ?2 AND viewer = ?3", .integer(start), .integer(end), .text(viewer)
+                ) { $0.integer(0) }
+            }
+            for first in stride(from: 0, to: ids.count, by: 1_000) {
+                let ids = Array(ids[first..<min(ids.count, first + 1_000)])
+                erased.events += try await writing(isDurable: true, nil) { session in
+                    try session.run([
+                        SQLCommand(
+                            """
+                            UPDATE event SET viewer = NULL, address = NULL, user_agent = NULL, input = NULL
+                            WHERE id \(Session.dialect.isAny("?1")) AND viewer = ?2
+                            """, [.integers(ids), .text(viewer)])
+                    ]) { _, _ in }.reduce(0, +)
+                }
             }
             marker = end
         }

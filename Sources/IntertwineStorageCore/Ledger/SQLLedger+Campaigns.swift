@@ -1,5 +1,4 @@
-package import IntertwineAds
-package import IntertwineItems
+package import IntertwineFeed
 
 /// The deliveries of campaigns.
 extension SQLLedger {

@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// Registered client capabilities.
 extension SQLLedger {
@@ -7,10 +7,21 @@ extension SQLLedger {
     private var digestLimit: Int64 { 8 }
     /// The time in milliseconds within which an equal registration writes nothing.
     private var freshness: Int64 { 86_400_000 }
+    /// The difference between the stored times of used and unused registrations. Why: every client may register, and unused registrations are evicted
+    /// before all used ones.
+    private var unused: Int64 { 1 << 60 }
 
     package func capabilities(of digest: String) async throws -> String? {
         try await reading(for: .request) { session in
             try session.first("SELECT capabilities FROM client WHERE digest = ?1 LIMIT 1", .text(digest)) { $0.text(0) }
+        }
+    }
+
+    package func use(client digest: String) async throws {
+        try await writing(isDurable: false, .clients) { [unused] session in
+            _ = try session.run([
+                SQLCommand("UPDATE client SET at = at + ?2 WHERE digest = ?1 AND at < 0", [.text(digest), .integer(unused)])
+            ]) { _, _ in }
         }
     }
 
@@ -19,15 +30,16 @@ extension SQLLedger {
         let said = try await reading(for: .request) { session in
             try session.integer("SELECT at FROM client WHERE name = ?1 AND digest = ?2", .text(name), .text(digest))
         }
-        if let said, now - said < freshness { return }
-        let (nameLimit, digestLimit) = (nameLimit, digestLimit)
+        if let said, now - (said < 0 ? said + unused : said) < freshness { return }
+        let (nameLimit, digestLimit, unused) = (nameLimit, digestLimit, unused)
         try await writing(isDurable: true, .clients) { session in
             _ = try session.run([
                 SQLCommand(
                     """
                     INSERT INTO client (name, digest, capabilities, at) VALUES (?1, ?2, ?3, ?4)
-                    ON CONFLICT (name, digest) DO UPDATE SET capabilities = excluded.capabilities, at = excluded.at
-                    """, [.text(name), .text(digest), .text(capabilities), .integer(now)]),
+                    ON CONFLICT (name, digest) DO UPDATE SET capabilities = excluded.capabilities,
+                        at = CASE WHEN client.at < 0 THEN excluded.at ELSE excluded.at + ?5 END
+                    """, [.text(name), .text(digest), .text(capabilities), .integer(now - unused), .integer(unused)]),
                 SQLCommand(
                     """
                     DELETE FROM client WHERE name = ?1 AND digest NOT IN (

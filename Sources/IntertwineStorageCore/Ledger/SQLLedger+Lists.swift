@@ -1,5 +1,4 @@
-package import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Pages of viewers' lists.
 extension SQLLedger {

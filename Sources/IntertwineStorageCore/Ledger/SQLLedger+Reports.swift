@@ -1,5 +1,4 @@
-internal import IntertwineItems
-internal import IntertwineLedger
+internal import IntertwineFeed
 
 /// Aggregation of totals.
 extension SQLLedger {

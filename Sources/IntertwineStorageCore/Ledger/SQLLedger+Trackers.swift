@@ -1,6 +1,4 @@
-package import IntertwineAds
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// The calls of trackers.
 extension SQLLedger {

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A lock that one writer at a time has, in all processes. SQLite needs none: one transaction writes at a time.
 package enum LedgerLock: Sendable {

@@ -1,5 +1,4 @@
-internal import IntertwineItems
-package import IntertwineLedger
+package import IntertwineFeed
 
 /// Responses under the idempotency keys of their requests, and selections.
 extension SQLLedger {
@@ -34,10 +33,12 @@ extension SQLLedger {
 }
 
 extension IdempotencyKey {
-    /// Returns true if a stored response has not expired. One that expires later than a new one would was stored while a clock was ahead.
+    /// Returns true if a stored response has not expired. One that was stored ahead of now by its lifetime or more has a wrong time.
     ///
     /// - Parameter delay: milliseconds since the request.
     func isValid(until end: Int64, delay: Int64 = 0, now: Int64) -> Bool {
-        end > now && end <= LedgerTime.latestEnd(at: expires, window: delay)
+        // The lifetime of a response counts from its request.
+        let (lifetime, isEndless) = expires.subtractingReportingOverflow(now &- delay)
+        return end > now && (isEndless || end <= LedgerTime.latestValidEnd(at: now, window: max(0, lifetime)))
     }
 }

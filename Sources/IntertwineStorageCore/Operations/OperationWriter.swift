@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A writer that performs operations one after another.
 package struct OperationWriter<Session: SQLSession> {

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 package struct StreamMove: Sendable {
     package var old: Int64

@@ -1,4 +1,4 @@
-public import IntertwineItems
+public import IntertwineFeed
 
 /// An editorial change of the store. Several are applied together, see `SQLiteStore.apply`.
 ///
@@ -133,6 +133,8 @@ public struct StoreOperationError: Error, Sendable, Hashable {
         case elsewhere(ItemKey, than: ItemKey)
         /// The section of the item is ordered by a field, so the item cannot be moved.
         case ordered(ItemKey, by: String)
+        /// The item is taken down, and its release is not permitted.
+        case takenDown(ItemKey)
         /// No section has this name.
         case unknownSection(String)
         /// The list has more than ``StoreOperation/limit`` operations.
@@ -160,6 +162,7 @@ extension StoreOperationError.Reason: CustomStringConvertible {
         case .besideItself(let key): "\(key) cannot be placed next to itself"
         case .elsewhere(let key, let other): "\(key) does not belong to the section of \(other)"
         case .ordered(let key, let field): "\(key) is ordered by its \(ItemError.shown(field)); update that field to move it"
+        case .takenDown(let key): "\(key) is taken down"
         case .unknownSection(let name): "unknown section \"\(ItemError.shown(name))\""
         case .tooMany: "more than \(StoreOperation.limit) operations"
         }

@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 import IntertwinePrimitives
 
 /// A read that is queued or runs on a thread.

@@ -1,6 +1,6 @@
 import CIntertwineLinux
 import Dispatch
-package import IntertwineItems
+package import IntertwineFeed
 import Synchronization
 
 /// Limits of threads, queue and waiting time for reads of a file.

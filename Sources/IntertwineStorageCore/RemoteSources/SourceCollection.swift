@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A complete list of a source's items, which is collected privately and then applied to the store in one transaction.
 ///

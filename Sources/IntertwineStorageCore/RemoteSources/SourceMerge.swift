@@ -1,5 +1,4 @@
-internal import IntertwineAds
-package import IntertwineItems
+package import IntertwineFeed
 
 /// A merge of a source's complete list into the store, inside a write transaction of the caller.
 ///

@@ -1,4 +1,4 @@
-package import IntertwineItems
+package import IntertwineFeed
 
 /// An error of a database or of the connection to it.
 package protocol DatabaseFailure: Error {

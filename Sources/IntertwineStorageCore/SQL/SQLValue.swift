@@ -1,4 +1,4 @@
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// A value of a statement's parameter.
 ///

@@ -74,7 +74,7 @@ extension TableSchema {
     /// Ads that campaigns of a file have named and that existed then.
     package static let knownCreative = TableSchema("known_creative", .ledger, key: 2, "kind text,id text")
 
-    /// The last event that totals, viewers and trackers include.
+    /// The last event that totals and trackers include.
     package static let reportMarker = TableSchema("report_marker", .ledger, key: 1, "tally text,marker integer", .filled)
     package static let reportAd = TableSchema(
         "report_ad", .ledger, key: 1, "id integer,cell text,campaign text,creative text,advertiser text", .numbered(always: false),
@@ -85,9 +85,6 @@ extension TableSchema {
     /// Totals of counted events, by the combinations of `ReportTotals`. The time is days or hours since 1970-01-01 UTC.
     package static let reportTotal = TableSchema(
         "report_total", .ledger, key: 5, "combination integer,time integer,ad integer,place integer,kind text,count integer")
-    /// Unique viewers of a day, as sketches without names. SQLite has long rows in a table of their own.
-    package static let reportViewers = TableSchema(
-        "report_viewers", .ledger, key: 3, "grouping text,key text,day integer,sketch bytes", .index("report_viewers_day", on: "(day)"))
     /// Pending and abandoned tracker calls, with the time of the event and that of the next attempt. A process that leases a call moves it.
     package static let trackerCall = TableSchema(
         "tracker_call", .ledger, key: 1,
@@ -121,6 +118,6 @@ extension TableSchema {
     package static let copied = [
         section, sectionKind, item, source, sourceItem, takedown, campaignCreative, adListing, event, rollupCell, rollupDay, rollupChoice,
         allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, knownCreative, reportMarker, reportAd,
-        reportPlace, reportTotal, reportViewers, trackerCall,
+        reportPlace, reportTotal, trackerCall,
     ]
 }

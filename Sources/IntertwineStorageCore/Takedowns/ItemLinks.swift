@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IntertwineItems
+internal import IntertwineFeed
 
 /// The links of items that are taken down, which their takedowns store as a JSON array.
 package enum ItemLinks {

@@ -1,5 +1,4 @@
-internal import IntertwineAds
-package import IntertwineItems
+package import IntertwineFeed
 
 /// The tables of items that are taken down, and of ads that belong to campaigns.
 ///

@@ -113,6 +113,12 @@ final class RunningService {
         try readPorts()
     }
 
+    /// Returns the entries of the audit log, without those of the begin of an action; none without a log.
+    func audited() throws -> [JSON] {
+        let log = try? String(contentsOfFile: "\(folder)/audit.log", encoding: .utf8)
+        return try (log ?? "").split(separator: "\n").map { try JSON(String($0)) }.filter { $0["outcome"]?.text != "begun" }
+    }
+
     func importItems(_ items: String, arguments: [String] = []) throws -> [String] {
         try Self.importItems(items, into: database, folder: folder, arguments: arguments)
     }

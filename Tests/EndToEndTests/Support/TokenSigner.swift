@@ -1,5 +1,5 @@
 import Foundation
-import IntertwineCrypto
+import IntertwinePrimitives
 import TestSupport
 
 /// A private key that signs JSON Web Tokens.

@@ -1,6 +1,4 @@
-import IntertwineAds
 import IntertwineFeed
-import IntertwineLedger
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import IntertwineAds
 import IntertwineFeed
-import IntertwineItems
+import Logging
+import Synchronization
 import TestSupport
 import Testing
 
@@ -115,6 +115,37 @@ struct FeedWalkTests {
         #expect(broken.count == 301, "each broken item is reported on one page of the walk")
     }
 
+    @Test("A page of items without a cell, or of broken ones, reads a bounded number of them, and the next one continues")
+    func bounded() async throws {
+        let fixture = try Fixture(users: 1)
+        for index in 0..<3_000 { fixture.store.put(Fixture.broken("b\(index)", at: 2_500 + Int64(index))) }
+        for index in 0..<3_000 { fixture.store.put(Fixture.user("n\(index)", at: 9_500 + Int64(index), variant: "nobody")) }
+        fixture.store.put(Fixture.user("last", at: 90_000))
+        let pages = try await fixture.walk(limit: 5)
+        #expect(pages.count > 2 && pages.flatMap(\.contentIDs) == ["user:u0", "user:last"])
+        #expect(pages.allSatisfy { $0.omissions.count <= 2_300 } && pages.flatMap(\.omissions).count == 6_000)
+    }
+
+    @Test("Many broken items of one type are one line of the log")
+    func lines() async throws {
+        let fixture = try Fixture(users: 1)
+        for index in 0..<200 {
+            fixture.store.put(
+                FeedItem(
+                    kind: "user", id: "b\(index)", variant: "regular", position: 2_500 + Int64(index),
+                    body: Array(#"{"username":"b","avatarUrl":"nonsense \#(index)","type":"regular"}"#.utf8)))
+        }
+        let lines = Mutex(0)
+        let logger = Logger(label: "test") { _ in CountingHandler { lines.withLock { $0 += 1 } } }
+        let assembler = FeedAssembler(
+            name: "feed", store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells,
+            placement: fixture.placement, keys: fixture.keys, links: fixture.links, tokens: fixture.tokens, logger: logger)
+        for _ in 0..<3 {
+            #expect(try await assembler.page(FeedRequest(limit: 5, now: Fixture.now), for: PageClient()).omissions.count == 200)
+        }
+        #expect(lines.withLock { $0 } == 1)
+    }
+
     @Test("A page has a previous link only if items precede it, also after deletions")
     func deletedNeighbour() async throws {
         let fixture = try Fixture(users: 4)
@@ -175,4 +206,17 @@ struct FeedWalkTests {
         #expect(explanation.advertisements.map(\.isOnThisPage) == [true, false])
         #expect(explanation.supply == .rotating(perPage: 1))
     }
+}
+
+private struct CountingHandler: LogHandler {
+    let count: @Sendable () -> Void
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { count() }
 }

@@ -2,8 +2,6 @@ import Synchronization
 import Testing
 
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("Skipping of dismissed items")
 struct HiddenRunTests {

@@ -2,11 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineCells
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("The first advertisement of a walk")
 struct HouseAdRotationTests {

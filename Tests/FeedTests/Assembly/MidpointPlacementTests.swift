@@ -1,4 +1,3 @@
-import IntertwineAds
 import IntertwineFeed
 import Testing
 

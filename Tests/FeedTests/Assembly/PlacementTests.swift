@@ -1,10 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineAds
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("Placement of advertisements")
 struct PlacementTests {
@@ -154,6 +151,14 @@ struct PlacementTests {
         let pages = try await fixture.walk(limit: 7)
         #expect(pages.map(\.adIDs) == [["ad:0", "ad:1"], ["ad:2", "ad:3"]])
         #expect(pages.allSatisfy { $0.ids.enumerated().filter { $0.element.hasPrefix("ad:") }.map(\.offset) == [2, 8] })
+    }
+
+    @Test("A repetition does not get the id of another item on the page")
+    func ownIDs() async throws {
+        let fixture = try Fixture(users: 20, advertisements: 1, placement: EveryPlacement(every: 3))
+        fixture.store.put(Fixture.advertisement("0#2", at: 5_000), in: .advertisements)
+        let ids = try await fixture.page().entries.map(\.id)
+        #expect(Set(ids).count == ids.count && ids.contains("ad:0#2") && ids.contains("ad:0#3"), "\(ids)")
     }
 
     @Test("Repeated advertisements have distinct ids and tokens but report the same cell")

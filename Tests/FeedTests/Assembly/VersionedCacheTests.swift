@@ -2,7 +2,6 @@ import Synchronization
 import Testing
 
 @testable import IntertwineFeed
-@testable import IntertwineItems
 
 @Suite("A cache of one value by store version")
 struct VersionedCacheTests {

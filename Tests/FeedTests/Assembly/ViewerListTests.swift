@@ -1,6 +1,4 @@
-import IntertwineCells
 import IntertwineFeed
-import IntertwineLedger
 import Testing
 
 @Suite("Pages of a viewer's list")
@@ -49,6 +47,25 @@ struct ViewerListTests {
         #expect(backward.map { $0.json() } == forward.reversed().map { $0.json() })
         #expect(forward.first?.previous == nil && forward.dropFirst().allSatisfy { $0.previous != nil })
         #expect(backward.last?.next == (forward.count > 1 ? forward[0].next : nil))
+    }
+
+    @Test("A page of a list whose items are gone reads a bounded number of entries, and the next one continues")
+    func longGone() async throws {
+        let fixture = try Fixture(users: 1)
+        for index in 0..<3_000 {
+            _ = try await fixture.ledger.commit(
+                LedgerEntry(changes: [
+                    .add(list: .saved, viewer: "ann", cell: "user:gone\(index)", performance: "p\(index)", at: now)
+                ]))
+        }
+        let lists = ViewerListAssembler(
+            list: .saved, path: "/saved", store: fixture.store, ledger: fixture.ledger, factories: fixture.factories, keys: fixture.keys,
+            tokens: fixture.tokens)
+        var pages = [try await lists.page(of: "ann", cursor: nil, limit: 20, now: now)]
+        while let next = pages.last?.next {
+            pages.append(try await lists.page(of: "ann", cursor: Fixture.cursor(in: next), limit: 20, now: now))
+        }
+        #expect(pages.count >= 5 && pages.count <= 8 && pages.allSatisfy(\.ids.isEmpty), "\(pages.count)")
     }
 
     @Test("An empty page after deletions leads back to the previous page")

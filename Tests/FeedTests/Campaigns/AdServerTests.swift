@@ -2,9 +2,7 @@ import IntertwinePrimitives
 import TestSupport
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineItems
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Delivery of campaigns")
 struct AdServerTests {
@@ -236,6 +234,24 @@ struct AdServerTests {
         #expect(try delivery.allocate(Self.page("v", places: 3), of: campaignIndex).compactMap(\.self).count == 2)
         #expect(try delivery.allocate(Self.page("v", page: 2), of: campaignIndex) == [nil])
         #expect(try delivery.allocate(Self.page("w"), of: campaignIndex)[0] != nil)
+    }
+
+    @Test("Each frequency cap counts the impressions of its own window")
+    func capWindows() {
+        let (minute, hour) = (Campaign.FrequencyCap(count: 1, window: 60), Campaign.FrequencyCap(count: 3, window: 3_600))
+        let campaignIndex = Self.campaignIndex([
+            Self.campaign("minute") { $0.caps = [minute] }, Self.campaign("hour") { $0.caps = [hour] },
+            Self.campaign("both") { $0.caps = [minute, hour] },
+        ])
+        func room(afterSeconds seconds: Int64) -> [Int?] {
+            let seen = ["minute", "hour", "both"].map { FrequencyCount(campaign: $0, at: Self.start, count: 1) }
+            let room = ViewerFrequency(seen: seen).room(of: campaignIndex, for: "v", besides: .init(), now: Self.start + seconds * 1_000)
+            return seen.map { campaignIndex.index(of: $0.campaign).flatMap { room?[Int32($0)] } }
+        }
+        #expect(room(afterSeconds: 59) == [0, 2, 0])
+        // A campaign without an impression in any of its windows has all its room, and no entry.
+        #expect(room(afterSeconds: 60) == [nil, 2, 1])
+        #expect(room(afterSeconds: 3_600) == [nil, nil, nil])
     }
 
     @Test("Frequency caps hold over two simulated days")

@@ -1,9 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineItems
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 /// Processes that start, stop and stall on one ledger: in any order of events, goals are never exceeded and are finally reached.
 @Suite("Goals shared by several processes")

@@ -1,9 +1,6 @@
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineCells
-@testable import IntertwineItems
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Declarations of campaigns")
 struct CampaignReaderTests {

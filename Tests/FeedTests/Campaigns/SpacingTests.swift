@@ -3,7 +3,6 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import IntertwineAds
 @testable import IntertwineFeed
 
 @Suite("Minimum distances of advertisements")

@@ -1,7 +1,6 @@
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Days with clock changes")
 struct ZoneDayTests {
@@ -14,6 +13,33 @@ struct ZoneDayTests {
         var days = [zone.clocks.day(of: year)]
         while let last = days.last, last.upperBound < year + 365 * 24 * hour { days.append(zone.clocks.day(of: last.upperBound)) }
         return days
+    }
+
+    @Test("An offset has whole quarters of an hour, as the counts of days have")
+    func offsets() {
+        for name in ["+02:00", "-09:30", "+05:45", "+14:00"] { #expect(CampaignTimeZone(name) != nil, "\(name)") }
+        for name in ["+02:07", "++1:30", "+1:300", "+0a:00", "+02:60", "+-1:00", "+01:+5"] {
+            #expect(CampaignTimeZone(name) == nil, "\(name)")
+        }
+    }
+
+    @Test("A comma between quotes is part of an attribute's value, and what cannot be read makes the attributes incomplete")
+    func attributes() {
+        #expect(ViewerAttributes(#"group="a,b", plan=free"#).pairs == ["group=a,b", "plan=free"])
+        #expect(ViewerAttributes(#"group="a,b""#).isCut == false && ViewerAttributes(" , plan").isCut == false)
+        for field in [#"group="a,b"#, #"group="\#(String(repeating: "x", count: 129))""#, "plan=free, =x", "Group=a"] {
+            #expect(ViewerAttributes(field).isCut, "\(field)")
+        }
+    }
+
+    @Test("The ids of creatives are compared by bytes")
+    func creatives() {
+        let (composed, decomposed) = (CreativeID(kind: "ad", id: "\u{E9}"), CreativeID(kind: "ad", id: "e\u{301}"))
+        #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
+        var blocked = BlockedItem(id: "c", targets: ["creative:\u{E9}"])
+        #expect(blocked.releasing(decomposed) == nil)
+        blocked.targets = blocked.releasing(composed) ?? []
+        #expect(BlockedItem.isReleased(composed, by: blocked.released) && !BlockedItem.isReleased(decomposed, by: blocked.released))
     }
 
     @Test(

@@ -1,7 +1,5 @@
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineJSON
+import IntertwinePrimitives
 import Testing
 
 @Suite("Custom actions as JSON")

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import IntertwineCells
 @testable import IntertwineFeed
 
 @Suite("Client capabilities")

@@ -1,8 +1,5 @@
 import Foundation
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
 import Synchronization
 import Testing
 
@@ -30,7 +27,7 @@ struct FeedPageTests {
             + #""avatar":{"type":"image","href":"https://img.example/tt.png","width":120,"height":120,"alt":"Tongue Twister"}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:tt/selection"}}},"#
-            + #"{"id":"ad:0","identifier":"AdvertisementCollectionViewCell","size":{"width":220,"height":220},"actions":{"#
+            + #"{"id":"ad:0","identifier":"AdvertisementCollectionViewCell","advertisement":true,"size":{"width":220,"height":220},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"content":{"type":"image","href":"https://ads.example/0.png","width":220,"height":220,"alt":"Advertisement"}}},\#(cancellation),"#
             + #""selection":{"type":"link","href":"/click/\#(click)"},"#
             + #""impression":{"type":"request","method":"POST","href":"/events","#

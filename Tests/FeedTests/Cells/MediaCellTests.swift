@@ -1,9 +1,6 @@
 import Testing
 
-@testable import IntertwineCells
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("Media advertisements")
 struct MediaCellTests {
@@ -92,7 +89,9 @@ struct MediaCellTests {
 
     @Test("Viewability rules are read from valid text only")
     func words() {
-        for text in ["50% 1s", "30% 0s", "12.5% 2.5s", "100% 3600s"] { #expect(Viewability(text)?.text == text) }
+        for text in ["50% 1s", "30% 0s", "12.5% 2.5s", "100% 3600s"] + (1...100).map({ "\($0)% 1s" }) {
+            #expect(Viewability(text)?.text == text)
+        }
         for wrong in ["", "50%", "0% 1s", "101% 1s", "50 1", "50% -1s", "nan% 1s", "50% 3601s", "50% 1s 1s"] {
             #expect(Viewability(wrong) == nil, "\(wrong)")
         }

@@ -1,10 +1,6 @@
 import Foundation
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineJSON
-import IntertwineKinds
-import IntertwineLedger
+import IntertwinePrimitives
 import Synchronization
 import Testing
 
@@ -118,7 +114,7 @@ struct OwnSlotTests {
             #""mood":{"anyOf":[{"enum":["good","bad"]},{"type":"null"}]},"#,
             #""stars":{"anyOf":[{"type":"number","minimum":1,"maximum":5},{"type":"null"}]},"#,
             #""public":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"#,
-            #""text":{"type":"string","minLength":1,"maxLength":10,"pattern":"^[^\\u0000]*$"}},"#,
+            #""text":{"type":"string","minLength":1,"maxLength":10}},"#,
             #""required":["text"],"additionalProperties":false}},"#,
             #""like":{"type":"request","method":"POST","href":"/cells/user:u0/like"}}"#,
         ]
@@ -256,6 +252,24 @@ struct CompanionTests {
         #expect(String(decoding: pages[0].json(), as: UTF8.self).contains(#""href":"/cells/place:a%23photos/selection""#))
         let back = try await fixture.page(pages[1].previous.flatMap(Fixture.cursor), limit: 2)
         #expect(back.ids == pages[0].ids)
+    }
+
+    @Test("Every cell of an ad says so, companions too, by the stream of its kind and not by a name")
+    func advertisements() async throws {
+        for isAdvertisement in [true, false] {
+            var fixture = try Fixture(users: 2)
+            var declaration = Self.place
+            if isAdvertisement { declaration.stream = .advertisements }
+            try fixture.factories.register(DeclaredKind(declaration))
+            fixture.store.put(
+                FeedItem(kind: "place", id: "a", variant: "", position: 9, body: Array(#"{"kind":"place","id":"a","title":"T"}"#.utf8)),
+                in: declaration.stream)
+            let page = try await fixture.page()
+            let cells = try KindFixture.json(page)
+            let marked = cells.filter { $0["advertisement"] != nil }.compactMap { $0["id"] as? String }
+            #expect(page.ids.contains("place:a#notes"))
+            #expect(marked == (isAdvertisement ? ["place:a", "place:a#notes"] : []))
+        }
     }
 
     @Test("Each companion cell is performed by its id, and a missing companion is unknown")

@@ -1,6 +1,4 @@
-import IntertwineCells
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import Testing
 
 /// The pattern in one place: an item, a factory that makes its view model, and the line that performs its commands.

@@ -1,11 +1,8 @@
 import Foundation
-import IntertwineAds
-import IntertwineCells
-import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
 import Synchronization
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Cache of rendered cells")
 struct RenderedCellCacheTests {
@@ -52,6 +49,20 @@ struct RenderedCellCacheTests {
             state.withLock { $0 = [:] }
             corrections.add(1, ordering: .relaxed)
         }
+    }
+
+    @Test("The templates of many client widths are bounded, and a new width still gets one")
+    func widths() throws {
+        let fixture = try Fixture(users: 1)
+        let table = CellTemplate.TemplateTable()
+        for width in 1...1_000 {
+            let context = CellContext(links: fixture.links, tokens: fixture.tokens, now: Fixture.now, layout: .collection, width: width)
+            var model = try fixture.factories.makeViewModel(for: Fixture.user("u0", at: 1), in: context)
+            model.size = CellSize(width: Double(width), height: 10)
+            let template = table.frame(around: model)
+            #expect(template != nil && table.frame(around: model) === template, "\(width)")
+        }
+        #expect(table.count == CellTemplate.TemplateTable.capacity)
     }
 
     @Test("New image metadata appears in the cells of the image; other cells remain cached")

@@ -4,8 +4,6 @@ import TestSupport
 import Testing
 
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("Changes to a client's pages")
 struct FeedChangesTests {

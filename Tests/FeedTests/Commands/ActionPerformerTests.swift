@@ -1,8 +1,5 @@
 import Foundation
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import IntertwineLedger
+import IntertwineFeed
 import Testing
 
 @Suite("Verdicts of requests")
@@ -9,7 +9,7 @@ struct BotFilterTests {
         "Bots, prefetching and HEAD requests do not count",
         arguments: [
             (firefox, nil, false, Verdict.counted),
-            ("curl/7.88.1", nil, false, .counted),
+            ("curl/7.88.1", nil, false, .bot),
             (nil, nil, false, .bot),
             ("", nil, false, .bot),
             ("Mozilla/5.0 (compatible; Googlebot/2.1)", nil, false, .bot),
@@ -31,5 +31,73 @@ struct BotFilterTests {
         ] as [(String?, String?, Bool, Verdict)])
     func table(userAgent: String?, purpose: String?, isHead: Bool, expected: Verdict) {
         #expect(BotFilter().verdict(userAgent: userAgent, purposes: purpose.map { ["x", $0] } ?? [], isHead: isHead) == expected)
+    }
+
+    /// Programs, by what they do.
+    static let robots = [
+        "GoogleOther", "Mozilla/5.0 (compatible; Google-InspectionTool/1.0;)", "Google-Read-Aloud", "python-requests/2.32.3",
+        "python-httpx/0.27",
+        "Python-urllib/3.12", "Python/3.11 aiohttp/3.9.1", "curl/8.5.0", "Wget/1.21", "Go-http-client/2.0", "Java/17.0.2",
+        "Java-http-client/21.0.1",
+        "Apache-HttpClient/4.5.14 (Java/17)", "axios/1.7.2", "node-fetch", "undici", "got/12.1.0", "GuzzleHttp/7", "libwww-perl/6.67",
+        "PostmanRuntime/7.37", "insomnia/2023.5.8", "HTTPie/3.2.2", "Ruby", "Faraday v2.7", "reqwest/0.11", "PHP/8.2",
+        "WinHttp.WinHttpRequest.5",
+        "Barracuda Sentinel (EE)", "Mozilla/4.0 (compatible; ms-office; MSOffice 16)", "Datadog/Synthetics", "Site24x7", "kube-probe/1.31",
+        "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Amazon CloudFront", "StatusCake", "Mozilla/5.0 (compatible; NewRelicSynthetics)",
+        "Prometheus/2.45",
+        "facebookexternalhit/1.1", "meta-externalagent/1.1", "WhatsApp/2.23.20.0", "SkypeUriPreview Preview/0.5", "Slack-ImgProxy 1.19",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.1; +https://openai.com/gptbot)", "ChatGPT-User/1.0",
+        "Claude-User/1.0", "Perplexity-User/1.0", "HeadlessChrome/120.0", "Mozilla/5.0 (compatible; Unheard/1.0)",
+        "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 Safari/537.36 (+https://example.org/unheard)", "Scrapy/2.11", "Nikto/2.5",
+        "masscan/1.3",
+    ]
+
+    /// Browsers, and the stacks of apps: names of robots are words in some of them.
+    static let people = [
+        firefox,
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+        "Mozilla/5.0 (Linux; Android 14; CUBOT KINGKONG) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0 Mobile Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/467.0]",
+        "Mozilla/5.0 (Linux; Android 14; SM-S918B; wv) AppleWebKit/537.36 Chrome/125.0 Mobile Safari/537.36 Instagram 333.0.0.42",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 GSA/319.0 Mobile/15E148 Safari/604.1",
+        "Mozilla/5.0 (compatible; MSIE 10.0; Windows NT 6.2; Trident/6.0)",
+        "Mozilla/5.0 (compatible; Konqueror/4.5; Linux) KHTML/4.5.4 (like Gecko)",
+        "Opera/9.80 (Android; Opera Mini/36.2/191.256; U; en) Presto/2.12.423 Version/12.16", "okhttp/4.12.0", "Dart/3.4 (dart:io)",
+        "Dalvik/2.1.0 (Linux; U; Android 14; CUBOT_KINGKONG)", "News/412 CFNetwork/1496.0.7 Darwin/23.5.0", "Alamofire/5.9.1",
+        "ktor-client",
+        "AcmeNews/3.2 (com.acme.news; build:412; iOS 17.5.1) Alamofire/5.9.1", "Abbott LibreLink/2.10 CFNetwork/1496 Darwin/23",
+        "Checkout/5.1 CFNetwork/1496 Darwin/23.5.0", "SaudiTickets/2.0 CFNetwork/1496", "SuperLiga/1.4 okhttp/4.11",
+        "Curling/2.2 CFNetwork/1496",
+        "TripAdvisor/390 okhttp/4.9", "Tesla/2024.20 Chrome/120", "Fetch/3.98 CFNetwork/1496 Darwin/23",
+        "Slack/24.05 CFNetwork/1496 Darwin/23",
+        "SalesforceMobileSDK/11.1 iOS/17.5 CFNetwork/1496", "DiscourseHub", "ScanSnap/2.0 CFNetwork/1496",
+    ]
+
+    @Test("Programs are robots, and people's browsers and apps are none")
+    func programs() {
+        let filter = BotFilter()
+        #expect(Self.robots.filter { !filter.isRobot($0) } == [])
+        #expect(Self.people.filter { filter.isRobot($0) } == [])
+    }
+
+    @Test("A file adds names of robots and of people, and can replace the list")
+    func extended() throws {
+        let extended = BotFilter(try RobotNames(extendedBy: "# Ours\r\n  AcmeProbe \r\n\n!Robotics News\n"))
+        #expect(extended.isRobot("x acmeprobe/1") && extended.isRobot("curl/8"))
+        #expect(!extended.isRobot("ROBOTICS NEWS/2 okhttp") && extended.isRobot("Robotics News, Googlebot"))
+        let replaced = BotFilter(try RobotNames(extendedBy: "!*\nacmeprobe"))
+        #expect(replaced.isRobot("AcmeProbe") && !replaced.isRobot("Googlebot/2.1"))
+        for (text, line) in [("ab", 1), ("abc\n!a", 2), ("# x\n\n  b", 3)] {
+            #expect(throws: RobotNames.InvalidName.self, "\(line)") { try RobotNames(extendedBy: text) }
+        }
+    }
+
+    @Test("The name is found anywhere in a long field, and the first and last bytes are read")
+    func positions() {
+        let filter = BotFilter()
+        #expect(filter.isRobot(String(repeating: "x", count: 10_000) + "bot"))
+        #expect(filter.isRobot("bot" + String(repeating: "x", count: 10_000)))
+        #expect(!filter.isRobot("bo") && !filter.isRobot("b") && !filter.isRobot(""))
     }
 }

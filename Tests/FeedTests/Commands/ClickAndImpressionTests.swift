@@ -2,10 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import IntertwineCells
 @testable import IntertwineFeed
-@testable import IntertwineItems
-@testable import IntertwineLedger
 
 @Suite("Clicks and impressions")
 struct ClickAndImpressionTests {

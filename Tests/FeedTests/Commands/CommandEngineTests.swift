@@ -1,7 +1,4 @@
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
 import Synchronization
 import Testing
 

@@ -1,5 +1,4 @@
-import IntertwineCells
-import IntertwineLedger
+import IntertwineFeed
 import Testing
 
 @Suite("Macro commands")

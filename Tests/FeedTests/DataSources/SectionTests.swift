@@ -1,10 +1,5 @@
 import Foundation
-import IntertwineAds
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineKinds
-import IntertwineLedger
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
-import IntertwineAds
-import IntertwineItems
+import IntertwineFeed
 import TestSupport
 import Testing
 
@@ -27,6 +26,17 @@ struct ItemReaderTests {
         let whole = read(Array(text.utf8), kinds: kinds)
         for piece in [1, 2, 3, 7, 64] { #expect(read(Array(text.utf8), piece: piece, kinds: kinds) == whole, "in pieces of \(piece)") }
         return whole
+    }
+
+    @Test("A list in another encoding, or behind a guard against inclusion as a script, is read", arguments: ListEncoding.all)
+    func encodings(_ encoding: ListEncoding) {
+        let (name, encode) = (encoding.testDescription, encoding.encode)
+        for text in ["[\(user("a")),\n\(user("日本😀"))]", "\(user("a"))\n\(user("日本😀"))"] {
+            for piece in [1, 2, 3, 5, .max] {
+                #expect(read(encode(text), piece: piece) == ["a", "日本😀"], "\(name) in pieces of \(piece)")
+            }
+        }
+        #expect(read(encode("[]")) == [], "\(name)")
     }
 
     private func user(_ id: String, _ extra: String = "") -> String {
@@ -92,9 +102,9 @@ struct ItemReaderTests {
         "Reading continues with the next valid item after an element of invalid JSON",
         arguments: [
             ("{\"kind\":\"user\",}", "comma"), ("{\"kind\":\"user\" \"id\":1}", "comma"), ("{\"kind\":user}", "value"),
-            ("{\"kind\":\"us\\er\"}", "escape"), ("{\"kind\":\"user\nid\":1}", "control"),
+            ("{\"kind\":\"us\\er\"}", "username"), ("{\"kind\":\"user\nid\":1}", "comma"),
             ("7", "object"), ("null", "object"), ("nope", "object"), ("\"text\"", "object"), ("[{}]", "object"), ("", "object"),
-            ("{\"a\":01}", "number"), ("{\"kind\":'user', 'a': {'b': 1}}", "value"), ("}", "object"), ("NaN", "object"),
+            ("{\"a\":01}", "kind"), ("{\"kind\":'user', 'a': {'b': 1}}", "name"), ("}", "object"), ("NaN", "object"),
         ])
     func recovers(_ broken: String, _ reason: String) {
         for separator in [",", ",\n", " ,\r\n "] {
@@ -115,6 +125,16 @@ struct ItemReaderTests {
         let found = read("[\([user("a"), broken, user("b")].joined(separator: ",\n"))]")
         #expect(found.first == "a" && found.contains { $0.hasPrefix("2: ") || $0.hasPrefix("3: ") }, "\(found)")
         #expect(found.count(where: { $0.contains(":") }) <= 2, "\(found)")
+    }
+
+    @Test("Values that are not fields of the kind are not read", arguments: InvalidValue.all)
+    func unmapped(_ value: InvalidValue) {
+        for text in [
+            "[\(user("a")),\(user("b", ",\"more\":\(value.json)")),\(user("c"))]",
+            "[\(user("a")),\(user("b", ",\"m\(value.json.filter { $0 != "\"" })\":1").replacing("\n", with: "\u{1}")),\(user("c"))]",
+        ] {
+            #expect(read(value.bytes(of: text)).filter { ["a", "b", "c"].contains($0) } == ["a", "b", "c"], "\(text)")
+        }
     }
 
     @Test("A missing comma loses no item")
@@ -186,7 +206,7 @@ struct ItemReaderTests {
     @Test(
         "A file that begins with something else than a list fails with line and column",
         arguments: [
-            ("<!DOCTYPE html><html>", 1, 1), ("\n  <HTML>\n<p>", 2, 3), ("kind,id,username\nuser,a,A\n", 1, 1), ("\0[\0{\0}", 1, 1),
+            ("<!DOCTYPE html><html>", 1, 1), ("\n  <HTML>\n<p>", 2, 3), ("kind,id,username\nuser,a,A\n", 1, 1),
             ("PK\u{3}\u{4}abcdef", 1, 1), ("7", 1, 1), ("oops, this is it: {\n", 1, 1),
         ])
     func unreadable(_ text: String, _ line: Int, _ column: Int) {

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import IntertwineItems
-@testable import IntertwineJSON
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("JSON Pointer (RFC 6901)")
 struct JSONPointerTests {

@@ -1,8 +1,7 @@
-import IntertwinePrimitives
 import Testing
 
-@testable import IntertwineItems
-@testable import IntertwineJSON
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("JSON objects")
 struct JSONTests {

@@ -1,7 +1,4 @@
-import IntertwineCells
-import IntertwineItems
-import IntertwineKinds
-import IntertwineLedger
+import IntertwineFeed
 import Testing
 
 @Suite("Faults of a declaration")
@@ -44,10 +41,6 @@ struct KindErrorTests {
         Case("cells", "collection, table") { $0.cells = [.table: []] },
         Case("id", "required text field") { $0.id = "city" }, Case("destination", "unknown field") { $0.destination = "nowhere" },
         Case("destination", "is of the type text, but url is expected; allowed: signup") { $0.destination = "title" },
-        Case("destination", "must be a required field") {
-            $0.fields.append(FieldDeclaration("more", .url))
-            $0.destination = "more"
-        },
         Case("presentation", "screen is missing") { $0.presentation = PresentationDeclaration(screen: "", arguments: []) },
         Case("presentation.arguments.part", "unknown field") {
             $0.presentation = PresentationDeclaration(screen: "S", arguments: [BindingDeclaration("part", .text, "no")])

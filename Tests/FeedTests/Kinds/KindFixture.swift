@@ -1,9 +1,5 @@
 import Foundation
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineKinds
-import IntertwineLedger
 
 /// Kinds as in a configuration, and stores that hold their items.
 enum KindFixture {

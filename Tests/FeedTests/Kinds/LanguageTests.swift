@@ -3,10 +3,7 @@ import IntertwinePrimitives
 import TestSupport
 import Testing
 
-@testable import IntertwineCells
-@testable import IntertwineItems
-@testable import IntertwineKinds
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Texts by language")
 struct LanguageTests {
@@ -60,8 +57,9 @@ struct LanguageTests {
         }
         #expect(stored(#""Swing""#) == #"{"title":"Swing"}"#)
         #expect(stored(#"{"de":"Schwung","en":"Swing"}"#) == #"{"title":{"en":"Swing","de":"Schwung"}}"#)
+        #expect(stored(#"{"en":"x","de":null}"#) == #"{"title":{"en":"x"}}"# && stored(#"{"en":"x","de":""}"#) == #"{"title":{"en":"x"}}"#)
         for wrong in [
-            "{}", #"{"fr":"x"}"#, #"{"en":1}"#, #"{"en":""}"#, #"{"EN":"x"}"#, #"{"en":"x","de":null}"#, #"{"en":"12345678901"}"#,
+            "{}", #"{"fr":"x"}"#, #"{"en":1}"#, #"{"en":""}"#, #"{"EN":"x"}"#, #"{"en":"","de":null}"#, #"{"en":"12345678901"}"#,
             #"{"en":{"en":"x"}}"#, "[]",
         ] {
             #expect(stored(wrong) == nil, "\(wrong)")

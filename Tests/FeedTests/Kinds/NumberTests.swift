@@ -1,8 +1,4 @@
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineKinds
-import IntertwineLedger
 import Testing
 
 @Suite("Numbers of items")

@@ -1,8 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IntertwineItems
-@testable import IntertwineKinds
+@testable import IntertwineFeed
 
 @Suite("Templates of declared kinds")
 struct TextTemplateTests {
@@ -80,7 +79,7 @@ struct TextTemplateTests {
             ("{{a}}", false), ("https://{{a}}/", false), ("https://host{{a}}/", false), ("https://host/{{a}}", true),
             ("javascript:{{a}}", false),
             ("http://host?{{a}}", true), ("https://host.example", false), ("https://u@host/{{a}}", false), ("HTTPS://host#{{id}}", true),
-            ("https://host/{{a}} é", false), ("https://host/{{a}}<", false), ("https://host/{{#b}} {{/b}}{{a}}", false),
+            ("https://host/{{a}} é", true), ("https://host/{{a}}<", true), ("https://hö.example/{{#b}} {{/b}}{{a}}", true),
             ("https://host/{{a}}" + String(repeating: "x", count: ItemURL.limit), false), ("https://host/{{a}}?b=%20", true),
             ("https:///{{a}}", false), ("https://host:99999/{{a}}", false), ("//host/{{a}}", false), ("{{! c }}https://host/{{a}}", false),
         ])

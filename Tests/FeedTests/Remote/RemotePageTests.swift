@@ -1,7 +1,7 @@
 import Testing
 
-@testable import IntertwineItems
-@testable import IntertwineJSON
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Pages of a JSON API")
 struct RemotePageTests {
@@ -23,6 +23,7 @@ struct RemotePageTests {
                 Array(text.utf8), items: try #require(JSONPointer(items)), cursor: try cursor.map { try #require(JSONPointer($0)) })
             try page.forEachItem(of: UserKind(), fields) { element in
                 switch element {
+                case nil: break
                 case .success(let item): read.ids.append(item.id)
                 case .failure(let fault): read.bad.append(fault.description)
                 }
@@ -123,5 +124,67 @@ struct RemotePageTests {
         #expect(
             read.ids == ["a", "b"] && read.bad.count == broken.count && read.fault == nil, "\(read.bad) \(String(describing: read.fault))")
         #expect(read.bad.first == "is longer than 1048576 bytes")
+    }
+
+    @Test("A list in another encoding or behind a guard is read", arguments: ListEncoding.all)
+    func encodings(_ encoding: ListEncoding) throws {
+        let bytes = encoding.encode(Self.page)
+        let page = try RemotePage(bytes, items: try #require(JSONPointer("/data/items")), cursor: JSONPointer("/meta/nextA"))
+        var ids: [String] = []
+        try page.forEachItem(of: UserKind(), nil) { ids.append(try #require($0).get().id) }
+        #expect(ids == ["a", "b", "c"] && page.cursor == "token 1")
+    }
+
+    private static func items(_ bytes: [UInt8], leavesOut: Bool) throws -> (items: [ValidatedItem], bad: [String], omitted: [String]) {
+        let page = try RemotePage(bytes, items: try #require(JSONPointer("/items")))
+        var (items, bad, omitted): ([ValidatedItem], [String], [String]) = ([], [], [])
+        try page.forEachItem(of: UserKind(), nil, leavingOut: leavesOut ? { omitted.append($0.description) } : nil) { element in
+            switch element {
+            case nil: break
+            case .success(let item): items.append(item)
+            case .failure(let fault): bad.append(fault.description)
+            }
+        }
+        return (items, bad, omitted)
+    }
+
+    @Test("A value that no field has, around the list and in its items, costs nothing", arguments: InvalidValue.all)
+    func unmapped(_ value: InvalidValue) throws {
+        let extra = Self.user("b").dropLast() + ",\"more2\":\(value.json)}"
+        let text = #"{"before":\#(value.json),"items":[\#(Self.user("a")),\#(extra),\#(Self.user("c"))],"after":\#(value.json)}"#
+        let read = try Self.items(value.bytes(of: text), leavesOut: false)
+        #expect(read.items.map(\.id) == ["a", "b", "c"] && read.bad == [] && read.omitted == [])
+    }
+
+    @Test("A text with what is no character has U+FFFD in its place", arguments: InvalidValue.strings)
+    func replaced(_ value: InvalidValue) throws {
+        let text = #"{"items":[{"username":\#(value.json),"id":"a","avatarUrl":"https://example.com/a.png","type":"regular"}]}"#
+        let item = try #require(try Self.items(value.bytes(of: text), leavesOut: false).items.first)
+        #expect(String(validating: item.body, as: UTF8.self) != nil && !item.body.contains(0))
+        #expect(try JSONValue(json: item.body) != .null)
+    }
+
+    @Test(
+        "An invalid value of an optional field costs the item, or only the field if invalid items are skipped",
+        arguments: InvalidValue.others
+            + ["7", "false", "true", #""no url""#, #""ftp://example.com/a""#, #""https://u:p@example.com/""#].map(InvalidValue.init))
+    func optional(_ value: InvalidValue) throws {
+        let bad = Self.user("b").dropLast() + ",\"backgroundUrl\":\(value.json)}"
+        let bytes = value.bytes(of: #"{"items":[\#(Self.user("a")),\#(bad),\#(Self.user("c"))]}"#)
+        let strict = try Self.items(bytes, leavesOut: false)
+        #expect(strict.items.map(\.id) == ["a", "c"] && strict.bad.count == 1 && strict.bad[0].hasPrefix("backgroundUrl: "))
+        let lenient = try Self.items(bytes, leavesOut: true)
+        #expect(lenient.items.map(\.id) == ["a", "b", "c"] && lenient.bad == [])
+        #expect(lenient.omitted == strict.bad)
+        #expect(!String(decoding: lenient.items[1].body, as: UTF8.self).contains("backgroundUrl"))
+    }
+
+    @Test("An empty text and null are no value of an optional field")
+    func empty() throws {
+        for value in [#""""#, "null"] {
+            let item = Self.user("a").dropLast() + #","backgroundUrl":\#(value),"backgroundAlt":\#(value)}"#
+            let read = try Self.items(Array(#"{"items":[\#(item)]}"#.utf8), leavesOut: false)
+            #expect(read.items.count == 1 && read.bad == [] && read.omitted == [])
+        }
     }
 }

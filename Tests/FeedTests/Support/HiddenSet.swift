@@ -1,6 +1,4 @@
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
 
 /// Hidden cells as an in-memory set.
 struct HiddenSet: ViewerStateStore, CellSet {

@@ -1,5 +1,4 @@
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import Synchronization
 
 /// An in-memory ledger with the guarantees of a ledger on disk, except deduplication and rates.

@@ -1,4 +1,4 @@
-import IntertwineItems
+import IntertwineFeed
 import Synchronization
 
 /// An in-memory store with the behaviour of a store on disk: snapshots, and a version that changes with every write.

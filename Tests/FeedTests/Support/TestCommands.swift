@@ -1,5 +1,4 @@
-import IntertwineCells
-import IntertwineLedger
+import IntertwineFeed
 import Synchronization
 
 struct TestFailure: Error, Hashable {}

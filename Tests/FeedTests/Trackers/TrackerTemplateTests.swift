@@ -1,6 +1,4 @@
-import IntertwineAds
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import Testing
 
 @Suite("Trackers in advertisements")

@@ -1,4 +1,4 @@
-import IntertwineCells
+import IntertwineFeed
 import IntertwineService
 import IntertwineTesting
 import TestSupport

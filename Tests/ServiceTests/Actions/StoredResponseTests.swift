@@ -1,6 +1,6 @@
 import HTTPTypes
-import IntertwineLedger
-import IntertwineRouting
+import IntertwineFeed
+import IntertwineHTTPServer
 import Testing
 
 @testable import IntertwineService

@@ -1,7 +1,5 @@
 import Foundation
-import IntertwineAds
-import IntertwineDeclarations
-import IntertwineItems
+import IntertwineFeed
 import IntertwineTesting
 import TestSupport
 import Testing
@@ -148,7 +146,7 @@ struct CampaignServiceTests {
             #expect(told.contains(#""reserved":0"#), "\(told)")
             let named = robot.merging(["X-Viewer-ID": "ann"]) { $1 }
             #expect(try Self.advertisement(await service.client.get("/feed", fields: named))?.cell == "ad:2")
-            #expect(try Self.advertisement(await service.client.get("/feed", fields: ["User-Agent": "curl/8"]))?.cell == "ad:2")
+            #expect(try Self.advertisement(await service.client.get("/feed", fields: ["User-Agent": "okhttp/4.12"]))?.cell == "ad:2")
         }
     }
 

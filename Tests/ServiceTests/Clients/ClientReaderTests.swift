@@ -1,13 +1,11 @@
 import Foundation
 import HTTPTypes
-import IntertwineItems
-import IntertwineLedger
-import IntertwineRouting
+import IntertwineHTTPServer
 import Logging
 import Synchronization
 import Testing
 
-@testable import IntertwineAds
+@testable import IntertwineFeed
 @testable import IntertwineService
 
 @Suite("Client data for the ledger")

@@ -19,8 +19,26 @@ struct WriteLimiterTests {
         #expect(wait(0, .events) == nil && wait(0, .clients) == nil, "each group has its own")
         #expect(wait(10) == nil && wait(10) == 10)
         #expect(wait(20) == nil && wait(61) == nil)
-        // A clock that is set back does not block a client.
-        #expect(wait(-3_600) == nil)
+    }
+
+    @Test("A clock that is set back neither blocks a client nor gives it writes", arguments: [30, 60, 90, 120, 3_600] as [Int64])
+    func clockSetBack(seconds: Int64) {
+        let limiter = WriteLimiter(address: 6, viewer: 1_000)
+        func wait(_ time: Int64) -> Int? { limiter.wait(.actions, address: "192.0.2.1", viewer: nil, now: Self.start + time * 1_000) }
+        #expect((0..<6).allSatisfy { _ in wait(0) == nil } && wait(0) == 10)
+        #expect(wait(-seconds) == 10 && wait(5 - seconds) == 5)
+        #expect(wait(10 - seconds) == nil && wait(10 - seconds) == 10)
+        // And forward again.
+        #expect(wait(0) == (seconds > 19 ? nil : 10))
+    }
+
+    @Test("A flood of networks does not reset the limits of a client")
+    func flood() {
+        let limiter = WriteLimiter(address: 6, viewer: 1_000)
+        func wait(_ address: String) -> Int? { limiter.wait(.actions, address: address, viewer: nil, now: Self.start) }
+        for _ in 0..<6 { #expect(wait("192.0.2.1") == nil) }
+        for number in 0..<140_000 { _ = wait("2001:db8:\(String(number >> 16, radix: 16)):\(String(number & 0xFFFF, radix: 16))::1") }
+        #expect(wait("192.0.2.1") == 10)
     }
 
     @Test("A concurrent request with an earlier time does not refill the bucket")

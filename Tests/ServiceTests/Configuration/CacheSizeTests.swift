@@ -1,6 +1,4 @@
 import Foundation
-import IntertwineDeclarations
-import IntertwineSettings
 import Testing
 
 @testable import IntertwineService

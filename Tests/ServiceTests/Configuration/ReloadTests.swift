@@ -1,4 +1,6 @@
 import Foundation
+import IntertwineFeed
+import IntertwineHTTPServer
 import Logging
 import Synchronization
 import Testing
@@ -91,5 +93,77 @@ struct ReloadTests {
         defer { try? FileManager.default.removeItem(atPath: mark) }
         try await live.change(to: configuration)
         #expect(lines.take() == [])
+    }
+
+    private static func withFolder(_ body: (String) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+        try await body(folder)
+    }
+
+    private static func configuration(in folder: String, _ more: [String: String] = [:]) throws -> ServiceConfiguration {
+        let flags = ["store.database": "\(folder)/feed.sqlite"].merging(more) { $1 }
+        return try ServiceConfiguration(try SettingSources(flags: flags, environment: [:], file: "\(folder)/empty.yaml"))
+    }
+
+    @Test("A reload that fails activates nothing, and one that failed for a passing reason is tried again")
+    func failing() async throws {
+        try await Self.withFolder { folder in
+            let old = try Self.configuration(in: folder)
+            let new = try Self.configuration(in: folder, ["ads.per-page": "2"])
+            let logger = Logger(label: "tests", factory: { _ in SwiftLogNoOpLogHandler() })
+            let service = try FeedService.build(configuration: old, logger: logger)
+            let application = service.live.current
+            let errors = Mutex<[any Error]>([])
+            let activations = Mutex(0)
+            let live = try ReloadableApplication(
+                old, router: Router([], acceptsOnlyJSON: true, clock: { 0 }, logger: logger), control: service.telemetry.control,
+                logger: logger
+            ) { _ in
+                application
+            } check: { _ in
+                if let error = errors.withLock({ $0.popLast() }) { throw error }
+                return { activations.withLock { $0 += 1 } }
+            }
+            errors.withLock { $0 = [StoreError.unavailable("for the moment")] }
+            await #expect(throws: StoreError.self) { try await live.change(to: new) }
+            #expect(activations.withLock { $0 } == 0 && live.configuration.feed.adsPerPage == old.feed.adsPerPage)
+
+            let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self)
+            let source = ConfigurationSource(file: nil) { new }
+            let reloader = ConfigurationReloader(source: source, hangUps: hangUps, live: live, logger: logger)
+            async let run: Void = reloader.run()
+            errors.withLock { $0 = [StoreError.unavailable("still"), StoreError.unavailable("for the moment")] }
+            hangUp.yield()
+            for _ in 0..<1_000 where activations.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(activations.withLock { $0 } == 1 && live.configuration.feed.adsPerPage == 2)
+            hangUp.finish()
+            try await run
+            await service.close()
+        }
+    }
+
+    @Test("An error before the end of the start closes what was opened")
+    func failedStart() async throws {
+        try await Self.withFolder { folder in
+            let other = try ListeningSocket(HTTPServerConfiguration())
+            let port = try #require(other.address.description.split(separator: ":").last)
+            let configuration = try Self.configuration(in: folder, ["server.port": "\(port)", "admin.enabled": "false"])
+            let logger = Logger(label: "tests", factory: { _ in SwiftLogNoOpLogHandler() })
+            let service = try FeedService.build(configuration: configuration, logger: logger)
+            func unfinished() throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: folder).filter { name in
+                    let size = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int
+                    return name.hasSuffix("-wal") && size != 0
+                }
+            }
+            #expect(try !unfinished().isEmpty)
+            await #expect(throws: (any Error).self) { try await service.run() }
+            // A closed database is one complete file.
+            #expect(try unfinished().isEmpty)
+            other.close()
+        }
     }
 }

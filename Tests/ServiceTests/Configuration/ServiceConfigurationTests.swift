@@ -1,9 +1,7 @@
 import Foundation
-import IntertwineCells
-import IntertwineSettings
+import IntertwineFeed
 import Testing
 
-@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Configuration")
@@ -275,6 +273,16 @@ struct ServiceConfigurationTests {
             ("https://[::1]:443", false), ("https://a.com:99999", false), ("https://a.com:0", false), ("https://a.com:08443", false),
             ("https://a.com:", false), ("https://a.com:b", false), ("https://a.com:1:2", false), ("https://:8443", false),
             ("https://::1", false), ("https://[::1", false), ("https://a]", false), ("https://A.com", false), ("https://a.com/", false),
+            // Apps and extensions.
+            ("capacitor://localhost", true), ("ionic://localhost", true), ("tauri://localhost", true), ("http://tauri.localhost", true),
+            ("app://-", true), ("app://.", true), ("chrome-extension://abcdefghijklmnopabcdefghijklmnop", true),
+            ("moz-extension://1b4f0e1c-3c1a-4c5e-9f55-2a0d2f0d5f11", true), ("safari-web-extension://8A7E1B2C-1F2D", true),
+            ("file://", true),
+            ("vscode-webview://1abc~2", true), ("app+x.y-z://Main:8080", true), ("null", true),
+            ("NULL", false), ("Capacitor://localhost", false), ("capacitor://localhost/", false), ("capacitor://localhost?x", false),
+            ("capacitor://u@localhost", false), ("capacitor:localhost", false), ("://localhost", false), ("1app://a", false),
+            ("localhost", false),
+            ("capacitor://local host", false), ("https://", false), ("http://", false), ("a_b://c", false), ("app://a:0", false),
         ])
     func origins(origin: String, isTaken: Bool) async throws {
         #expect((await refusal(flags: ["cors.origins": origin]) == nil) == isTaken)

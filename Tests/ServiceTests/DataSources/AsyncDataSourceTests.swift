@@ -1,6 +1,4 @@
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
 import IntertwineService
 import IntertwineTesting
 import Synchronization
@@ -173,6 +171,29 @@ struct AsyncDataSourceTests {
             #expect(back.ids == second.ids)
             let start = try await page(back.page.previous)
             #expect(start.ids == ["card:c20", "card:c0", "card:c1", "card:c2"])
+        }
+    }
+
+    @Test("Cursors stay valid over any number of insertions at one place")
+    func manyInsertions() async throws {
+        for place in [1, 2, 3] {
+            let items = try (0..<6).map { try card($0) }
+            let source = ArrayDataSource(items)
+            let all = await source.page(after: nil, limit: 100)
+            let (second, fourth) = (all[1].position, all[3].position)
+            // Each numbering of the items has room for at least 28 insertions.
+            for number in 0..<150 {
+                source.items.insert(try card(100 + number), at: place)
+                let after = await source.page(after: fourth, limit: 100).map(\.id)
+                #expect(after == ["c4", "c5"], "\(place) \(number)")
+                let before = await source.page(before: second, limit: 1).map(\.id)
+                #expect(before.last == (place == 1 ? "c\(100)" : "c0"), "\(place) \(number)")
+            }
+            source.items.removeAll { $0.id == "c3" || $0.id == "c1" }
+            for number in 150..<200 { source.items.insert(try card(100 + number), at: place) }
+            #expect(await source.page(after: fourth, limit: 100).map(\.id) == ["c4", "c5"])
+            let positions = source.items.map(\.position)
+            #expect(positions == positions.sorted() && Set(positions).count == positions.count)
         }
     }
 

@@ -1,9 +1,8 @@
 import Foundation
 import HTTPTypes
-import IntertwineCells
-import IntertwineFetch
+import IntertwineFeed
+import IntertwineHTTPServer
 import IntertwineImages
-import IntertwineRouting
 import Logging
 import Testing
 
@@ -70,7 +69,7 @@ struct APIDescriptionTests {
         let expression = try Regex(pattern)
         let failures: [ImageError.Reason] =
             FetchError.allCases.map { .fetch($0) } + [
-                .upstream(status: 404), .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .workerFailed, .encoded,
+                .upstream(status: 404), .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .workerFailed,
                 .overloaded,
                 .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
             ]
@@ -79,7 +78,6 @@ struct APIDescriptionTests {
             #expect(type.wholeMatch(of: expression) != nil, "\(type)")
         }
         let reasons = pattern.split(separator: "(")[1].split(separator: "|").count
-        // The statuses of the origin are one group and one page. A cancellation by the proxy has the code of the fetch.
-        #expect(reasons == FetchError.allCases.count + 2 + 14)
+        #expect(reasons == failures.count)
     }
 }

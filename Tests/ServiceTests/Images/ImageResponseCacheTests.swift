@@ -1,6 +1,6 @@
 import Foundation
+import IntertwineFeed
 import IntertwineImages
-import IntertwineLedger
 import IntertwineStorage
 import Logging
 import TestSupport

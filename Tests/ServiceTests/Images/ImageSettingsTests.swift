@@ -1,7 +1,5 @@
 import Foundation
-import IntertwineFetch
 import IntertwineImages
-import IntertwineSettings
 import Testing
 
 @testable import IntertwineService

@@ -1,11 +1,6 @@
-import IntertwineFeed
-import IntertwineItems
-import IntertwineSettings
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineCells
-@testable import IntertwineDeclarations
+@testable import IntertwineFeed
 @testable import IntertwineService
 
 @Suite("Sections and feeds in the configuration")

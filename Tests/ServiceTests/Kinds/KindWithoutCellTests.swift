@@ -1,5 +1,4 @@
-import IntertwineCells
-import IntertwineItems
+import IntertwineFeed
 import IntertwineService
 import IntertwineTesting
 import TestSupport

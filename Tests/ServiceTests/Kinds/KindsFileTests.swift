@@ -1,12 +1,8 @@
 import Foundation
-import IntertwineCells
-import IntertwineItems
-import IntertwineKinds
 import TestSupport
 import Testing
 
-@testable import IntertwineDeclarations
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 @testable import IntertwineService
 
 @Suite("Kinds in a file")

@@ -4,7 +4,6 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import IntertwineObservability
 @testable import IntertwineService
 
 @Suite("Log lines")

@@ -2,7 +2,6 @@ import CoreMetrics
 import Foundation
 import Testing
 
-@testable import IntertwineObservability
 @testable import IntertwineService
 
 @Suite("Metrics registry")

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import IntertwineObservability
 @testable import IntertwineService
 
 @Suite("Trace context")

@@ -1,9 +1,9 @@
 import Foundation
-import IntertwineItems
+import IntertwineFeed
+import Synchronization
 import TestSupport
 import Testing
 
-@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Audit log")
@@ -26,10 +26,6 @@ struct AuditLogTests {
         }
     }
 
-    private static func journals(_ folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("audit.pending-") }
-    }
-
     @Test("An audit line is JSON with the members of the entry in alphabetical order")
     func line() throws {
         var entry = Self.entry("/admin/items/user/a\"b\\c\u{1}/ü?x=\u{2028}\n")
@@ -44,7 +40,16 @@ struct AuditLogTests {
         }
     }
 
-    @Test("Concurrent operations each have one complete line across restarts, readable only by the owner")
+    @Test("A long text of a line is cut")
+    func cut() throws {
+        var entry = Self.entry("/" + String(repeating: "ü", count: 20_000))
+        entry.outcome = String(repeating: "\u{1}", count: 20_000)
+        let line = try JSONDecoder().decode(AuditEntry.self, from: Data(entry.line))
+        #expect(line.path.hasPrefix("/ü") && line.path.hasSuffix("…") && line.path.utf8.count < AuditEntry.textLimit + 8)
+        #expect(entry.line.count < 10_000)
+    }
+
+    @Test("Concurrent operations each have two complete lines across restarts, readable only by the owner")
     func appends() async throws {
         try await Self.withLog { folder, path in
             for round in 0..<2 {
@@ -63,11 +68,13 @@ struct AuditLogTests {
                 log.refuse(Self.entry("/\(round)/refused"))
                 await log.close()
             }
-            let lines = try Self.lines(path)
-            #expect(lines.count == 42 && Set(lines.map(\.path)).count == 42)
+            let all = try Self.lines(path)
+            let lines = all.filter { $0.outcome != "begun" }
+            #expect(all.count == 82 && lines.count == 42 && Set(lines.map(\.path)).count == 42)
+            #expect(Set(all.compactMap(\.id)).count == 40)
             #expect(lines.allSatisfy { ($0.items?.count ?? 0) == ($0.changes?["removed"] ?? 0) })
             #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
-            #expect(try Self.journals(folder).isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["audit.log"])
         }
     }
 
@@ -85,100 +92,61 @@ struct AuditLogTests {
             unlink(path)
             // The next operation creates the file again.
             try await log.finish(try await log.begin(Self.entry("/")), outcome: "done", now: 0)
-            #expect(try Self.lines(path).map(\.outcome) == ["done"])
+            #expect(try Self.lines(path).map(\.outcome) == ["begun", "done"])
         }
         try await Self.withLog { folder, path in
             let disk = try Mount.small(folder, kibibytes: 512)
             defer { disk.remove() }
             let log = try AuditLog(path: path)
             let deed = try await log.begin(Self.entry("/first"))
-            // The space for its line is reserved while the rest of the disk is full.
             let rest = try #require(FileHandle(forWritingAtPath: Self.made("\(folder)/rest")))
-            while (try? rest.write(contentsOf: Data(count: 4_096))) != nil {}
+            while (try? rest.write(contentsOf: Data(count: 512))) != nil {}
             await #expect(throws: StoreError.self) {
                 for number in 0..<64 { _ = try await log.begin(Self.entry("/\(number)")) }
             }
+            await #expect(throws: StoreError.self) { try await log.finish(deed, status: 200, outcome: "done", now: 0) }
+            // A line that the full disk has cut does not hide the next one.
+            try rest.truncate(atOffset: 0)
             try await log.finish(deed, status: 200, outcome: "done", now: 0)
-            #expect(try Self.lines(path).map(\.path) == ["/first"])
+            let last = try #require(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").last)
+            #expect(try JSONDecoder().decode(AuditEntry.self, from: Data(last.utf8)).outcome == "done")
         }
     }
 
-    @Test("Refusals on a full disk are buffered up to a bound; completed operations always remain")
-    func refusalsOnFullDisk() async throws {
+    @Test("An incomplete line does not hide the next one")
+    func torn() async throws {
         try await Self.withLog { _, path in
+            try Data(#"{"half":"#.utf8).write(to: URL(fileURLWithPath: path))
             let log = try AuditLog(path: path)
-            let deed = try await log.begin(Self.entry("/done"))
-            unlink(path)
-            symlink("/dev/full", path)
-            for _ in 0..<20 {
-                for number in 0..<1_000 { log.refuse(Self.entry("/refused/\(number)")) }
-                await #expect(throws: StoreError.self) { _ = try await log.begin(Self.entry("/not-begun")) }
-            }
-            await #expect(throws: StoreError.self) { try await log.finish(deed, outcome: "done", now: 0) }
-            unlink(path)
+            _ = try await log.begin(Self.entry("/next"))
+            #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 2)
+        }
+    }
+
+    @Test("Refused requests have at most a bounded number of lines a minute, and the next line gives the number of the others")
+    func refusals() async throws {
+        try await Self.withLog { _, path in
+            let start = ContinuousClock.now
+            let passed = Mutex(Duration.zero)
+            let log = try AuditLog(path: path) { start + passed.withLock { $0 } }
+            for number in 0..<20_000 { log.refuse(Self.entry("/\(number)" + String(repeating: "x", count: 8_000))) }
             await log.close()
-            let lines = try Self.lines(path)
-            #expect(lines.last?.path == "/done" && lines.count > 1_000 && lines.count < 15_000, "\(lines.count)")
+            #expect(try Self.lines(path).count == AuditLog.refusalLimit)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count < AuditLog.refusalLimit * 1_400)
+            // Actions are recorded all the same.
+            _ = try await log.begin(Self.entry("/action"))
+            passed.withLock { $0 = AuditLog.refusalWindow }
+            for _ in 0..<2 { log.refuse(Self.entry("/later")) }
             await log.close()
+            let last = try Self.lines(path).suffix(3)
+            #expect(last.map(\.path) == ["/action", "/later", "/later"])
+            #expect(last.map(\.outcome) == ["begun", "; 19900 refused requests before it have no entry", ""])
         }
     }
 
     private static func made(_ path: String) -> String {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         return path
-    }
-
-    @Test("The next process writes one line per interrupted operation, except those of running processes")
-    func interrupted() async throws {
-        try await Self.withLog { folder, path in
-            let first = try AuditLog(path: path)
-            let done = try await first.begin(Self.entry("/done"))
-            _ = try await first.begin(Self.entry("/cut-off"))
-            try await first.finish(done, status: 200, outcome: "done", now: 0)
-            // A concurrent process does not treat its operations as interrupted.
-            #expect(try Self.journals(folder).count == 1)
-            let beside = try AuditLog(path: path)
-            #expect(try Self.lines(path).map(\.path) == ["/done"])
-            await beside.close()
-            // The state after a kill: a journal exists without a lock.
-            let journal = try #require(try Self.journals(folder).first)
-            let left = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(journal)"))
-            try (left + Data(#"{"half":"#.utf8)).write(to: URL(fileURLWithPath: "\(folder)/audit.pending-left"))
-            for _ in 0..<2 {
-                let next = try AuditLog(path: path)
-                await next.close()
-                let lines = try Self.lines(path)
-                #expect(lines.map(\.path) == ["/done", "/cut-off"])
-                #expect(lines.last?.outcome == AuditLog.interrupted && lines.last?.status == nil)
-            }
-            #expect(try Self.journals(folder) == [journal])
-            withExtendedLifetime(first) {}
-        }
-    }
-
-    @Test("The journal has a fixed initial size and contains only the operations in progress")
-    func journal() async throws {
-        try await Self.withLog { folder, path in
-            let log = try AuditLog(path: path)
-            var lengths: Set<Int> = []
-            func deeds() throws -> [String] {
-                let journal = try #require(try Self.journals(folder).first)
-                let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(journal)"))
-                lengths.insert(bytes.count)
-                return try bytes.split { $0 == 0 || $0 == 0x0A }.map { try JSONDecoder().decode(AuditEntry.self, from: $0).path }
-            }
-            for number in 0..<3 {
-                let deed = try await log.begin(Self.entry("/\(number)" + String(repeating: "x", count: 30 * (3 - number))))
-                #expect(try deeds().map { $0.prefix(2) } == ["/\(number)"])
-                try await log.finish(deed, outcome: "done", now: 0)
-                #expect(try deeds().isEmpty)
-            }
-            #expect(lengths.count == 1)
-            // Operations beyond the initial size are all in the journal.
-            let paths = (0..<40).map { "/long/\($0)/" + String(repeating: "y", count: 1_000) }
-            for path in paths { _ = try await log.begin(Self.entry(path)) }
-            #expect(try deeds() == paths)
-        }
     }
 
     @Test("A moved log file is replaced by a new one")
@@ -188,7 +156,7 @@ struct AuditLogTests {
             try await log.finish(try await log.begin(Self.entry("/1")), outcome: "done", now: 0)
             try FileManager.default.moveItem(atPath: path, toPath: "\(folder)/audit.1")
             try await log.finish(try await log.begin(Self.entry("/2")), outcome: "done", now: 0)
-            #expect(try Self.lines(path).map(\.path) == ["/2"])
+            #expect(try Self.lines(path).map(\.path) == ["/2", "/2"])
         }
     }
 

@@ -2,7 +2,6 @@ import IntertwineHTTPServer
 import Synchronization
 import Testing
 
-@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Rate limit of failed authentications")

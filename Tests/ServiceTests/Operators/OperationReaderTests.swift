@@ -1,10 +1,9 @@
 import HTTPTypes
-import IntertwineItems
-import IntertwineRouting
+import IntertwineFeed
+import IntertwineHTTPServer
 import IntertwineStorage
 import Testing
 
-@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Operations in a request")
@@ -53,7 +52,7 @@ struct OperationReaderTests {
             (#"{"move":"user:a","befor":"user:b"}"#, "befor"), (#"{"remove":"user:a","before":"user:b"}"#, "not permitted with"),
             (#"{"append":"user:a"}"#, "must be an item"), (#"{"append":{"kind":"odd"}}"#, "append.kind"),
             (#"{"update":{"kind":"user","username":"A","type":"regular"}}"#, "update.avatarUrl"),
-            (#"{"append":\#(user),"ifMatch":"x"}"#, "not permitted with"), (#"{"clear":""}"#, "empty"),
+            (#"{"append":\#(user),"ifMatch":"x"}"#, "not permitted with"), (#"{"clear":""}"#, "missing"),
         ])
     func noOperation(operation: String, reason: String) throws {
         let body = #"{"operations":[{"remove":"user:a"},\#(operation)]}"#

@@ -1,9 +1,8 @@
 import Foundation
 import HTTPTypes
-import IntertwineRouting
+import IntertwineHTTPServer
 import Testing
 
-@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Access to the operators' listener")

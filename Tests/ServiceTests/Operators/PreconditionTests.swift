@@ -1,9 +1,8 @@
 import HTTPTypes
-import IntertwineItems
-import IntertwineRouting
+import IntertwineFeed
+import IntertwineHTTPServer
 import Testing
 
-@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Preconditions of writes")

@@ -1,9 +1,5 @@
 import HTTPTypes
-import IntertwineCells
 import IntertwineFeed
-import IntertwineItems
-import IntertwineLedger
-import IntertwineObservability
 import Synchronization
 import Testing
 
@@ -32,6 +28,31 @@ struct PageCacheTests {
             as: key, target: "/feed?", current: version)
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "utm=1".utf8.count)
         #expect(isFound("/feed?", version) && !isFound("/feed", StoreVersion(high: 1, low: 2)))
+    }
+
+    @Test("A store that is asked about a page can use the cache, because no lock is held")
+    func reentrancy() {
+        let (first, second) = (StoreVersion(high: 1, low: 1), StoreVersion(high: 1, low: 2))
+        let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
+        let asked = Atomic(0)
+        let cache = Mutex<PageCache?>(nil)
+        let pages = PageCache(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry())) { _, old, new in
+            asked.add(1, ordering: .relaxed)
+            // It would wait for ever for a lock of the page.
+            guard let pages = cache.withLock({ $0 }) else { return false }
+            return pages.response(key, target: "/feed", version: old, now: 1) { _ in } != nil
+        }
+        let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+        var page = PageCache.Page(response: finished, version: first, renderedAt: 1, validUntil: 10)
+        page.dependencies = PageDependencies()
+        pages.store(page, as: key, target: "/feed", current: first)
+        cache.withLock { $0 = pages }
+        #expect(pages.response(key, target: "/feed", version: second, now: 1) { _ in } === finished)
+        #expect(asked.load(ordering: .relaxed) == 1)
+        // The result is kept with the page.
+        #expect(pages.response(key, target: "/feed", version: second, now: 1) { _ in } === finished)
+        #expect(asked.load(ordering: .relaxed) == 1)
+        cache.withLock { $0 = nil }
     }
 
     @Test("Two targets with the same hash are two cached pages")

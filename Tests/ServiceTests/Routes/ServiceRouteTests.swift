@@ -1,6 +1,5 @@
 import HTTPTypes
-import IntertwineCells
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineService
 import IntertwineTesting
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 @testable import IntertwineService
 
 @Suite("Signing key in a file")

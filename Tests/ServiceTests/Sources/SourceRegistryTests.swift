@@ -3,7 +3,7 @@ import IntertwineStorage
 import TestSupport
 import Testing
 
-@testable import IntertwineSync
+@testable import IntertwineService
 
 @Suite("State of sources", .timeLimit(.untilStuck))
 struct SourceRegistryTests {

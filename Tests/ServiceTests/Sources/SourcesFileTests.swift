@@ -1,13 +1,11 @@
 import Foundation
 import HTTPTypes
-import IntertwineFetch
-import IntertwineItems
-import IntertwineJSON
+import IntertwineFeed
+import IntertwineImages
+import IntertwinePrimitives
 import IntertwineStorage
-import IntertwineSync
 import Testing
 
-@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Sources in a file")
@@ -25,6 +23,75 @@ struct SourcesFileTests {
         try SourcesFile(
             YAMLFile.root(of: text, from: "sources.yaml"), kinds: .standard, settings: try await settings(), environment: environment
         ).sources
+    }
+
+    @Test("A source in a file may convert, choose, join and fill in values, leave out objects, and count pages")
+    func mappings() async throws {
+        let text = """
+            sources:
+              people:
+                url: https://api.example.com/people
+                kind: user
+                next: {page: p, first: 0, pages: /total}
+                where: {status: [active, new], /tags: {not: robot}, /image/src: {present: true}}
+                fields:
+                  id: {from: [key, /meta/id]}
+                  username: {from: /names, each: /full, join: " ", as: text}
+                  avatarUrl: {template: "https://cdn.example.com/{{/image/src}}"}
+                  backgroundUrl: [cover, /image/large]
+                  backgroundAlt: {from: taken, as: date, zone: Europe/Berlin}
+                  type: {value: regular}
+            """
+        let source = try #require(try await Self.sources(text).first)
+        #expect(source.next == .page(parameter: "p", first: 0, last: nil, pages: JSONPointer("/total")))
+        #expect(
+            source.conditions == [
+                SourceCondition(JSONPointer(member: "status"), .anyOf(["active", "new"])),
+                SourceCondition(try #require(JSONPointer("/tags")), .noneOf(["robot"])),
+                SourceCondition(try #require(JSONPointer("/image/src")), .present(true)),
+            ])
+        var names = FieldMapping.Origin(.first([try #require(JSONPointer("/names"))]), as: .text)
+        names.joined = (JSONPointer("/full"), " ")
+        #expect(
+            source.fields
+                == FieldMapping([
+                    ("id", FieldMapping.Origin(.first([JSONPointer(member: "key"), try #require(JSONPointer("/meta/id"))]))),
+                    ("username", names),
+                    ("avatarUrl", FieldMapping.Origin(.template(try #require(SourceTemplate("https://cdn.example.com/{{/image/src}}"))))),
+                    (
+                        "backgroundUrl",
+                        FieldMapping.Origin(.first([JSONPointer(member: "cover"), try #require(JSONPointer("/image/large"))]))
+                    ),
+                    ("backgroundAlt", FieldMapping.Origin(.first([JSONPointer(member: "taken")]), as: .date(zone: .init("Europe/Berlin")))),
+                    ("type", .constant("regular")),
+                ]))
+    }
+
+    @Test(
+        "A mapping or a pagination that says nothing is an error",
+        arguments: [
+            ("fields", "{username: {as: text}}", "one of from, value and template"),
+            ("fields", "{username: {from: a, value: b}}", "one of from, value and template"),
+            ("fields", "{username: {from: a, as: html}}", "text, number, date"),
+            ("fields", "{username: {from: a, as: text, zone: UTC}}", "zone belongs to as: date"),
+            ("fields", "{username: {from: a, as: date, zone: Mars/Base}}", "Europe/Berlin"),
+            ("fields", "{username: {from: a, each: b}}", "each belongs to join"),
+            ("fields", "{avatarUrl: {template: \"https://{{host}}/\"}}", "a URL has its host"),
+            ("fields", "{username: {value: a, join: b}}", "belong to from"),
+            ("where", "{a: {}}", "a condition is"), ("where", "{a: {not: b, present: true}}", "a condition is"),
+            ("where", "{/a~3: b}", "JSON Pointer"),
+            ("next", "{page: p, first: -1}", "a whole number"), ("next", "{page: p, total: /t}", "next is one of"),
+            ("next", "{page: p, last: /l, pages: /p}", "next is one of"),
+            ("next", "{offset: o, last: /l}", "next is one of"), ("next", "{first: 1}", "next is one of"),
+        ])
+    func invalidMappings(key: String, value: String, reason: String) async throws {
+        let text = "sources: {people: {url: https://api.example.com/, kind: user, \(key): \(value)}}"
+        do {
+            _ = try await Self.sources(text)
+            Issue.record("\(text)")
+        } catch let error as ConfigurationError {
+            #expect("\(error)".contains(reason), "\(error)")
+        }
     }
 
     @Test("A source in a file may set every property")

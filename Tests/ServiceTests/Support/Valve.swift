@@ -1,6 +1,5 @@
 import Foundation
 import IntertwineFeed
-import IntertwineItems
 import Synchronization
 import TestSupport
 

@@ -2,8 +2,7 @@ import IntertwineStorage
 import Synchronization
 import Testing
 
-@testable import IntertwineAds
-@testable import IntertwineLedger
+@testable import IntertwineFeed
 
 @Suite("Campaign queries, in every ledger")
 struct CampaignContractTests {

@@ -1,4 +1,4 @@
-import IntertwineLedger
+import IntertwineFeed
 import IntertwinePostgreSQL
 import IntertwineStorage
 import TestSupport

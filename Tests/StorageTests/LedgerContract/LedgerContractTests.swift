@@ -1,4 +1,4 @@
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import Testing
 
@@ -283,6 +283,23 @@ struct LedgerContractTests {
         // A sixteenth is alive; as many again may wait for their turn.
         let left = try #require(Int(try bench.query("SELECT count(*) FROM allowance")))
         #expect(left <= max(2_000, rounds * size / 6), "\(left)")
+    }
+
+    @Test("Unused registrations are evicted before used ones", arguments: LedgerKind.allCases)
+    func unusedClients(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        func register(_ name: String, at now: Int64) async throws {
+            try await bench.ledger.register(client: name, digest: "d-\(name)", capabilities: "c", now: now)
+        }
+        for name in ["used", "unused"] { try await register(name, at: 1) }
+        for _ in 0..<2 { try await bench.ledger.use(client: "d-used") }
+        for number in 0..<1_200 { try await register("flood\(number)", at: 1_000 + Int64(number)) }
+        #expect(try await bench.ledger.capabilities(of: "d-used") == "c")
+        #expect(try await bench.ledger.capabilities(of: "d-unused") == nil)
+        // A used client that registers again remains a used one.
+        try await register("used", at: 200_000_000)
+        for number in 0..<1_200 { try await register("flood\(number)", at: 300_000_000 + Int64(number)) }
+        #expect(try await bench.ledger.capabilities(of: "d-used") == "c")
     }
 
     @Test(

@@ -1,5 +1,4 @@
-import IntertwineAds
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import Testing
 

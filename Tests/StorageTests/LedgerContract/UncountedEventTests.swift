@@ -1,5 +1,4 @@
-import IntertwineItems
-import IntertwineLedger
+import IntertwineFeed
 import IntertwineStorage
 import Testing
 
@@ -57,6 +56,42 @@ struct UncountedEventTests {
         #expect(try bench.query("SELECT sum(count) FROM rollup_day") == "9")
     }
 
+    @Test("After a clock was set back, nothing counts again within its window", arguments: LedgerKind.allCases, [1, 15, 29, 59] as [Int64])
+    func clockSetBack(kind: LedgerKind, seconds: Int64) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        func entry(_ key: String, window: Int64, isKeyed: Bool) -> LedgerEntry {
+            var entry = LedgerEntry(events: [
+                LedgerEvent(at: clock.now, kind: .click, cell: "ad:1", deduplication: .init(key: key, window: window))
+            ])
+            guard isKeyed else { return entry }
+            entry.idempotency = (
+                IdempotencyKey(scope: "v", key: key, fingerprint: "f", expires: clock.now + window), { _ in [1] }
+            )
+            return entry
+        }
+        // Short and long windows, which are stored apart.
+        let cases: [(String, Int64)] = [("a", 60_000), ("b", 3_600_000)]
+        for (key, window) in cases {
+            for isKeyed in [false, true] { _ = try await ledger.commit(entry("\(key)\(isKeyed)", window: window, isKeyed: isKeyed)) }
+        }
+        clock.advance(-1_000 * seconds)
+        // Other writes let the sweep run, and another process reads what it has left.
+        for _ in 0..<20 { _ = try await ledger.commit(bench.click("x")) }
+        try await bench.settle()
+        for ledger in [ledger, try bench.another()] {
+            for (key, window) in cases {
+                #expect(try await ledger.commit(entry("\(key)false", window: window, isKeyed: false)).verdicts == [.duplicate])
+                let keyed = entry("\(key)true", window: window, isKeyed: true)
+                #expect(try await ledger.commit(keyed) == .replayed([1]))
+                if let (sought, _) = keyed.idempotency { #expect(try await ledger.replay(of: sought) == .replayed([1])) }
+            }
+        }
+        // A window is over when its time has passed, by the new clock.
+        clock.advance(60_000 + 1_000 * seconds + 10_000)
+        #expect(try await ledger.commit(entry("afalse", window: 60_000, isKeyed: false)).verdicts == [.counted])
+    }
+
     @Test(
         "Records made while the clock was ahead are expired after its correction", arguments: LedgerKind.allCases, [6, 24 * 365] as [Int64])
     func clockAhead(kind: LedgerKind, hours: Int64) async throws {
@@ -75,7 +110,11 @@ struct UncountedEventTests {
         #expect(try await ledger.commit(click()).verdicts == [.counted])
         #expect(try await ledger.commit(click()) == .replayed([1]))
         clock.advance(-hours * 3_600_000)
-        #expect(try await ledger.commit(click()).verdicts == [.counted])
+        // The response is ahead by a quarter of its lifetime, or by far more.
+        #expect(try await ledger.commit(click()) == (hours < 24 ? .replayed([1]) : .committed([.counted])))
+        var unkeyed = click()
+        unkeyed.idempotency = nil
+        if hours < 24 { #expect(try await ledger.commit(unkeyed).verdicts == [.counted]) }
         // And windows are as long as ever.
         var again = click()
         again.idempotency = nil

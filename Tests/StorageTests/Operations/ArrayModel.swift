@@ -1,4 +1,4 @@
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 
 /// What the operations mean, on plain arrays: one for each section.

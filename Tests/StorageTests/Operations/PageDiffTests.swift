@@ -1,5 +1,4 @@
 import IntertwineFeed
-import IntertwineItems
 import IntertwineStorage
 import TestSupport
 import Testing

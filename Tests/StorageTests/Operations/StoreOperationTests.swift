@@ -1,4 +1,4 @@
-import IntertwineItems
+import IntertwineFeed
 import IntertwineStorage
 import TestSupport
 import Testing

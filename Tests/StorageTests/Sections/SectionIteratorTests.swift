@@ -1,5 +1,4 @@
 import GRDB
-import IntertwineItems
 import TestSupport
 import Testing
 

@@ -1,6 +1,4 @@
-import IntertwineAds
 import IntertwineFeed
-import IntertwineItems
 import IntertwineStorage
 import TestSupport
 import Testing

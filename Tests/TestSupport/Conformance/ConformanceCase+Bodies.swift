@@ -6,7 +6,11 @@ extension ConformanceCase {
             ConformanceCase("B1", post(["Content-Length: 0"], ""), 200), ConformanceCase("B1", post([], ""), 200, ending: "/\n"),
             refused("B3", post(["Content-Length: 5, 5"], "hello")),
             refused("B3", post(["Content-Length: 5", "Content-Length: 5"], "hello")),
-            refused("B3", post(["Content-Length: 05"], "hello")), refused("B3", post(["Content-Length: 00"], "")),
+            ConformanceCase("B3", post(["Content-Length: 05"], "hello"), 200, ending: "/\nhello"),
+            ConformanceCase("B3", post(["Content-Length: 000000000000000000000005"], "hello"), 200, ending: "/\nhello"),
+            ConformanceCase("B3", post(["Content-Length: 00"], ""), 200, ending: "/\n"),
+            refused("B3", post(["Content-Length: 5", "Content-Length: 05"], "hello")),
+            refused("B3", post(["Content-Length: 05, 5"], "hello")),
             refused("B4", post(["Content-Length: 65537"], ""), 413),
             refused("B4", "POST /ten HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n", 413),
             refused("B4", "POST /ten HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nB\r\nhello world\r\n0\r\n\r\n", 413),
@@ -61,7 +65,8 @@ extension ConformanceCase {
             ConformanceCase("B27", get("Connection: Upgrade", "Upgrade: websocket"), 200),
         ]
         + [
-            "-1", "-0", "+5", "0x5", "5a", "1_0", "5 5", "5,6", "", "５", "12345678901234567890", "9223372036854775808",
+            "-1", "-0", "+5", "+05", "-05", "0 5", "0_5", "0x5", "0x05", "05.0", "5e0", "5a", "1_0", "5 5", "5,6", "", "５",
+            "12345678901234567890", "9223372036854775808",
             "18446744073709551616",
         ].map { refused("B2", post(["Content-Length: \($0)"], "")) }
         + ["gzip", "identity", "xchunked", "\"chunked\"", "chunke", "gzip, chunked", "a,b ,\tCHUNKED"].map {

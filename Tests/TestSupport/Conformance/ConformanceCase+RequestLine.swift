@@ -36,7 +36,14 @@ extension ConformanceCase {
             ConformanceCase("L18", "GET http://b/p HTTP/1.0\r\n\r\n", 200, closes: true, ending: "GET b /p\n"),
             refused("L18", "GET http://b/p HTTP/1.1\r\nHost: a\r\n\r\n", 421),
             refused("L18", "GET http://a:81/p HTTP/1.1\r\nHost: a\r\n\r\n", 421),
-            refused("L18", "GET https://a/p HTTP/1.1\r\nHost: a\r\n\r\n", 421),
+            ConformanceCase("L18", "GET https://a/p HTTP/1.1\r\nHost: a\r\n\r\n", 200, ending: "GET a /p\n"),
+            ConformanceCase("L18", "GET HTTPS://A:443?q HTTP/1.1\r\nHost: a\r\n\r\n", 200, ending: "GET A:443 /?q\n"),
+            ConformanceCase("L18", "GET https://a/p HTTP/1.1\r\nHost: a:443\r\n\r\n", 200, ending: "GET a /p\n"),
+            ConformanceCase("L18", "GET https://a:8443/p HTTP/1.1\r\nHost: a:8443\r\n\r\n", 200, ending: "GET a:8443 /p\n"),
+            refused("L18", "GET https://b/p HTTP/1.1\r\nHost: a\r\n\r\n", 421),
+            refused("L18", "GET https://a:80/p HTTP/1.1\r\nHost: a\r\n\r\n", 421),
+            refused("L18", "GET http://a:443/p HTTP/1.1\r\nHost: a\r\n\r\n", 421),
+            refused("L18", "GET wss://a/p HTTP/1.1\r\nHost: a\r\n\r\n", 421),
             refused("L18", "OPTIONS svn+ssh://a HTTP/1.1\r\nHost: a\r\n\r\n", 421),
             refused("L18", "GET http://b/p HTTP/1.1\r\n\r\n"),
             refused("L19", "GET http://u@b/p HTTP/1.1\r\nHost: a\r\n\r\n"), refused("L19", "GET http:///p HTTP/1.1\r\nHost: a\r\n\r\n"),
@@ -52,7 +59,20 @@ extension ConformanceCase {
             "HTTP/" + String(repeating: "1", count: 5000),
         ]
         .map { refused("L7", "GET / \($0)\r\nHost: a\r\n\r\n") }
-        + ["#frag", "\\", "\"", "<", ">", " x", "\u{1}", "\u{7F}", "é"].map { refused("L20", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n") }
+        + ["#frag", "\\", "\"", "<", ">", " x", "\u{1}", "\u{7F}", "?\u{1}", "?\u{7F}", "? x", "?\t"].map {
+            refused("L20", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n")
+        }
+        + [[0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], Array("%C3".utf8) + [0x28]].map { (path: [UInt8]) in
+            ConformanceCase("L20", Array("GET /".utf8) + path + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8), 400, closes: true)
+        }
+        // Browsers send these bytes in a query, and other senders of links do (RFC 3986 does not allow them).
+        + [[0xFF], [0xC3, 0x28], [0xC0, 0xAF], [0x80]].map { (query: [UInt8]) in
+            ConformanceCase("L24", Array("GET /?u=".utf8) + query + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8), 200)
+        }
+        + [
+            "é", "日本/🐪", "?u=é", "?u=\\", "?u=\"<>#^`{|}", "?u=%", "?u=50%off", "?u=%u0416", "?u=%zz", "?u=%0", "?%=%&%%", "?u=%ff%c0%af",
+            "?#x", "??",
+        ].map { ConformanceCase("L24", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n", 200, ending: "/\($0)\n") }
         + ["%00", "%0d%0a", "%zz", "%", "%c0%af", "../..", "a/../b", "%2e%2e/b", "%0", "%ff"].map {
             refused("L21", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n")
         }

@@ -1,7 +1,7 @@
 // A reusable view for cells of one identifier. The feed defines the size of its content, a renderer its elements, and the configuration
 // action its texts and images. Below the content, a band has the label of an ad, the mark of a saved cell, and the tools.
 import { customSlots, labelOf } from "../actions.mjs";
-import { bindingValue, disclosureOf } from "../bindings.mjs";
+import { bindingValue, disclosureOf, isAdvertisement } from "../bindings.mjs";
 import { displaySize } from "../page.mjs";
 import { clear, fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
@@ -184,7 +184,7 @@ export class CellView {
   /** Shows the label of an ad. */
   #showDisclosure(cell) {
     const disclosure = disclosureOf(cell);
-    const isAd = disclosure !== null || /^ad:/.test(cell.id);
+    const isAd = isAdvertisement(cell);
     this.element.classList.toggle("is-advertisement", isAd);
     this.disclosure.textContent = isAd ? [disclosure?.label ?? "Advertisement", disclosure?.advertiser].filter(Boolean).join(" · ") : "";
   }

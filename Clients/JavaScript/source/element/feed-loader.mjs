@@ -74,12 +74,12 @@ export class FeedLoader {
     });
   }
 
-  #refused({ message }) {
+  #refused({ message, needsSignIn }) {
     this.#isRefused = true;
     this.skeletons.hidden = true;
     this.state.hidden = false;
     const hasCells = this.list.entries.length > 0;
-    this.#show(hasCells ? "The next page cannot be loaded." : "The feed cannot be loaded.", [message]);
+    this.#show(hasCells ? "The next page cannot be loaded." : "The feed cannot be loaded.", [needsSignIn ? "Sign in to continue." : message]);
   }
 
   #show(title, text, label = "Reload", press = () => this.reload()) {

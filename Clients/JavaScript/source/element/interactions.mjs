@@ -128,7 +128,8 @@ export class Interactions {
     } catch (error) {
       // The banner already reports an unavailable service.
       const isUnavailable = error instanceof UnavailableError;
-      const message = isUnavailable ? `${entry.name} ${failure}.` : error.message;
+      const failed = `${entry.name} ${failure}.`;
+      const message = error.needsSignIn ? `${failed} Sign in to continue.` : isUnavailable ? failed : error.message;
       this.toast.show(message, { seconds: 8, actions: isUnavailable ? [{ label: "Try again", run: again }] : [] });
     } finally {
       this.#busy.delete(entry);

@@ -35,6 +35,8 @@ export interface FeedEventMap {
   feedstart: CustomEvent<undefined>;
   /** The number of displayed cells, and true if there are no further pages. */
   feedchange: CustomEvent<{ count: number; isAtEnd: boolean }>;
+  /** A request failed because the person must sign in. */
+  signinrequired: CustomEvent<{ error: Error }>;
   /** Cancelable: the element opens the URL in a tab. */
   feedopen: CustomEvent<{ href: string }>;
   /** Cancelable: the element shows the screen. */

@@ -46,10 +46,11 @@ const outlines = 40;
  * `text-scale` (from 0.5 to 4; by default the font size of the root element, divided by 16 pixels). Children:
  * `<template data-cell="IDENTIFIER">` defines a view, and `slot="empty"` the text for an empty feed.
  *
- * Events: `feedstart` (the parts exist), and `feedchange` with `{ count, isAtEnd }`. Cancelable ones: `feedopen` with `{ href }`,
+ * Events: `feedstart` (the parts exist), `feedchange` with `{ count, isAtEnd }`, and `signinrequired` with `{ error }` (a request failed because the
+ * person must sign in; call `reload()` afterwards). Cancelable ones: `feedopen` with `{ href }`,
  * `feedpresent` with `{ presentation, entry }`, and `feedreload` (the person asks to load the feed again).
  */
-export class IntertwineFeed extends HTMLElement {
+export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells", "text-scale"];
 
   // The page may have set properties before the element was defined. The fields keep those values.
@@ -232,6 +233,8 @@ export class IntertwineFeed extends HTMLElement {
 
     const toast = new Toast(surface.toasts);
     reportRefusedImages(images, toast);
+    const signIn = ({ detail }) => this.dispatchEvent(new DetailEvent("signinrequired", detail));
+    client.addEventListener("signinrequired", signIn);
     const retryImages = () => collection.views.forEach((view) => view.retry());
     connection.addEventListener("restored", retryImages);
     const endBanner = connectionBanner({ connection, banner: surface.banner, toast });
@@ -258,6 +261,7 @@ export class IntertwineFeed extends HTMLElement {
       fontSizes.disconnect();
       removeEventListener("resize", resized);
       connection.removeEventListener("restored", retryImages);
+      client.removeEventListener("signinrequired", signIn);
       updates?.close();
       loader.close();
       newCells.close();
@@ -400,4 +404,5 @@ function reportRefusedImages(images, toast) {
   });
 }
 
-if (!customElements.get("intertwine-feed")) customElements.define("intertwine-feed", IntertwineFeed);
+// A server that renders pages imports this module without a document. The browser defines the element.
+if (globalThis.customElements && !customElements.get("intertwine-feed")) customElements.define("intertwine-feed", IntertwineFeed);

@@ -7,10 +7,15 @@ const quartiles = { firstQuartile: 0.25, midpoint: 0.5, thirdQuartile: 0.75 };
 /** The performed slots by entry. */
 const performed = new WeakMap();
 
-/** Pauses players that are out of sight. */
-const sight = new IntersectionObserver((records) => {
-  for (const { target, isIntersecting } of records) if (!isIntersecting) target.pause();
-});
+let observer;
+
+/** Returns the observer that pauses players that are out of sight. It is made with the first player: a server has no such class. */
+function sight() {
+  observer ??= new IntersectionObserver((records) => {
+    for (const { target, isIntersecting } of records) if (!isIntersecting) target.pause();
+  });
+  return observer;
+}
 
 /**
  * Returns the player for a media URL. It pauses when it is out of sight.
@@ -28,7 +33,7 @@ export function mediaPlayer({ src, mediaType, entry, title, perform, fail }) {
     perform(slot);
   };
   player.addEventListener("error", fail);
-  sight.observe(player);
+  sight().observe(player);
   // Browsers differ in the effect of a click beside the controls. The first one plays the media.
   player.addEventListener("click", () => player.classList.contains("is-started") || player.play().catch(() => {}));
   player.addEventListener("playing", () => {

@@ -234,6 +234,32 @@ fun impressionTests(tests: Tests) {
         }
     }
 
+    tests.test("impressions: those of another viewer wait for that viewer, also in the storage") {
+        val server = Server()
+        val store = MemoryStore()
+        var now = 0.seconds
+        server.response = null
+        Impressions(server.client, store, clock = { now }).use { impressions ->
+            for (viewer in listOf("me", "other")) {
+                server.client.viewer = viewer
+                impressions.record(listOf(Impressions.VisibleCell(ad(viewer), 1.0)))
+                now += 5.seconds
+                impressions.record(emptyList())
+            }
+            impressions.flush()
+        }
+        server.response = HttpResponse(204)
+        Impressions(server.client, store).use { impressions ->
+            impressions.flush()
+            expectEqual(server.sent.last().run { headers["X-Viewer-ID"] to ("other" in body?.decodeToString().orEmpty()) }, "other" to true)
+            expectEqual(impressions.pendingCount, 1)
+            server.client.viewer = "me"
+            impressions.flush()
+            expectEqual(server.sent.last().run { headers["X-Viewer-ID"] to ("me" in body?.decodeToString().orEmpty()) }, "me" to true)
+            expectEqual(impressions.pendingCount, 0)
+        }
+    }
+
     tests.test("impressions: those that wait outlive the process") {
         val server = Server()
         val store = MemoryStore()

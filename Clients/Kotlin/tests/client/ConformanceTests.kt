@@ -2,7 +2,12 @@ package intertwine.client
 
 import java.io.File
 import java.io.IOException
+import java.util.Collections
+import kotlin.time.Duration.Companion.seconds
 import kotlin.time.DurationUnit
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.launch
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonNull
@@ -12,7 +17,7 @@ import kotlinx.serialization.json.JsonPrimitive
 private val functions =
     mapOf(
         "cells" to ::cells, "sizes" to ::sizes, "actions" to ::actions, "bindings" to ::bindings, "invocations" to ::invocations,
-        "changes" to ::changes, "problems" to ::problems, "event-stream" to ::eventStream)
+        "changes" to ::changes, "problems" to ::problems, "sign-in" to ::signIn, "advertisements" to ::advertisements, "event-stream" to ::eventStream)
 
 /** All cases of `Documentation/fixtures/conformance`. */
 fun conformanceTests(tests: Tests) {
@@ -48,7 +53,7 @@ private suspend fun cells(given: JsonElement): JsonElement {
     val registry = CellRegistry<Any>()
     for (identifier in given["registered"].array.orEmpty()) registry.register(identifier.text.orEmpty(), make = { Any() }) { _, _ -> }
     registry.registerFallback(make = { Any() }) { _, _ -> }
-    val page = checkNotNull(given["page"]?.let { FeedPage.of(it) })
+    val page = checkNotNull(given["page"]?.let { FeedPage.fromJson(it) })
     val sections = FeedSection.of(page.cells.mapIndexed { index, cell -> ListEntry(index.toLong(), cell) })
     // The name of each cell's section, in the order of the list.
     val names = sections.flatMap { section -> List(section.rows.size + if (section.header == null) 0 else 1) { section.name } }
@@ -68,7 +73,7 @@ private suspend fun sizes(given: JsonElement): JsonElement {
 }
 
 private suspend fun actions(given: JsonElement): JsonElement {
-    val action = given["cell"]?.let { FeedCell.of(it) }?.actions?.get(CellSlot(given["slot"].text.orEmpty()))
+    val action = given["cell"]?.let { FeedCell.fromJson(it) }?.actions?.get(CellSlot(given["slot"].text.orEmpty()))
     val values = given["values"].members.orEmpty().mapValues { it.value.text.orEmpty() }
     return when (val kind = action?.kind) {
         is CellAction.Kind.Bind -> objectOf("bind" to JsonObject(kind.bindings.mapValues { it.value.members }))
@@ -85,7 +90,7 @@ private suspend fun actions(given: JsonElement): JsonElement {
 
 private suspend fun bindings(given: JsonElement): JsonElement {
     val binding = (given["binding"] as? JsonObject)?.let { CellBinding(it, null) } ?: return JsonNull
-    val time = binding.date?.let { java.time.Instant.ofEpochMilli(it).toString() }
+    val time = binding.dateMillis?.let { java.time.Instant.ofEpochMilli(it).toString() }
     val value =
         binding.text?.let(::JsonPrimitive) ?: binding.number?.let(::JsonPrimitive) ?: binding.image?.let(::JsonPrimitive)
             ?: binding.link?.let(::JsonPrimitive) ?: binding.media?.let(::JsonPrimitive)
@@ -99,7 +104,7 @@ private suspend fun invocations(given: JsonElement): JsonElement {
     val client = FeedClient("http://example.com", retry = never, transport = transport)
     val performed = Actions(client).perform(CellSlot.Selection, cell("user:a", "{${post("selection")}}")) as Invocation.Performed
     val undo = performed.undo?.let {
-        val expiresAt = it.expiresAt?.let { time -> java.time.Instant.ofEpochMilli(time).toString() }
+        val expiresAt = it.expiresAtMillis?.let { time -> java.time.Instant.ofEpochMilli(time).toString() }
         objectOf("method" to text(it.request?.method), "href" to text(it.request?.href), "expiresAt" to text(expiresAt))
     }
     // A relative href is resolved with the base, which the suite does not know.
@@ -113,7 +118,7 @@ private suspend fun changes(given: JsonElement): JsonElement {
     val state = FeedListState("/feed")
     val cells = given["list"].array.orEmpty().map { objectOf("id" to it) }
     val page = objectOf("cells" to JsonArray(cells), "page" to objectOf("syncToken" to text("A")))
-    state.append(checkNotNull(FeedPage.of(page)))
+    state.append(checkNotNull(FeedPage.fromJson(page)))
     val before = FeedSection.of(state.entries)
     val window = checkNotNull(state.window(0..0, 100))
     val changes = checkNotNull(given["response"]?.let { FeedChanges.of(it, null) }).changes
@@ -136,11 +141,17 @@ private fun described(update: FeedUpdate): JsonElement {
         "reconfigured" to JsonArray(update.reconfigurations.map(::path)))
 }
 
+/** The response of a case; null for none. */
+private fun response(given: JsonElement): HttpResponse? {
+    val response = given["response"] as? JsonObject ?: return null
+    val headers = response["headers"].members.orEmpty().mapValues { it.value.text.orEmpty() }
+    // A browser hides the status of a redirect.
+    val status = if (response["type"].text == "opaqueredirect") 303 else checkNotNull(response["status"].index)
+    return HttpResponse(status, headers, response["body"].text.orEmpty().encodeToByteArray())
+}
+
 private suspend fun problems(given: JsonElement): JsonElement {
-    val response = (given["response"] as? JsonObject)?.let { response ->
-        val headers = response["headers"].members.orEmpty().mapValues { it.value.text.orEmpty() }
-        HttpResponse(checkNotNull(response["status"].index), headers, response["body"].text.orEmpty().encodeToByteArray())
-    }
+    val response = response(given)
     val transport = FixtureTransport { response ?: throw IOException("no response") }
     val client = FeedClient("http://example.com", retry = Delays().policy(maxAttempts = 2), transport = transport)
     given["now"].text?.let(Dates::milliseconds)?.let { now -> client.now = { now } }
@@ -171,6 +182,48 @@ private suspend fun problems(given: JsonElement): JsonElement {
             "detail" to text(details.detail), "instance" to text(details.instance), "errors" to JsonArray(errors))
     }
     return objectOf("outcome" to text("ok"), "status" to JsonPrimitive(response?.status))
+}
+
+private suspend fun signIn(given: JsonElement): JsonElement = coroutineScope {
+    val response = response(given)
+    val signIns = Collections.synchronizedList(ArrayList<FeedProblem>())
+    /** Returns a client whose first request has the response, and whose later ones succeed. */
+    fun client(): Pair<FeedClient, FixtureTransport> {
+        var count = 0
+        val transport = FixtureTransport { if (count++ > 0) HttpResponse(204) else response ?: throw IOException("no response") }
+        return FeedClient("http://example.com", retry = Delays().policy(maxAttempts = 1), transport = transport) to transport
+    }
+    val dismissing = client().first
+    val (reporting, transport) = client()
+    val collecting = listOf(dismissing, reporting).map { launch(start = CoroutineStart.UNDISPATCHED) { it.signInRequired.collect(signIns::add) } }
+    var isHidden = false
+    val actions = Actions(dismissing)
+    val change = OptimisticChange(apply = { isHidden = true }, revert = { isHidden = false })
+    val action =
+        try {
+            val performed = actions.perform(CellSlot.Dismissal, cell("user:a", "{${post("dismissal")}}"), change)
+            if (performed is Invocation.Queued) "queued" else "performed"
+        } catch (_: FeedProblem) {
+            "reverted"
+        }
+    expectEqual(isHidden, action != "reverted")
+    expectEqual(actions.pendingCount.value, if (action == "queued") 1 else 0)
+    Impressions(reporting, batchDelay = 0.seconds).use { impressions ->
+        val seen = cell("spot:1", "{\"impression\": {\"type\": \"request\", \"method\": \"POST\", \"href\": \"/e\", \"body\": {\"events\": [1]}, \"viewable\": {\"seconds\": 0}}}")
+        impressions.record(listOf(Impressions.VisibleCell(seen, 1.0)))
+        eventually("all impressions are sent or dropped") { impressions.pendingCount == 0 }
+    }
+    // Both requests report it.
+    eventually("the reports of a sign-in") { signIns.size != 1 }
+    collecting.forEach { it.cancel() }
+    val outcome = if (transport.requests.size > 1) "kept" else if (action == "performed") "sent" else "dropped"
+    objectOf("signInRequired" to JsonPrimitive(signIns.size == 2), "action" to text(action), "impressions" to text(outcome))
+}
+
+private suspend fun advertisements(given: JsonElement): JsonElement {
+    val cell = checkNotNull(given["cell"]?.let { FeedCell.fromJson(it) })
+    return objectOf(
+        "isAdvertisement" to JsonPrimitive(cell.isAdvertisement), "label" to text(cell.disclosure?.label), "advertiser" to text(cell.disclosure?.advertiser))
 }
 
 private suspend fun eventStream(given: JsonElement): JsonElement {

@@ -1,14 +1,19 @@
 package intertwine.client
 
+import java.io.File
+import java.nio.file.Files
 import kotlin.random.Random
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
 import kotlin.time.TimeSource
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Job
+import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
 
 private const val FEEDS = """{"feeds": [{"name": "main", "href": "/feed"}]}"""
 
@@ -33,6 +38,21 @@ fun faultTests(tests: Tests) {
         }
         val problem = expectFailure<FeedProblem.Unreachable> { FeedClient("http://127.0.0.1:1", retry = Delays().policy()).feeds() }
         expect(problem.isRetryable) { "$problem" }
+    }
+
+    tests.test("faults: a cut image is no image") {
+        FaultyServer { _, number ->
+            if (number == 0) send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 8\r\nConnection: close\r\n\r\nhalf")
+            else respond(200, "complete", "image/png")
+        }.use { server ->
+            val cell = cell("user:a", """{"configuration": {"type": "bind", "bindings": {"i": {"type": "image", "href": "${server.base}/i"}}}}""")
+            ImageLoader(FeedClient(server.base, retry = Delays().policy())).use { loader ->
+                val images = ArrayList<CellImage>()
+                loader.images(cell, 1f).collect(images::add)
+                expectEqual((images.last() as CellImage.Loaded).bytes.decodeToString(), "complete")
+            }
+            expectEqual(server.requests.size, 2)
+        }
     }
 
     tests.test("faults: 302 to a login page is not followed, retried or performed") {
@@ -129,6 +149,8 @@ fun faultTests(tests: Tests) {
                 2 -> { send(head); chunk(event(2)); chunk(event(3).take(30)); reset() }
                 3 -> respond(200, "<h1>Welcome</h1>", "text/html")
                 4 -> respond(503, "", "application/json", "Retry-After: 1")
+                // A proxy that passes no events on: the list is polled.
+                5 -> { send(head); send("0\r\n\r\n") }
                 else -> { send(head); chunk(event(3)); awaitClose() }
             }
         }.use { server ->
@@ -137,7 +159,34 @@ fun faultTests(tests: Tests) {
             eventually("three events") { list.sections.sumOf { it.rows.size } == 4 }
             collecting.cancelAndJoin()
             val ids = server.requests.filter { "event-stream" in it.headers["accept"].orEmpty() }.map { it.headers["last-event-id"] }
-            expectEqual(ids, listOf(null, "T1", "T2", "T2", "T2"))
+            expectEqual(ids, listOf(null, "T1", "T2", "T2", "T2", "T2"))
+            expect(server.requests.takeLast(2).any { "event-stream" !in it.headers.getValue("accept") }) { "a poll after the empty stream" }
+        }
+    }
+
+    val count = if (isLong) Outbox.MAX_ENTRIES else 100
+    tests.test("faults: $count waiting actions outlive two killed processes, and are sent in order, with one key each", limit = 3.minutes) {
+        val file = File(Files.createTempDirectory("outbox").toFile(), "actions.json")
+        fun process(base: String): Process {
+            val command = listOf(ProcessHandle.current().info().command().get(), "-cp", System.getProperty("java.class.path"), "intertwine.client.HarnessKt")
+            return ProcessBuilder(command + listOf("--outbox", base, "$file", "$count")).redirectError(ProcessBuilder.Redirect.INHERIT).start()
+        }
+        // Nothing listens at this port. The process is killed when its outbox is full.
+        val filling = process("http://127.0.0.1:1")
+        expectEqual(filling.inputStream.bufferedReader().readLine(), "waiting: $count")
+        filling.destroyForcibly().waitFor()
+        FaultyServer { _, _ -> Thread.sleep(5); respond(200, "{}") }.use { server ->
+            val sending = process(server.base)
+            eventually("a third is sent") { server.requests.size > count / 3 }
+            sending.destroyForcibly().waitFor()
+            val before = server.requests.size
+            expect(before < count) { "killed too late" }
+            val actions = Actions(FeedClient(server.base), FileOutboxStore(file))
+            expect(actions.sendPending()) { "sent" }
+            val keys = server.requests.map { it.headers["idempotency-key"] }
+            expectEqual(keys.distinct(), (0 until count).map { "k$it" })
+            expect(keys.size - count <= 17) { "${keys.size - count} actions were sent again" }
+            expectEqual(file.readText(), "[]")
         }
     }
 
@@ -174,6 +223,15 @@ fun faultTests(tests: Tests) {
         }
         collecting.cancelAndJoin()
     }
+}
+
+/** Another process with an outbox: it adds actions, if there are none, sends what it can, and waits for its end. */
+fun outboxProcess(base: String, file: File, count: Int): Unit = runBlocking {
+    val actions = Actions(FeedClient(base, retry = never), FileOutboxStore(file))
+    actions.sendPending()
+    if (!file.exists()) repeat(count) { actions.perform(CellSlot.Dismissal, cell("user:a", "{${post("dismissal")}}"), key = "k$it") }
+    println("waiting: ${actions.pendingCount.value}")
+    awaitCancellation()
 }
 
 /** Tests that nothing is left behind. */
@@ -234,6 +292,21 @@ fun leakTests(tests: Tests) {
             // The JVM closes a connection within a body with the next bytes; idle ones after five seconds.
             eventually("${server.openConnections} connections, ${busyThreads()} threads", 30.seconds) { server.openConnections == 0 && busyThreads() == 0 }
             client.close()
+        }
+    }
+
+    tests.test("leaks: 100 requests with large bodies that are cancelled before they are sent end their connections", limit = 1.minutes) {
+        val random = Random(seed)
+        val body = ByteArray(4 shl 20)
+        FaultyServer { _, _ -> awaitClose() }.use { server ->
+            UrlConnectionTransport().use { transport ->
+                repeat(100) {
+                    val job = launch(Dispatchers.Default) { transport.send(HttpRequest("POST", server.base, body = body), 100) }
+                    delay(random.nextInt(12).milliseconds)
+                    job.cancelAndJoin()
+                }
+                eventually("no connection and no thread", 10.seconds) { server.openConnections == 0 && busyThreads() == 0 }
+            }
         }
     }
 

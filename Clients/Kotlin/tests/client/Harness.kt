@@ -68,14 +68,16 @@ fun json(text: String): JsonElement = checkNotNull(parseJson(text)) { text }
 fun jsonResponse(text: String, status: Int = 200, headers: Map<String, String> = emptyMap()) =
     HttpResponse(status, mapOf("Content-Type" to "application/json") + headers, text.encodeToByteArray())
 
-fun cell(id: String, actions: String = "{}") = checkNotNull(FeedCell.of(json("""{"id": "$id", "actions": $actions}"""), "http://example.com"))
+fun cell(id: String, actions: String = "{}") = checkNotNull(FeedCell.fromJson(json("""{"id": "$id", "actions": $actions}"""), "http://example.com"))
 
 fun post(slot: String, body: String = "null") = """"$slot": {"type": "request", "method": "POST", "href": "/$slot", "body": $body}"""
 
 fun main(arguments: Array<String>) {
+    if (arguments.firstOrNull() == "--outbox") return outboxProcess(arguments[1], File(arguments[2]), arguments[3].toInt())
     val tests = Tests()
-    conformanceTests(tests)
+    // The measurements are first: the compiler of Java has optimized the functions for them alone.
     unitTests(tests)
+    conformanceTests(tests)
     actionTests(tests)
     impressionTests(tests)
     imageTests(tests)

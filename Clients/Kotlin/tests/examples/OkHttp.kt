@@ -23,7 +23,7 @@ class Request private constructor() {
 
         fun method(method: String, body: RequestBody?): Builder = apply { check(method.isNotEmpty() || body != null) }
 
-        fun header(name: String, value: String): Builder = apply { check((name + value).isNotEmpty()) }
+        fun headers(headers: Headers): Builder = apply { check(headers.any()) }
 
         fun build(): Request = Request()
     }
@@ -47,7 +47,13 @@ interface Callback {
     fun onResponse(call: Call, response: Response)
 }
 
-interface Headers : Iterable<Pair<String, String>>
+class Headers private constructor(private val fields: Map<String, String>) : Iterable<Pair<String, String>> {
+    override fun iterator(): Iterator<Pair<String, String>> = fields.toList().iterator()
+
+    companion object {
+        fun Map<String, String>.toHeaders(): Headers = Headers(this)
+    }
+}
 
 interface Response : Closeable {
     val code: Int

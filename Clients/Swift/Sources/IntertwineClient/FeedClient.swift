@@ -36,6 +36,17 @@ public struct FeedClient: Sendable {
         didSet { authorization = authorize.map(Authorization.init) }
     }
     private var authorization: Authorization?
+    /// Called if a request failed because the viewer must sign in: `FeedClientError.needsSignIn`. The failed call throws the error, too.
+    ///
+    /// After the sign-in, call `Actions.sendPending()` and `Impressions.flush()`.
+    ///
+    /// ```swift
+    /// var client = client
+    /// client.onSignInRequired = { error in
+    ///     if case .signInRequired(_, let location?) = error { print("Sign in at \(location).") }
+    /// }
+    /// ```
+    public var onSignInRequired: (@Sendable (FeedClientError) -> Void)?
     /// The accepted languages, most preferred first.
     public var languages: [String] = []
     /// The policy for retries of safe requests.
@@ -148,7 +159,7 @@ public struct FeedClient: Sendable {
         if let cached { request.setValue(cached.tag, forHTTPHeaderField: "If-None-Match") }
         let (response, value) = try await exchange(request, isRepeatable: true)
         if response.status == 304, let cached { return (cached.value, cached.language, false) }
-        guard response.status == 200, let value else { throw FeedClientError.refused(FeedProblem(response)) }
+        guard let value else { throw FeedClientError.refused(FeedProblem(response)) }
         let language = response.fields["content-language"]
         if let tag = response.fields["etag"] { cache.store(value, tag: tag, language: language, bytes: response.body.count, for: key) }
         return (value, language, true)
@@ -161,7 +172,7 @@ public struct FeedClient: Sendable {
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try body.encoded()
         let (response, value) = try await exchange(request, isRepeatable: true)
-        guard response.status == 200, let value else { throw FeedClientError.refused(FeedProblem(response)) }
+        guard let value else { throw FeedClientError.refused(FeedProblem(response)) }
         return value
     }
 
@@ -181,9 +192,7 @@ public struct FeedClient: Sendable {
         }
         if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
         let isSafe = ["GET", "HEAD", "PUT", "DELETE"].contains(method.uppercased())
-        let (response, value) = try await exchange(request, isRepeatable: isSafe || key != nil)
-        guard response.status < 300 else { throw FeedClientError.refused(FeedProblem(response)) }
-        return (response, value)
+        return try await exchange(request, isRepeatable: isSafe || key != nil)
     }
 
     /// Returns the absolute URL of an href.
@@ -209,10 +218,14 @@ public struct FeedClient: Sendable {
 
     private func isOfServer(_ url: URL?) -> Bool { url?.scheme == base.scheme && url?.host == base.host && url?.port == base.port }
 
-    /// Sends a request whose response is JSON or empty.
+    /// Sends a request whose response is JSON or empty. Any status but 2xx, and 304 for a cached response, is an error.
     func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (response: HTTPResponse, value: JSONValue?) {
         try await send(request, isRepeatable: isRepeatable, limit: maxResponseBytes) { response in
-            guard (200..<300).contains(response.status), response.status != 204 else { return (response, nil) }
+            if let error = FeedClientError.signIn(response.status, response.fields, body: response.body) { throw error }
+            guard (200..<300).contains(response.status) || response.status == 304 else {
+                throw FeedClientError.refused(FeedProblem(response))
+            }
+            guard !response.body.isEmpty else { return (response, nil) }
             do { return (response, try JSONValue(parsing: response.body)) } catch {
                 throw FeedClientError.invalidResponse(reason: "no JSON")
             }
@@ -221,6 +234,17 @@ public struct FeedClient: Sendable {
 
     /// Sends a request, with retries if they may help and are safe. Throws `unreachable`, `unavailable`, or the errors of `read`.
     func send<Read>(
+        _ request: URLRequest, isRepeatable: Bool, limit: Int, read: (HTTPResponse) throws -> Read
+    ) async throws -> Read {
+        do {
+            return try await sendRepeatedly(request, isRepeatable: isRepeatable, limit: limit, read: read)
+        } catch let error as FeedClientError where error.needsSignIn && isOfServer(request.url) {
+            onSignInRequired?(error)
+            throw error
+        }
+    }
+
+    private func sendRepeatedly<Read>(
         _ request: URLRequest, isRepeatable: Bool, limit: Int, read: (HTTPResponse) throws -> Read
     ) async throws -> Read {
         var attempt = 1

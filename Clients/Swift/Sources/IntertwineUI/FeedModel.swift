@@ -286,6 +286,7 @@ public struct FeedTexts: Sendable {
     /// Returns the message of an error.
     public var failure: @Sendable (any Error) -> String = { error in
         switch error {
+        case let error as FeedClientError where error.needsSignIn: "Sign in to continue."
         case FeedClientError.refused(let problem): problem.detail ?? problem.title
         case FeedClientError.unreachable, FeedClientError.unavailable: "The server is not available."
         case ActionError.undoExpired, ActionError.cannotBeUndone: "It can no longer be undone."
@@ -298,8 +299,8 @@ public struct FeedTexts: Sendable {
 
     /// Returns the disclosure of an ad, with its advertiser if the server names one; nil for other cells.
     public func disclosure(of cell: FeedCell) -> String? {
-        guard let disclosure = cell.disclosure else { return cell.isAdvertisement ? advertisement : nil }
-        return [disclosure.label ?? advertisement, disclosure.advertiser].compactMap { $0 }.joined(separator: " · ")
+        guard cell.isAdvertisement else { return nil }
+        return [cell.disclosure?.label ?? advertisement, cell.disclosure?.advertiser].compactMap { $0 }.joined(separator: " · ")
     }
 
     /// Returns the titles of the slots that a menu of the cell offers: the dismissal, and each with a label of the server.

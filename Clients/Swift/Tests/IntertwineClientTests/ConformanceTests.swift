@@ -6,7 +6,9 @@ import Testing
 /// Tests the conformance fixtures in `Documentation/fixtures/conformance`.
 @Suite struct ConformanceTests {
     @Test func everyFileHasCases() {
-        for file in ["cells", "sizes", "actions", "bindings", "invocations", "changes", "problems", "event-stream"] {
+        for file in [
+            "cells", "sizes", "actions", "bindings", "invocations", "changes", "problems", "sign-in", "advertisements", "event-stream",
+        ] {
             #expect(!Conformance.cases(file).isEmpty, "\(file)")
         }
     }
@@ -145,6 +147,10 @@ import Testing
         do {
             let response = try await client.submit(method, "/x", body: nil, key: hasKey ? "k" : nil).response
             actual = ["outcome": .text("ok"), "status": .number(Double(response.status))]
+        } catch FeedClientError.signInRequired(let status, _) where status >= 300 {
+            actual = ["outcome": .text("refused"), "status": .number(Double(status)), "title": .text("The server answered \(status)")]
+            for member in ["type", "detail", "instance"] { actual[member] = .null }
+            actual["errors"] = .array([])
         } catch FeedClientError.refused(let problem) {
             actual = [
                 "outcome": .text("refused"), "status": .number(Double(problem.status)), "type": problem.type.map(JSONValue.text) ?? .null,
@@ -157,6 +163,73 @@ import Testing
             actual = ["outcome": .text("unavailable"), "isRetried": .boolean(transport.requests.count == 2), "retryAfter": retryAfter]
         }
         #expect(JSONValue.object(actual) == entry.expect)
+    }
+
+    @Test(arguments: Conformance.cases("sign-in")) func signIn(_ entry: Conformance) async throws {
+        let response = entry.given["response"].flatMap { given -> HTTPResponse? in
+            guard let status = given["status"]?.number else { return nil }
+            return HTTPResponse(
+                status: given["type"]?.text == "opaqueredirect" ? 303 : Int(status),
+                fields: (given["headers"]?.object ?? [:]).compactMapValues(\.text), body: Data((given["body"]?.text ?? "").utf8))
+        }
+        let signIns = LockedBox(0)
+        // Later requests succeed.
+        func client() throws -> (FeedClient, FixtureTransport) {
+            let sent = LockedBox(0)
+            let transport = FixtureTransport { _ in
+                if sent.withLock({
+                    $0 += 1; return $0
+                }) > 1 {
+                    return HTTPResponse(status: 204)
+                }
+                guard let response else { throw URLError(.cannotConnectToHost) }
+                return response
+            }
+            var client = FeedClient(base: try #require(URL(string: "http://example.com")), retry: .never, transport: transport)
+            client.onSignInRequired = { _ in signIns.withLock { $0 += 1 } }
+            return (client, transport)
+        }
+        let isHidden = LockedBox(false)
+        let change = OptimisticChange(apply: { isHidden.withLock { $0 = true } }, revert: { isHidden.withLock { $0 = false } })
+        let actions = Actions(client: try client().0)
+        var action = "reverted"
+        do {
+            let dismissed = cell("user:a", actions: ["dismissal": request("POST", "/d")])
+            if case .queued = try await actions.perform(.dismissal, of: dismissed, showing: change) {
+                action = "queued"
+            } else {
+                action = "performed"
+            }
+        } catch is FeedClientError {}
+        #expect(isHidden.withLock { $0 } == (action != "reverted"))
+        #expect(await actions.pendingCount == (action == "queued" ? 1 : 0))
+
+        let (sender, transport) = try client()
+        // The timers of the time of an impression and of batches fire at once.
+        let impressions = Impressions(client: sender, now: { 0 }, sleep: { _ in await Task.yield() })
+        let body: JSONValue = .object(["events": .array([.object(["token": .text("t")])])])
+        var seen = request("POST", "/events", body: body).object ?? [:]
+        seen["viewable"] = .object(["seconds": .number(0)])
+        await impressions.record(visible: [.init(cell("spot:1", actions: ["impression": .object(seen)]), share: 1)])
+        while await impressions.pendingCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        let isRefused = action == "reverted"
+        #expect(
+            entry.expect
+                == .object([
+                    "signInRequired": .boolean(signIns.withLock { $0 } == 2), "action": .text(action),
+                    "impressions": .text(transport.requests.count > 1 ? "kept" : isRefused ? "dropped" : "sent"),
+                ]))
+    }
+
+    @Test(arguments: Conformance.cases("advertisements")) func advertisements(_ entry: Conformance) throws {
+        let cell = try #require(entry.given["cell"].flatMap { FeedCell($0) })
+        let (label, advertiser) = (cell.disclosure?.label, cell.disclosure?.advertiser)
+        #expect(
+            entry.expect
+                == .object([
+                    "isAdvertisement": .boolean(cell.isAdvertisement), "label": label.map(JSONValue.text) ?? .null,
+                    "advertiser": advertiser.map(JSONValue.text) ?? .null,
+                ]))
     }
 
     @Test(arguments: Conformance.cases("event-stream")) func eventStream(_ entry: Conformance) throws {

@@ -104,10 +104,12 @@ import Testing
     @Test func adsAreDisclosed() throws {
         let texts = FeedTexts()
         let members = #"{"type": "bind", "bindings": {"disclosure": {"type": "disclosure", "label": "Sponsored", "advertiser": "Lamps"}}}"#
-        let ad = try #require(FeedCell(JSONValue(parsing: Data(#"{"id": "ad:1", "actions": {"configuration": \#(members)}}"#.utf8))))
+        let ad = try #require(FeedCell(JSONValue(parsing: Data(#"{"id": "spot:1", "actions": {"configuration": \#(members)}}"#.utf8))))
         #expect(texts.disclosure(of: ad) == "Sponsored · Lamps")
-        #expect(texts.disclosure(of: try #require(FeedCell(.object(["id": .text("ad:2")])))) == "Advertisement")
-        #expect(texts.disclosure(of: try #require(FeedCell(.object(["id": .text("user:2")])))) == nil)
+        #expect(
+            texts.disclosure(of: try #require(FeedCell(.object(["id": .text("spot:2"), "advertisement": .boolean(true)]))))
+                == "Advertisement")
+        #expect(texts.disclosure(of: try #require(FeedCell(.object(["id": .text("ad:2")])))) == nil)
     }
 
     @Test(.enabled(if: RealServer.isAvailable, "no binary: build it, or set INTERTWINE_BINARY"))

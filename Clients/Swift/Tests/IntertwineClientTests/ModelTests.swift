@@ -59,7 +59,7 @@ struct ModelTests {
         try await actions.undo(undo)
         try await list.refresh()
         #expect(await list.sections.first?.cells.contains { $0.id == user.id } == true)
-        let ad = try #require(await list.sections.first?.cells.first { $0.id.hasPrefix("ad:") })
+        let ad = try #require(await list.sections.first?.cells.first(where: \.isAdvertisement))
         let clock = LockedBox(0.0)
         let impressions = Impressions(client: client, now: { clock.withLock { $0 } })
         await impressions.record(visible: [.init(ad, share: 1)])

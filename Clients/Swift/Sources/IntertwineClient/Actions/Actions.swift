@@ -66,7 +66,7 @@ public actor Actions {
     ///   - input: The input of the slot, as described by its action's `input`.
     ///   - key: The idempotency key of the gesture. Performing it again with an equal key returns an equal response.
     ///   - change: A change that is shown at once and reverted if the server refuses.
-    /// - Throws: `FeedClientError.refused`; `ActionError.queueIsFull`.
+    /// - Throws: `FeedClientError.refused`, `FeedClientError.signInRequired`; `ActionError.queueIsFull`.
     public func perform(
         _ slot: CellSlot, of cell: FeedCell, input: JSONValue? = nil, values: [String: String] = [:], key: String = UUID().uuidString,
         showing change: OptimisticChange? = nil
@@ -86,7 +86,7 @@ public actor Actions {
                 // Queued requests are sent first, because a gesture may depend on earlier ones.
                 if !queue.entries.isEmpty, await !sendPending() { return try enqueue(entry, change) }
                 return .performed(try await send(entry, change))
-            } catch let error as FeedClientError where error.isRetryable {
+            } catch let error as FeedClientError where error.isRetryable && !error.needsSignIn {
                 do {
                     return try enqueue(entry, change)
                 } catch {
@@ -150,6 +150,9 @@ public actor Actions {
                 _ = try await client.submit(entry.method, entry.href, body: entry.body, key: Self.needsKey(entry.method) ? entry.key : nil)
                 _ = queue.remove(entry.key)
                 changes[entry.key] = nil
+            } catch let error as FeedClientError where error.needsSignIn {
+                // Gestures wait until the viewer has signed in.
+                return false
             } catch FeedClientError.refused(let problem) {
                 _ = queue.remove(entry.key)
                 await fail(entry, problem)

@@ -49,6 +49,8 @@ public actor Impressions {
     private var timer: Task<Void, Never>?
     private var flushing: Task<Void, Never>?
     private var sending: Task<Void, Never>?
+    /// The number of failures since the last success, and the delay that the server requested with the last one.
+    private var failures = (count: 0, retryAfter: Double?.none)
 
     /// Creates a reporter.
     ///
@@ -101,6 +103,17 @@ public actor Impressions {
         sending = task
         await task.value
         sending = nil
+        if !batches.isEmpty {
+            flushLater(failures.count == 0 ? batchDelay : failures.retryAfter ?? client.retry.backoff(after: failures.count))
+        }
+    }
+
+    private func flushLater(_ delay: Double) {
+        guard flushing == nil else { return }
+        flushing = Task { [weak self, sleep] in
+            guard (try? await sleep(delay)) != nil, !Task.isCancelled else { return }
+            await self?.flush()
+        }
     }
 
     /// The number of queued impressions.
@@ -135,12 +148,7 @@ public actor Impressions {
             batches.append(Batch(href: href, events: events))
         }
         while pendingCount > Self.maxPending, batches.count > 1 { batches.removeFirst() }
-        flushing =
-            flushing
-            ?? Task {
-                guard (try? await sleep(batchDelay)) != nil, !Task.isCancelled else { return }
-                await flush()
-            }
+        flushLater(batchDelay)
     }
 
     /// Sends the batches in order. A batch without a response keeps its events and its idempotency key, so that the server counts it once.
@@ -149,9 +157,13 @@ public actor Impressions {
             batches[0].isSent = true
             do {
                 _ = try await client.submit("POST", batch.href, body: .object(["events": .array(batch.events)]), key: batch.key)
-            } catch let error as FeedClientError where !error.isRetryable {
+                failures = (0, nil)
+            } catch let error as FeedClientError where !error.isRetryable && !error.needsSignIn {
                 // The server would refuse the batch again, so it is dropped.
             } catch {
+                var retryAfter: Double?
+                if case FeedClientError.unavailable(_, let seconds) = error { retryAfter = seconds }
+                failures = (failures.count + 1, retryAfter)
                 return
             }
             if batches.first?.key == batch.key { batches.removeFirst() }

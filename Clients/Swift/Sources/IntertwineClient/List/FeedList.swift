@@ -284,6 +284,7 @@ public actor FeedList {
         var request = try client.request("GET", changesHref(window))
         request.setValue("text/event-stream, application/json;q=0.5", forHTTPHeaderField: "Accept")
         let response = try await client.open(request)
+        if let error = FeedClientError.signIn(response.status, response.fields) { throw error }
         if response.status >= 500 {
             throw FeedClientError.unavailable(
                 FeedProblem(title: "The event stream is unavailable.", status: response.status), retryAfter: nil)

@@ -56,18 +56,22 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
         return ends.compactMap { $0?.first?.uppercased() }.joined()
     }
 
-    /// A Boolean value indicating whether the cell is an ad.
-    public var isAdvertisement: Bool { id.hasPrefix("ad:") }
+    /// A Boolean value indicating whether the cell is of an ad. The member `advertisement` decides; without it, a disclosure does.
+    public var isAdvertisement: Bool { members["advertisement"]?.boolean ?? (disclosure != nil) }
 
-    /// The disclosure of an ad, which is shown with it: the label, and the advertiser. The parts that the server does not send are nil.
+    /// The disclosure of an ad, which is shown with it: the label, and the advertiser if the server names one.
     ///
     /// ```swift
     /// if let disclosure = cell.disclosure {
     ///     label.text = [disclosure.label, disclosure.advertiser].compactMap(\.self).joined(separator: " · ")
     /// }
     /// ```
-    public var disclosure: (label: String?, advertiser: String?)? {
-        bindings["disclosure"].map { ($0.members["label"]?.text, $0.members["advertiser"]?.text) }
+    public var disclosure: (label: String, advertiser: String?)? {
+        for binding in bindings.values where binding.members["type"] == .text("disclosure") {
+            guard let label = binding.members["label"]?.text else { continue }
+            return (label, binding.members["advertiser"]?.text.flatMap { $0.isEmpty ? nil : $0 })
+        }
+        return nil
     }
 
     /// A Boolean value indicating whether the cell is the header of a section that begins here.

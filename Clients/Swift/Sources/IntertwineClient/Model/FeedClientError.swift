@@ -16,6 +16,8 @@ public enum FeedClientError: Error, Hashable, Sendable {
     case unavailable(FeedProblem, retryAfter: Double?)
     /// The server refused the request; a retry would not help.
     case refused(FeedProblem)
+    /// An intermediary sent a redirect or a web page, such as its login page. Nothing was performed. The app can open `location` in a browser.
+    case signInRequired(status: Int, location: String?)
     /// The response is not as requested: truncated, or sent by an intermediary.
     case invalidResponse(reason: String)
     /// A link that this client cannot open: only http and https are supported.
@@ -27,8 +29,33 @@ public enum FeedClientError: Error, Hashable, Sendable {
     public var isRetryable: Bool {
         switch self {
         case .unreachable, .unavailable, .invalidResponse: true
+        // A page that a network sends in place of a response may disappear. A redirect does not.
+        case .signInRequired(let status, _): status < 300
         case .refused, .invalidLink, .unauthorized: false
         }
+    }
+
+    /// A Boolean value indicating whether the viewer must sign in before an equal request can succeed.
+    public var needsSignIn: Bool {
+        switch self {
+        case .signInRequired, .unauthorized: true
+        case .refused(let problem):
+            // 407 is of a proxy, 511 of a network.
+            [401, 407, 511].contains(problem.status)
+                || problem.status == 403 && (problem.type == nil || problem.isType("viewer-required"))
+        case .unreachable, .unavailable, .invalidResponse, .invalidLink: false
+        }
+    }
+
+    /// Returns the error of a redirect or a web page; nil for other responses. The service sends neither: 304 answers `If-None-Match`.
+    static func signIn(_ status: Int, _ fields: [String: String], body: Data = Data()) -> FeedClientError? {
+        // Some login pages have no media type, or that of the request.
+        let isWebPage =
+            fields["content-type"]?.lowercased().contains("html") == true
+            || body.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
+        let isRedirect = (300..<400).contains(status) && status != 304
+        guard isRedirect || (200..<300).contains(status) && isWebPage else { return nil }
+        return .signInRequired(status: status, location: fields["location"])
     }
 
     /// True if a list with this error cannot be followed any more: the viewer or the feed is refused, not the position in it.
@@ -36,7 +63,7 @@ public enum FeedClientError: Error, Hashable, Sendable {
         switch self {
         case .refused(let problem): [401, 403, 404].contains(problem.status)
         case .invalidLink, .unauthorized: true
-        case .unreachable, .unavailable, .invalidResponse: false
+        case .unreachable, .unavailable, .invalidResponse, .signInRequired: false
         }
     }
 }

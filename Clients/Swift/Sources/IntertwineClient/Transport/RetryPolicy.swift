@@ -38,6 +38,9 @@ public struct RetryPolicy: Sendable {
     func delay(after attempt: Int, retryAfter: Double?) -> Double? {
         guard attempt < maxAttempts else { return nil }
         if let retryAfter { return retryAfter <= maxDelay ? retryAfter : nil }
-        return min(maxDelay, initialDelay * pow(2, Double(min(attempt, 30) - 1))) * jitter()
+        return backoff(after: attempt)
     }
+
+    /// Returns the delay after a number of failures, from 1.
+    func backoff(after failures: Int) -> Double { min(maxDelay, initialDelay * pow(2, Double(min(failures, 30) - 1))) * jitter() }
 }

@@ -109,8 +109,8 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let body = exchanges.withLock { exchanges -> AsyncThrowingStream<Data, any Error>.Continuation? in
             guard var exchange = exchanges[dataTask.taskIdentifier] else { return nil }
+            exchange.isTooLong = data.count > exchange.room
             exchange.room -= min(data.count, exchange.room)
-            exchange.isTooLong = exchange.room == 0
             exchanges[dataTask.taskIdentifier] = exchange
             return exchange.isTooLong ? nil : exchange.body
         }

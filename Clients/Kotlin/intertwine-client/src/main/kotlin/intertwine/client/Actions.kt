@@ -25,7 +25,8 @@ import kotlinx.serialization.json.JsonElement
  * invocation.undo?.let { actions.undo(it) }
  * ```
  *
- * The request is part of the caller's coroutine. If an action must survive its screen, call [perform] in a scope that does.
+ * The request is part of the caller's coroutine. If an action must survive its screen, call [perform] in a scope that does. It needs no closing: it
+ * has no coroutine of its own.
  *
  * @param store the storage of waiting actions; null for memory only.
  * @param onFailure called for each waiting action that failed, after its optimistic change was reverted.

@@ -67,7 +67,7 @@ public class CellAction private constructor(private val type: String, public val
     public val input: JsonElement? get() = members["input"]
 
     /** The time until which the server performs the action, in milliseconds since 1970. */
-    public val expiresAt: Long? get() = members["expiresAt"].text?.let(Dates::milliseconds)
+    public val expiresAtMillis: Long? get() = members["expiresAt"].text?.let(Dates::milliseconds)
 
     /**
      * Returns the href of a request with its variables expanded (RFC 6570, limited to `{name}`); null for other operations. A variable without

@@ -23,10 +23,10 @@ public class CellBinding internal constructor(public val members: JsonObject, pr
     public val number: Double? get() = if (type == "number") members["number"].number else null
 
     /** The time in milliseconds since 1970. A day is its start in UTC; see [isDay]. */
-    public val date: Long? get() = if (type == "date") members["date"].text?.let(Dates::milliseconds) else null
+    public val dateMillis: Long? get() = if (type == "date") members["date"].text?.let(Dates::milliseconds) else null
 
-    /** True if [date] is a day without a time. The app formats it in UTC. */
-    public val isDay: Boolean get() = date != null && members["date"].text?.length == 10
+    /** True if [dateMillis] is a day without a time. The app formats it in UTC. */
+    public val isDay: Boolean get() = dateMillis != null && members["date"].text?.length == 10
 
     /** The http or https URL of a link. */
     public val link: String? get() = if (type == "link") href?.takeIf(Links::isWeb) else null

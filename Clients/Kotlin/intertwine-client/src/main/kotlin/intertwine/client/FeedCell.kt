@@ -43,9 +43,8 @@ public class FeedCell private constructor(
     /** The disclosure of an ad, which is shown with it; null if the server sends none. */
     public val disclosure: Disclosure? get() = bindings.values.firstNotNullOfOrNull { it.disclosure }
 
-    /** True if the cell is an ad: it has a disclosure, or the server says so, or its impression counts by visibility as only an ad's does. */
-    public val isAdvertisement: Boolean
-        get() = members["advertisement"].boolean ?: (disclosure != null || actions[CellSlot.Impression]?.members["viewable"] is JsonObject)
+    /** True if the cell is of an ad. The member `advertisement` decides; without it, a disclosure does. */
+    public val isAdvertisement: Boolean get() = members["advertisement"].boolean ?: (disclosure != null)
 
     /** True if the cell is the header of a section that begins here. */
     public val isSectionHeader: Boolean get() = id.startsWith("section:")
@@ -62,7 +61,7 @@ public class FeedCell private constructor(
 
     public companion object {
         /** Reads a cell, an object with an `id`; null for any other value. Links are relative to [base]. */
-        public fun of(value: JsonElement, base: String? = null): FeedCell? {
+        public fun fromJson(value: JsonElement, base: String? = null): FeedCell? {
             val members = value.members ?: return null
             val id = members["id"].text ?: return null
             return FeedCell(id, members["identifier"].text, CellSize.of(members["size"]), members, base)
@@ -76,7 +75,7 @@ public class FeedCell private constructor(
  * @property label the label, such as `Sponsored`.
  * @property advertiser the name of the advertiser; null if the server sends none.
  */
-public data class Disclosure(val label: String, val advertiser: String?)
+public class Disclosure internal constructor(public val label: String, public val advertiser: String?)
 
 /**
  * A size in points.

@@ -33,7 +33,7 @@ internal class FeedChanges(
             if (isReload) return Response(null)
             fun placed(value: JsonElement): Placed? {
                 val index = value["index"].index ?: return null
-                return value["cell"]?.let { FeedCell.of(it, base) }?.let { Placed(index, it) }
+                return value["cell"]?.let { FeedCell.fromJson(it, base) }?.let { Placed(index, it) }
             }
             return Response(
                 FeedChanges(

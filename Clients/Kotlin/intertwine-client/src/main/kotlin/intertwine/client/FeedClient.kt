@@ -22,8 +22,7 @@ import kotlinx.serialization.json.JsonElement
  * ```
  *
  * @property base the base URL of the server.
- * @property viewer the name of the viewer; null for an anonymous viewer. It is sent to the server at [base] only. In production, a proxy
- *   names the viewer, not the app. After a change of the viewer, the capabilities or the languages, the app reloads its lists.
+ * @param viewer the name of the viewer; null for an anonymous viewer.
  * @property headers further header fields of each request to the server at [base].
  * @param authorize returns the header fields that authorize a request to the server at [base], such as `Authorization`. They are reused
  *   until the server responds with 401. Then the function is called with `isRefresh`, once for all concurrent requests, and each request
@@ -37,7 +36,7 @@ import kotlinx.serialization.json.JsonElement
  */
 public class FeedClient(
     public val base: String,
-    @Volatile public var viewer: String? = null,
+    viewer: String? = null,
     public val headers: Map<String, String> = emptyMap(),
     authorize: (suspend (isRefresh: Boolean) -> Map<String, String>)? = null,
     @Volatile public var capabilities: String? = null,
@@ -47,6 +46,23 @@ public class FeedClient(
     transport: Transport? = null,
     public val maxResponseBytes: Int = 16 shl 20,
 ) : Closeable {
+    /**
+     * The name of the viewer; null for an anonymous viewer. It is sent to the server at [base] only. In production, a proxy names the viewer, not
+     * the app. After a change of the viewer, the capabilities or the languages, the app reloads its lists: their pages are those of the viewer
+     * before. Waiting actions and impressions stay those of their viewer.
+     */
+    @Volatile
+    public var viewer: String? = null
+        set(value) {
+            // A header field cannot contain these characters.
+            require(value == null || value.none { it in "\r\n\u0000" }) { "The name of a viewer cannot contain line breaks or NUL." }
+            field = value
+        }
+
+    init {
+        this.viewer = viewer
+    }
+
     internal var now: () -> Long = System::currentTimeMillis
     private val ownTransport = if (transport == null) UrlConnectionTransport() else null
     private val transport: Transport = transport ?: checkNotNull(ownTransport)
@@ -88,7 +104,7 @@ public class FeedClient(
     /** Returns the page at a URL: a result of [url], or `next` or `previous` of another page. */
     public suspend fun page(url: String): FeedPage {
         val response = get(url)
-        return FeedPage.of(response.value, base, response.language) ?: throw FeedProblem.InvalidResponse("The response is not a page.")
+        return FeedPage.fromJson(response.value, base, response.language) ?: throw FeedProblem.InvalidResponse("The response is not a page.")
     }
 
     /** Returns the page after a page; null at the end of the feed. */
@@ -117,13 +133,13 @@ public class FeedClient(
      * ```
      */
     public suspend fun cell(id: String): FeedCell =
-        FeedCell.of(get("/cells/${Links.escaped(id)}").value, base) ?: throw FeedProblem.InvalidResponse("The response is not a cell.")
+        FeedCell.fromJson(get("/cells/${Links.escaped(id)}").value, base) ?: throw FeedProblem.InvalidResponse("The response is not a cell.")
 
     /** Returns the absolute URL of an href of the server. Throws [FeedProblem.InvalidLink] if it is not an http or https URL. */
     public fun absolute(href: String): String =
         Links.resolve(href, base)?.takeIf { Links.origin(it) != null } ?: throw FeedProblem.InvalidLink(href)
 
-    /** Ends all connections of the default transport. An app closes its [Impressions] and its [ImageLoader] before. */
+    /** Ends all connections of the default transport. An app closes its [Impressions] and its [ImageLoader] before; [FeedList] and [Actions] need no closing. */
     override fun close() {
         ownTransport?.close()
     }
@@ -177,11 +193,13 @@ public class FeedClient(
     /** Sends a request whose response is JSON or empty. */
     private suspend fun exchange(request: HttpRequest, isRepeatable: Boolean): Pair<HttpResponse, JsonElement?> =
         send(request, isRepeatable, maxResponseBytes) { response ->
-            if (response.status == 304) return@send response to null
+            // Only a request for a changed page can have this success without 2xx.
+            if (response.status == 304 && "If-None-Match" in request.headers) return@send response to null
             requireSuccess(response)
-            if (response.body.isEmpty()) return@send response to null
-            if (!response.isOfType("json")) throw FeedProblem.SignInRequired(response.status, null)
-            response to withContext(Dispatchers.Default) { parseJson(response.body) ?: throw FeedProblem.InvalidResponse("The response is not JSON.") }
+            if (response.body.isEmpty() && !response.isWebPage) return@send response to null
+            val value = if (response.isOfType("json")) withContext(Dispatchers.Default) { parseJson(response.body) } else null
+            if (value == null && response.isWebPage) throw FeedProblem.SignInRequired(response.status, null)
+            response to (value ?: throw FeedProblem.InvalidResponse("The response is not JSON."))
         }
 
     /** Sends a request, with retries if they are safe and may help. [read] throws the problem of a response that is no success. */
@@ -261,6 +279,15 @@ public class FeedClient(
             values.take(9).mapIndexed { index, value -> if (index == 0) value else "$value;q=0.${10 - index}" }.joinToString(", ")
     }
 }
+
+/** True for a web page, which is no response of the service. Some login pages have no media type, or that of the request. */
+internal val HttpResponse.isWebPage: Boolean
+    get() {
+        if (isOfType("html") || isOfType("xhtml+xml")) return true
+        // White space and a byte order mark, whose bytes are negative, can precede the first tag.
+        val first = body.indexOfFirst { it > ' '.code }
+        return first >= 0 && body[first] == '<'.code.toByte()
+    }
 
 /** True if the media type of the response has a subtype, such as `json` for `application/problem+json`. */
 internal fun HttpResponse.isOfType(subtype: String): Boolean =

@@ -328,6 +328,7 @@ public class FeedList(public val client: FeedClient, public val url: String = cl
         val response = client.open(client.request("GET", client.absolute(changesHref(first)), fields))
         var window = first
         val parser = EventStreamParser()
+        var isSilent = true
         try {
             val head = HttpResponse(response.status, response.headers)
             client.requireSuccess(head)
@@ -336,6 +337,7 @@ public class FeedList(public val client: FeedClient, public val url: String = cl
                 return if (head.isOfType("json")) false else throw FeedProblem.SignInRequired(head.status, null)
             }
             response.chunks.collect { chunk ->
+                isSilent = false
                 for (event in parser.receive(chunk)) {
                     val changes = parseJson(event.data)?.let { FeedChanges.of(it, client.base) } ?: continue
                     if (!apply(changes, window)) throw Reload()
@@ -357,7 +359,8 @@ public class FeedList(public val client: FeedClient, public val url: String = cl
             response.close()
         }
         // The server closed the stream, for example at its end. The random pause distributes the reconnections of all clients.
-        client.retry.sleep(parser.retry ?: (client.retry.initialDelay * 2 * client.retry.jitter()))
+        if (isSilent) throw FeedProblem.Unreachable("The stream has ended without events.")
+        client.retry.sleep(parser.retry?.coerceAtMost(client.retry.maxDelay) ?: (client.retry.initialDelay * 2 * client.retry.jitter()))
         return true
     }
 

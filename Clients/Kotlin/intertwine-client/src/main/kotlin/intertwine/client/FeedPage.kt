@@ -29,10 +29,10 @@ public class FeedPage internal constructor(
          *
          * Entries that are not cells are omitted. Changes of such a page are not requested, because its indices differ from the server's.
          */
-        public fun of(value: JsonElement, base: String? = null, language: String? = null): FeedPage? {
+        public fun fromJson(value: JsonElement, base: String? = null, language: String? = null): FeedPage? {
             val entries = value["cells"].array ?: return null
             val page = value["page"].members ?: return null
-            val cells = entries.mapNotNull { FeedCell.of(it, base) }
+            val cells = entries.mapNotNull { FeedCell.fromJson(it, base) }
             return FeedPage(
                 cells = cells,
                 next = page["next"].text?.let { Links.resolve(it, base) },
@@ -55,7 +55,14 @@ public class FeedPage internal constructor(
  * @property layouts the layouts for which the feed has cells: `collection`, `table`.
  * @property sections the sections in order.
  */
-public data class FeedSummary(val name: String, val title: String?, val url: String, val layouts: List<String>, val sections: List<Section>) {
+public class FeedSummary
+internal constructor(
+    public val name: String,
+    public val title: String?,
+    public val url: String,
+    public val layouts: List<String>,
+    public val sections: List<Section>,
+) {
     /**
      * A section of a feed.
      *
@@ -63,7 +70,7 @@ public data class FeedSummary(val name: String, val title: String?, val url: Str
      * @property title the title in the requested language; null if the section has none.
      * @property url the first page of the section.
      */
-    public data class Section(val name: String, val title: String?, val url: String)
+    public class Section internal constructor(public val name: String, public val title: String?, public val url: String)
 
     internal companion object {
         fun of(value: JsonElement, base: String?): FeedSummary? {

@@ -69,7 +69,7 @@ public sealed class FeedProblem(message: String, cause: Throwable? = null) : Exc
         get() =
             when (this) {
                 is SignInRequired, is Unauthorized -> true
-                is Refused -> details.status == 401 || details.status == 403 && (details.type == null || details.isType("viewer-required"))
+                is Refused -> details.status in SIGN_IN_STATUSES || details.status == 403 && (details.type == null || details.isType("viewer-required"))
                 else -> false
             }
 
@@ -77,11 +77,16 @@ public sealed class FeedProblem(message: String, cause: Throwable? = null) : Exc
     internal val isFinal: Boolean
         get() =
             when (this) {
-                is Refused -> details.status in setOf(401, 403, 404)
+                is Refused -> details.status in SIGN_IN_STATUSES || details.status == 403 || details.status == 404
                 is InvalidLink, is Unauthorized -> true
                 is SignInRequired -> status in 300..399
                 else -> false
             }
+
+    private companion object {
+        /** Unauthorized, Proxy Authentication Required, and Network Authentication Required. */
+        val SIGN_IN_STATUSES = setOf(401, 407, 511)
+    }
 }
 
 /**
@@ -100,14 +105,14 @@ public sealed class FeedProblem(message: String, cause: Throwable? = null) : Exc
  * @property errors the invalid parameters and members of the body.
  * @property commands the outcomes of the commands, if one of them failed.
  */
-public data class ProblemDetails(
-    val status: Int,
-    val title: String,
-    val type: String? = null,
-    val detail: String? = null,
-    val instance: String? = null,
-    val errors: List<FieldError> = emptyList(),
-    val commands: List<CommandOutcome> = emptyList(),
+public class ProblemDetails(
+    public val status: Int,
+    public val title: String,
+    public val type: String? = null,
+    public val detail: String? = null,
+    public val instance: String? = null,
+    public val errors: List<FieldError> = emptyList(),
+    public val commands: List<CommandOutcome> = emptyList(),
 ) {
     /**
      * An invalid parameter, or an invalid member of the body.
@@ -117,7 +122,9 @@ public data class ProblemDetails(
      * @property pointer the JSON pointer to the member of the body; null for a parameter.
      * @property detail the explanation of this error.
      */
-    public data class FieldError(val code: String, val parameter: String?, val pointer: String?, val detail: String?)
+    public class FieldError(public val code: String, public val parameter: String?, public val pointer: String?, public val detail: String?)
+
+    override fun toString(): String = listOfNotNull("$status $title", detail, instance).joinToString(": ")
 
     /** Returns true if the problem has a type of the server with this name, such as `viewer-required`. */
     public fun isType(name: String): Boolean = type?.endsWith("/problems/$name") == true

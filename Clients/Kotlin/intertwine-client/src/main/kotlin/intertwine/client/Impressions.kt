@@ -3,6 +3,7 @@ package intertwine.client
 import java.io.Closeable
 import java.util.UUID
 import kotlin.time.Duration
+import kotlin.time.Duration.Companion.hours
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.nanoseconds
 import kotlin.time.Duration.Companion.seconds
@@ -72,7 +73,14 @@ public class Impressions(
     private data class Event(val href: String, val events: JsonArray)
 
     /** A batch that was sent once takes no further events, so that the server counts it once by its key. */
-    private class Batch(val href: String, var events: List<JsonElement>, val key: String = UUID.randomUUID().toString(), var isSent: Boolean = false)
+    private class Batch(
+        val href: String,
+        /** The viewer who saw the cells. Batches of other viewers are not sent. */
+        val viewer: String?,
+        var events: List<JsonElement>,
+        val key: String = UUID.randomUUID().toString(),
+        var isSent: Boolean = false,
+    )
 
     private val scope = CoroutineScope(SupervisorJob() + Dispatchers.Default)
     private val lock = Any()
@@ -120,8 +128,8 @@ public class Impressions(
             flushing?.cancel()
             flushing = null
             if (failure != null) {
-                sendLater((failure as? FeedProblem.Unavailable)?.retryAfter ?: client.retry.backoff(failures + 1))
-            } else if (batches.isNotEmpty()) {
+                sendLater((failure as? FeedProblem.Unavailable)?.retryAfter?.coerceAtMost(1.hours) ?: client.retry.backoff(failures + 1))
+            } else if (batches.any { it.viewer == client.viewer }) {
                 sendLater(batchDelay)
             }
         }
@@ -153,8 +161,8 @@ public class Impressions(
     }
 
     private fun enqueue(event: Event) {
-        val open = batches.lastOrNull { it.href == event.href && !it.isSent && it.events.size + event.events.size <= BATCH_SIZE }
-        if (open != null) open.events += event.events else batches.add(Batch(event.href, event.events))
+        val open = batches.lastOrNull { it.href == event.href && it.viewer == client.viewer && !it.isSent && it.events.size + event.events.size <= BATCH_SIZE }
+        if (open != null) open.events += event.events else batches.add(Batch(event.href, client.viewer, event.events))
         while (pendingCount > MAX_PENDING && batches.size > 1) batches.removeFirst()
         if (flushing == null) sendLater(batchDelay)
     }
@@ -172,7 +180,7 @@ public class Impressions(
     private suspend fun sendAll(): FeedProblem? {
         restore()
         while (true) {
-            val batch = synchronized(lock) { batches.firstOrNull()?.apply { isSent = true } } ?: return null
+            val batch = synchronized(lock) { batches.firstOrNull { it.viewer == client.viewer }?.apply { isSent = true } } ?: return null
             save()
             try {
                 client.submit("POST", batch.href, JsonObject(mapOf("events" to JsonArray(batch.events))), batch.key)
@@ -195,7 +203,10 @@ public class Impressions(
     private suspend fun save() {
         if (store == null) return
         val stored = synchronized(lock) {
-            batches.map { JsonObject(mapOf("key" to JsonPrimitive(it.key), "href" to JsonPrimitive(it.href), "events" to JsonArray(it.events))) }
+            batches.map {
+                val texts = mapOf("key" to it.key, "href" to it.href, "viewer" to it.viewer)
+                JsonObject(texts.mapValues { text -> JsonPrimitive(text.value) } + ("events" to JsonArray(it.events)))
+            }
         }
         withContext(Dispatchers.IO) { store.save(JsonArray(stored)) }
     }
@@ -203,7 +214,7 @@ public class Impressions(
     private fun batch(value: JsonElement): Batch? {
         val key = value["key"].text ?: return null
         val href = value["href"].text ?: return null
-        return Batch(href, value["events"].array ?: return null, key, isSent = true)
+        return Batch(href, value["viewer"].text, value["events"].array ?: return null, key, isSent = true)
     }
 
     private companion object {

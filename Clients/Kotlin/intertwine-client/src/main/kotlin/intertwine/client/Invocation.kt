@@ -53,10 +53,10 @@ public sealed class Invocation {
      * An undo of a performed or queued action.
      *
      * @property id the idempotency key of the undo; for a queued action, the key of the action.
-     * @property expiresAt the time until which the server accepts the undo, in milliseconds since 1970. The server decides: the clock of a
+     * @property expiresAtMillis the time until which the server accepts the undo, in milliseconds since 1970. The server decides: the clock of a
      *   device can be wrong.
      */
-    public class Undo internal constructor(public val id: String, public val expiresAt: Long?, internal val request: CellAction.Kind.Request?, internal val change: OptimisticChange?)
+    public class Undo internal constructor(public val id: String, public val expiresAtMillis: Long?, internal val request: CellAction.Kind.Request?, internal val change: OptimisticChange?)
 
     internal companion object {
         fun performed(value: JsonElement?, change: OptimisticChange?, client: FeedClient): Performed {
@@ -67,7 +67,7 @@ public sealed class Invocation {
                 commands = value["commands"].array?.mapNotNull { CommandOutcome.of(it) }.orEmpty(),
                 presentation = value["presentation"].members?.takeIf { it["screen"].text != null },
                 open = value["open"]["href"].text?.let { Links.resolve(it, client.base) }?.takeIf(Links::isWeb),
-                undo = (undo?.kind as? CellAction.Kind.Request)?.let { Undo(UUID.randomUUID().toString(), undo.expiresAt, it, change) },
+                undo = (undo?.kind as? CellAction.Kind.Request)?.let { Undo(UUID.randomUUID().toString(), undo.expiresAtMillis, it, change) },
                 value = value,
             )
         }
@@ -81,7 +81,7 @@ public sealed class Invocation {
  * @property outcome `performed`, `failed`, `skipped`, or another word.
  * @property members all members, including those that this library does not know.
  */
-public data class CommandOutcome(public val command: String, public val outcome: String?, public val members: JsonObject) {
+public class CommandOutcome internal constructor(public val command: String, public val outcome: String?, public val members: JsonObject) {
     internal companion object {
         fun of(value: JsonElement): CommandOutcome? {
             val members = value.members ?: return null

@@ -142,6 +142,8 @@ public class UrlConnectionTransport(
             // A cancellation before this line found no socket to close.
             checkConnected()
             request.body?.let { bytes -> connection.outputStream.use { it.write(bytes) } }
+            // The JVM has only stored the body, and connects again for a response if the connection was closed meanwhile.
+            checkConnected()
             val status = connection.responseCode
             if (status < 0) throw IOException("The response is not HTTP.")
             body = if (status >= 400) connection.errorStream else connection.inputStream

@@ -49,6 +49,7 @@ import kotlinx.serialization.json.JsonElement
  * @property list the list of all loaded cells.
  * @property actions the gestures. An app passes its own for an outbox in a file.
  * @property images the loader of the pictures. An app that has several feeds passes one for all, and closes it.
+ * @property impressions the impressions. An app passes its own for a storage, or for several feeds, and closes it.
  * @property texts the texts for people.
  * @param mode the method of synchronization.
  */
@@ -58,14 +59,15 @@ public class FeedModel(
     public val list: FeedList = FeedList(client, client.url(layout = "table")),
     public val actions: Actions = Actions(client),
     images: ImageLoader? = null,
+    impressions: Impressions? = null,
     public val texts: FeedTexts = FeedTexts(),
     private val mode: FeedList.SyncMode = FeedList.SyncMode.Live,
 ) : Closeable {
     private val ownImages = if (images == null) ImageLoader(client) else null
     public val images: ImageLoader = images ?: checkNotNull(ownImages)
 
-    /** The impressions. */
-    public val impressions: Impressions = Impressions(client)
+    private val ownImpressions = if (impressions == null) Impressions(client) else null
+    public val impressions: Impressions = impressions ?: checkNotNull(ownImpressions)
 
     private val states = MutableStateFlow(FeedState())
     private val requested = MutableSharedFlow<FeedEvent>(extraBufferCapacity = 16, onBufferOverflow = BufferOverflow.DROP_OLDEST)
@@ -213,9 +215,9 @@ public class FeedModel(
         states.update { if (it.notice?.id == notice.id) it.copy(notice = null) else it }
     }
 
-    /** Ends the impressions, and the requests of pictures that no other model has. */
+    /** Ends the impressions and the requests of pictures, except those of objects that the app passed. */
     override fun close() {
-        impressions.close()
+        ownImpressions?.close()
         ownImages?.close()
     }
 

@@ -1,0 +1,301 @@
+package import IntertwinePrimitives
+import Synchronization
+
+/// A forecast of delivery: it simulates campaigns, viewers and days with the real allocation logic, in simulated time and without a
+/// store.
+///
+/// Requests are spread evenly over the time. Each request belongs to a random viewer and asks for the page after that viewer's last one
+/// of the day. An impression is reported 3 seconds later, to any of the processes. Equal settings give an equal forecast.
+package struct CampaignForecast: Sendable {
+    package var viewers = 10_000
+    package var days = 7
+    /// The total number of page requests.
+    package var requests = 100_000
+    /// The start of the simulation in milliseconds since 1970-01-01 UTC.
+    package var start: Int64
+    /// The share of allocated slots that get an impression. `clicked` is the share of these impressions that get a click.
+    package var seen = 1.0
+    package var clicked = 0.01
+    package var placement: any AdPlacement = MidpointPlacement()
+    package var spacing = AdSpacing()
+    /// The number of content items on a page.
+    package var limit = ContentRange.usualCount
+    package var processes = 1
+    package var slot = AdSlotContext(feed: "main")
+    package var attributes: ViewerAttributes?
+    package var languages: LanguagePreferences?
+    /// The lifetime of a reservation, in milliseconds.
+    package var reservation: Int64 = 300_000
+
+    package init(start: Int64) {
+        self.start = start
+    }
+
+    package struct Forecast: Sendable, Hashable {
+        package var campaign: String
+        package var impressions = 0
+        package var clicks = 0
+        /// The number of distinct viewers with at least one impression.
+        package var viewers = 0
+        /// The delivery in units of the goal, for each day of the simulation.
+        package var days: [Int]
+        /// The part of the goal that is due in the simulated time; nil without a goal.
+        package var goal: Int?
+        /// The reason why no simulated page can show the campaign; nil if some page can.
+        package var obstacle: IneligibilityReason?
+    }
+
+    private static let delay: Int64 = 3_000
+    private static let exchange: Int64 = 500
+    /// The number of pages between two evaluations of the delivery state, and between two exchanges. The time between them is at most
+    /// `longest`, 5 seconds. Why: A service evaluates 10 times per second and exchanges twice per second; simulated pages are further apart,
+    /// so this rate is not needed.
+    private static let pages: Int64 = 16
+    private static let longest: Int64 = 5_000
+
+    /// The position of a viewer's pagination in one day.
+    private struct Session {
+        var shown: ShownAds?
+        var items: Int64 = 0
+    }
+
+    /// An impression that is committed at a later moment, with its click.
+    private typealias PendingImpression = (at: Int64, events: [LedgerEvent])
+
+    /// Runs the simulation.
+    ///
+    /// - Returns: One forecast for each campaign, in the order of `campaigns`.
+    package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
+        let campaignIndex = CampaignIndex(campaigns) { (CreativeID(kind: Advertisement.kind, id: $0), CellLayout.allCases) }
+        let ledger = SimulatedLedger()
+        let span = Int64(max(1, days)) * 86_400_000
+        let count = max(1, requests)
+        let range = min(Self.longest, span / Int64(count) * Self.pages)
+        let (tick, pause) = (max(DeliveryState.tick, range), max(Self.exchange, range))
+        let deliveries = (0..<max(1, processes)).map {
+            AdServer(ledger: ledger, process: String($0), lifetime: reservation, isShared: processes > 1, tick: tick)
+        }
+        var forecasts = Dictionary(
+            uniqueKeysWithValues: campaigns.map { ($0.id, Forecast(campaign: $0.id, days: Array(repeating: 0, count: max(1, days)))) })
+        var seenBy: [String: Set<Int>] = [:]
+        var waiting: [PendingImpression] = []
+        var firstWaiting = 0
+        var (sessions, today): ([Int: Session], Int64) = ([:], 0)
+        var (random, lastReport) = (UInt64(0x2545_F491_4F6C_DD1D), Int64.min)
+        func next() -> UInt64 {
+            random = AdDecision.mix(random)
+            return random
+        }
+        func chance(_ share: Double) -> Bool { Double(next() >> 11) / Double(1 << 53) < share }
+        let kinds = Dictionary(campaigns.map { ($0.id, $0.goal?.kind ?? .impression) }, uniquingKeysWith: { first, _ in first })
+        for delivery in deliveries { try delivery.begin(campaignIndex, now: start) }
+        for number in 0..<count {
+            let now = start + Int64(Double(span) * Double(number) / Double(count))
+            while firstWaiting < waiting.count, waiting[firstWaiting].at <= now {
+                commitImpression(waiting[firstWaiting])
+                firstWaiting += 1
+            }
+            if firstWaiting > 10_000 {
+                waiting.removeFirst(firstWaiting)
+                firstWaiting = 0
+            }
+            if deliveries.count > 1, lastReport == .min || now - lastReport >= pause {
+                for delivery in deliveries { try delivery.exchange(now: now) }
+                lastReport = now
+            }
+            let viewer = Int(next() % UInt64(max(1, viewers)))
+            let day = (now - start) / 86_400_000
+            if day != today { (sessions, today) = ([:], day) }
+            let page = page(after: sessions[viewer] ?? Session(), of: "v\(viewer)", identity: UInt32(truncatingIfNeeded: next()), now: now)
+            let allocated = try deliveries[number % deliveries.count].allocate(page, of: campaignIndex)
+            sessions[viewer] = session(sessions[viewer] ?? Session(), with: page, allocated, of: campaignIndex)
+            for allocated in allocated.compactMap(\.self) where chance(seen) {
+                var events = [event(.impression, of: allocated, viewer, at: now + Self.delay)]
+                if chance(clicked) { events.append(event(.click, of: allocated, viewer, at: now + Self.delay)) }
+                seenBy[allocated.campaign, default: []].insert(viewer)
+                waiting.append((now + Self.delay, events))
+            }
+        }
+        for sighting in waiting[firstWaiting...] { commitImpression(sighting) }
+
+        func commitImpression(_ sighting: PendingImpression) {
+            ledger.commit(sighting.events)
+            let verdicts = sighting.events.map { _ in Verdict.counted }
+            deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(sighting.events, verdicts)
+            for event in sighting.events {
+                guard let id = event.showing?.campaign else { continue }
+                if event.kind == .impression { forecasts[id]?.impressions += 1 } else { forecasts[id]?.clicks += 1 }
+                let day = min(Int((event.at - start) / 86_400_000), max(1, days) - 1)
+                if event.kind == kinds[id] { forecasts[id]?.days[day] += 1 }
+            }
+        }
+        return campaigns.map { campaign in
+            var forecast = forecasts[campaign.id] ?? Forecast(campaign: campaign.id, days: [])
+            forecast.viewers = seenBy[campaign.id]?.count ?? 0
+            forecast.goal = goal(of: campaign, span: span)
+            forecast.obstacle = obstacle(of: campaign, in: campaignIndex)
+            return forecast
+        }
+    }
+
+    private func page(after session: Session, of viewer: String, identity: UInt32, now: Int64) -> AdServer.Page {
+        let range = ContentRange(count: limit, start: session.items)
+        let coordinates =
+            switch placement.supply {
+            case .rotating(let count): placement.indices(for: max(0, count), in: range)
+            case .perSlot: placement.indices(for: .max, in: range)
+            case .pinned: [Int]()
+            }
+        let facts = TargetingContext(viewer: viewer, attributes: attributes, languages: languages, moment: now / reservation)
+        var page = AdServer.Page(slots: coordinates.map { _ in slot }, identity: identity, facts: facts, now: now)
+        page.coordinates = coordinates
+        page.distances = AdDistances(spacing, count: limit, around: session.shown)
+        page.distances.begin(AdDecision.seed(viewer, UInt64(bitPattern: facts.moment)))
+        return page
+    }
+
+    private func session(
+        _ session: Session, with page: AdServer.Page, _ allocated: [AdServer.ServedAd?], of campaignIndex: CampaignIndex
+    ) -> Session {
+        var distances = page.distances
+        for (allocated, coordinate) in zip(allocated, page.coordinates) {
+            guard let allocated, let index = campaignIndex.index(of: allocated.campaign) else { continue }
+            distances.note(
+                AdKey(allocated.creative), of: campaignIndex.campaigns[index].priority, labels: campaignIndex.labels(of: index),
+                at: coordinate)
+        }
+        return Session(shown: distances.beside(.forward), items: session.items + Int64(limit))
+    }
+
+    /// Returns the reason why slot, attributes or languages exclude a campaign; nil if they do not. All simulated pages have these in common.
+    private func obstacle(of campaign: Campaign, in campaignIndex: CampaignIndex) -> IneligibilityReason? {
+        guard let index = campaignIndex.index(of: campaign.id) else { return nil }
+        if let obstacle = campaignIndex.obstacle(of: index, at: slot) { return obstacle }
+        let holding = campaignIndex.matchedTargeting(TargetingContext(viewer: "", attributes: attributes, languages: languages, moment: 0))
+        return campaignIndex.candidates(at: slot).entries.first { $0.index == index }.flatMap {
+            AdDecision.obstacle(of: $0.rules, campaignIndex, holding)
+        }
+    }
+
+    /// Returns the part of the goal that is due in the simulated time.
+    private func goal(of campaign: Campaign, span: Int64) -> Int? {
+        guard let goal = campaign.goal else { return nil }
+        let end = start + span
+        var due: [Int] = []
+        if let total = goal.total {
+            let pace = CampaignPace(campaign)
+            func share(_ moment: Int64) -> Double {
+                pace.share(from: campaign.starts ?? start, to: campaign.ends ?? end, at: moment)
+            }
+            // An evenly paced campaign without an hour of delivery within its dates is behind with its whole goal.
+            let isWithin = (campaign.starts ?? start) >= start && (campaign.ends.map { $0 > start && $0 <= end } ?? false)
+            let part = share(end) - share(start)
+            due.append(campaign.pacing == .even && !(isWithin && part == 0) ? Int(Double(total) * part) : total)
+        }
+        if goal.daily != nil {
+            // For each day of the campaign's zone, the amount that becomes due within the simulated part of that day.
+            let (from, to) = (max(start, campaign.starts ?? start), min(end, campaign.ends ?? end))
+            let pace = CampaignPace(campaign)
+            var (sum, moment): (Int64, Int64) = (0, from)
+            while moment < to {
+                let day = campaign.zone.clocks.day(of: moment)
+                let before = campaign.pacing == .even ? pace.dueToday(at: moment, in: day) ?? 0 : 0
+                sum += (pace.dueToday(at: min(day.upperBound, to), in: day) ?? 0) - before
+                moment = day.upperBound
+            }
+            due.append(Int(sum))
+        }
+        return due.min()
+    }
+
+    private func event(_ kind: LedgerEvent.Kind, of allocated: AdServer.ServedAd, _ viewer: Int, at now: Int64) -> LedgerEvent {
+        var showing = ImpressionContext(campaign: allocated.campaign, feed: slot.feed, remembered: allocated.remembered)
+        showing.reservation = allocated.reservation
+        return LedgerEvent(at: now, kind: kind, cell: allocated.creative.id, viewer: "v\(viewer)", showing: showing)
+    }
+}
+
+/// The ledger that the simulated processes share.
+private final class SimulatedLedger: CampaignLedger {
+    private struct State {
+        var totals: [String: Int64] = [:]
+        /// The counts by quarter of an hour.
+        var spans: [String: [Int64: Int64]] = [:]
+        var exposures: [String: [FrequencyCount]] = [:]
+        var holdings: [String: SharedBudgetLeases] = [:]
+        var seen: [UInt16: [RemoteImpressions]] = [:]
+        var claims: [String: [FrequencyCapReservation]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    private static func key(_ campaign: String, _ kind: LedgerEvent.Kind) -> String { "\(kind.rawValue) \(campaign)" }
+
+    func commit(_ events: [LedgerEvent]) {
+        state.withLock { state in
+            for event in events {
+                guard let showing = event.showing, let campaign = showing.campaign else { continue }
+                let key = Self.key(campaign, event.kind)
+                state.totals[key, default: 0] += 1
+                state.spans[key, default: [:]][event.at / 900_000, default: 0] += 1
+                guard event.kind == .impression, showing.frequencyCapTTL > 0, let viewer = event.viewer else { continue }
+                state.exposures[viewer, default: []].append(FrequencyCount(campaign: campaign, at: event.at, count: 1))
+            }
+        }
+    }
+
+    func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
+        state.withLock { state in
+            state.exposures[viewer]?.removeAll { $0.at <= moment }
+            return state.exposures[viewer] ?? []
+        }
+    }
+
+    func served(to viewer: String, besides process: String, now: Int64) -> [FrequencyCount] {
+        state.withLock { state in
+            state.claims[viewer]?.removeAll { $0.until <= now }
+            return (state.claims[viewer] ?? []).filter { $0.process != process }.flatMap { claim in
+                claim.counts.map { FrequencyCount(campaign: $0, at: claim.now, count: $1) }
+            }
+        }
+    }
+
+    func claim(_ claim: FrequencyCapReservation) -> Bool {
+        if !claim.counts.isEmpty { state.withLock { $0.claims[claim.viewer, default: []].append(claim) } }
+        return true
+    }
+
+    func page(_ key: Int64, of viewer: String, now: Int64) -> [UInt8]? { nil }
+
+    func delivered(_ questions: [DeliveryQuery]) -> [DeliveryCount] {
+        state.withLock { state in questions.map { Self.delivered($0, state) } }
+    }
+
+    private static func delivered(_ question: DeliveryQuery, _ state: borrowing State) -> DeliveryCount {
+        let key = key(question.campaign, question.kind)
+        let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
+        return DeliveryCount(total: state.totals[key] ?? 0, today: today)
+    }
+
+    func knownCreatives() -> Set<CreativeID> { [] }
+
+    func remember(_ creatives: [CreativeID]) {}
+
+    func hasOthers(besides process: String, now: Int64) -> Bool { state.withLock { $0.holdings.contains { $0.key != process } } }
+
+    func exchange(_ exchange: BudgetSyncRequest, _ decide: @Sendable (BudgetSyncState) -> SharedBudgetLeases) {
+        state.withLock { state in
+            let others = state.holdings.filter { $0.key != exchange.process }
+            var situation = BudgetSyncState(
+                delivered: exchange.questions.map { Self.delivered($0, state) }, processes: others.count,
+                before: others.count { $0.key < exchange.process })
+            for (campaign, holding) in others.values.flatMap(\.counts) {
+                situation.others[campaign, default: SharedBudgetLease()].served += holding.served
+                situation.others[campaign, default: SharedBudgetLease()].allowed += holding.allowed
+            }
+            for seen in exchange.seen { state.seen[seen.reservation.process, default: []].append(seen) }
+            situation.seen = state.seen.removeValue(forKey: ReservationID.number(of: exchange.process)) ?? []
+            state.holdings[exchange.process] = decide(situation)
+        }
+    }
+}

@@ -1,0 +1,332 @@
+package import IntertwinePrimitives
+import Synchronization
+
+/// The properties of an ad slot that targeting can depend on.
+package struct AdSlotContext: Sendable, Hashable {
+    package var feed: String
+    package var section: String?
+    package var layout: CellLayout
+
+    package init(feed: String, section: String? = nil, layout: CellLayout = .collection) {
+        (self.feed, self.section, self.layout) = (feed, section, layout)
+    }
+}
+
+/// An immutable index of all campaigns, prepared for allocation. If a campaign changes, a new index is built.
+///
+/// Each kind of ad slot has a candidate list: the campaigns that the slot can show, by priority. Conditions that do not depend on the
+/// request are evaluated when the list is built. Conditions of the request are a bit set, and requests with equal bits share a
+/// ``WeightedSelector``.
+package final class CampaignIndex: Sendable {
+    /// True if the index has no campaigns and no withheld creatives.
+    var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }
+
+    /// The maximum number of campaigns in a file, and in a store. A write beyond the limit is rejected.
+    package static let limit = 10_000
+    /// The message for a campaign beyond the limit.
+    package static let surplus = "the limit of \(limit) campaigns is reached"
+
+    /// The offsets of one campaign's conditions in the `rules` of the index: the start, and the end of each group.
+    struct Rules: Sendable {
+        var start: Int32
+        var any: Int32
+        var all: Int32
+        var none: Int32
+        var locales: Int32
+    }
+
+    /// The campaigns that a kind of ad slot can show, by priority.
+    final class CandidateList: Sendable {
+        struct Candidate: Sendable {
+            /// The index of the campaign in `campaigns`.
+            var index: Int32
+            var tier: UInt8
+            var hasRules: Bool
+            /// The smallest count of the campaign's frequency caps; the largest number without caps.
+            var smallestCap: Int32
+            var weight: Float
+            var rules: Rules
+            /// The range of the campaign's creatives in the candidate list. `labels` is the range of its labels in the index.
+            var creatives: Range<Int32>
+            var labels: Range<Int32>
+
+            var hasCaps: Bool { smallestCap < .max }
+        }
+
+        let entries: ContiguousArray<Candidate>
+        let creatives: ContiguousArray<Int32>
+
+        init(_ entries: ContiguousArray<Candidate>, _ creatives: ContiguousArray<Int32>) {
+            (self.entries, self.creatives) = (entries, creatives)
+        }
+    }
+
+    /// The campaigns, sorted by priority and id.
+    package let campaigns: [Campaign]
+    /// The existing creatives of each campaign, by layout, as indices into ``creatives``.
+    private let fitting: [[CellLayout: [Int32]]]
+    package let creatives: [CreativeID]
+    private let numbers: [CreativeID: Int32]
+    /// The first index of creatives that only stopped campaigns name. From `firstFormer` on, the creatives belong to campaigns that no longer
+    /// name them.
+    private let firstWithheld: Int32
+    private let firstFormer: Int32
+    /// Ads that belong to campaigns but are no longer named by any, with the ids of these campaigns.
+    package let former: [CreativeID: [String]]
+    private let indices: [String: Int]
+    /// The numbers of the conditions on requests: attributes, and languages in lower case after a colon.
+    private let conditions: [String: Int32]
+    let rules: ContiguousArray<Int32>
+    private let ends: [Rules]
+    /// The labels of all campaigns, concatenated.
+    let labels: ContiguousArray<AdKey>
+    /// The keys of ``creatives``, in the order of that array.
+    let keys: ContiguousArray<AdKey>
+    private let labelRanges: [Range<Int32>]
+    private let asksLanguages: Bool
+    /// The longest window of all caps of all campaigns, in seconds; 0 without caps.
+    let longestCapWindow: Int
+    /// A Boolean value indicating whether any goal counts impressions.
+    let reportsPlacements: Bool
+    /// The range from the first start to the last end of the campaigns of each feed.
+    private let spans: [String: Range<Int64>]
+    private let candidateLists = Mutex<[AdSlotContext: CandidateList]>([:])
+
+    /// - Parameters:
+    ///   - withheld: The creatives of campaigns that are taken down. They are not house ads.
+    ///   - former: Ads that belong to campaigns but are no longer named by any, including those of campaigns that were removed. They are not
+    ///     house ads.
+    ///   - creative: Returns the ad that a campaign names and the layouts that can show it; nil if the ad does not exist.
+    package init(
+        _ campaigns: [Campaign], withheld: [String] = [], former: Set<CampaignMembership> = [],
+        creative: (String) -> (creative: CreativeID, layouts: [CellLayout])?
+    ) {
+        self.campaigns = campaigns.sorted { ($0.priority.rank, $0.id) < ($1.priority.rank, $1.id) }
+        indices = Dictionary(self.campaigns.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var (conditions, rules): ([String: Int32], ContiguousArray<Int32>) = ([:], [])
+        func add(_ texts: [String]) {
+            for text in texts {
+                let number = conditions[text] ?? Int32(clamping: conditions.count)
+                conditions[text] = number
+                rules.append(number)
+            }
+        }
+        var labels: ContiguousArray<AdKey> = []
+        var (ends, labelRanges): ([Rules], [Range<Int32>]) = ([], [])
+        var numbers: [CreativeID: Int32] = [:]
+        var known: [CreativeID] = []
+        var fitting: [[CellLayout: [Int32]]] = []
+        for campaign in self.campaigns {
+            func count() -> Int32 { Int32(clamping: rules.count) }
+            let start = count()
+            add(campaign.targeting.any)
+            let any = count()
+            add(campaign.targeting.all)
+            let all = count()
+            if !campaign.targeting.none.isEmpty { add(campaign.targeting.none + [Self.unknownAttributes]) }
+            let none = count()
+            add(campaign.targeting.locales.map { ":" + $0.lowercased() })
+            ends.append(Rules(start: start, any: any, all: all, none: none, locales: count()))
+            let first = Int32(clamping: labels.count)
+            labels += campaign.labels.map { AdKey(label: $0) }
+            labelRanges.append(first..<Int32(clamping: labels.count))
+            var found: [CellLayout: [Int32]] = [:]
+            for name in campaign.creatives {
+                guard let (creative, layouts) = creative(name) else { continue }
+                let number = numbers[creative] ?? Int32(clamping: known.count)
+                if numbers[creative] == nil { known.append(creative) }
+                numbers[creative] = number
+                for layout in layouts { found[layout, default: []].append(number) }
+            }
+            fitting.append(found)
+        }
+        firstWithheld = Int32(clamping: known.count)
+        for name in withheld {
+            guard let (creative, _) = creative(name), numbers[creative] == nil else { continue }
+            numbers[creative] = Int32(clamping: known.count)
+            known.append(creative)
+        }
+        firstFormer = Int32(clamping: known.count)
+        let (first, numbered) = (firstWithheld, numbers)
+        let owners = Dictionary(grouping: former.filter { numbered[$0.creative].map { $0 >= first } ?? true }, by: \.creative).mapValues {
+            $0.map(\.campaign).sorted()
+        }
+        for creative in owners.keys where numbers[creative] == nil {
+            numbers[creative] = Int32(clamping: known.count)
+            known.append(creative)
+        }
+        self.former = owners
+        (self.fitting, creatives, self.numbers) = (fitting, known, numbers)
+        (self.conditions, self.rules, self.ends) = (conditions, rules, ends)
+        (self.labels, self.labelRanges) = (labels, labelRanges)
+        keys = ContiguousArray(known.map { AdKey($0) })
+        asksLanguages = self.campaigns.contains { !$0.targeting.locales.isEmpty }
+        spans = CampaignIndex.spans(self.campaigns)
+        longestCapWindow = self.campaigns.map(\.longestCapWindow).max() ?? 0
+        reportsPlacements = self.campaigns.contains { $0.goal?.unit == .impressions }
+    }
+
+    var hasCaps: Bool { longestCapWindow > 0 }
+
+    package func index(of id: String) -> Int? { indices[id] }
+
+    package func labels(of campaign: Int) -> ContiguousArray<AdKey>.SubSequence {
+        labels[Int(labelRanges[campaign].lowerBound)..<Int(labelRanges[campaign].upperBound)]
+    }
+
+    package func number(of creative: CreativeID) -> Int32? { numbers[creative] }
+
+    /// The ads that are taken down together with all campaigns that name them.
+    var takenDown: ArraySlice<CreativeID> { creatives[Int(firstWithheld)..<Int(firstFormer)] }
+
+    /// True if an ad is taken down together with all campaigns that name it.
+    package func isTakenDown(_ creative: CreativeID) -> Bool {
+        numbers[creative].map { (firstWithheld..<firstFormer).contains($0) } ?? false
+    }
+
+    /// True if an ad belongs only to campaigns that are taken down or no longer name it.
+    package func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
+
+    /// A condition that holds if the viewer has attributes that are not known. Any unknown attribute may be one that a campaign excludes. The
+    /// empty string is not a valid attribute.
+    private static let unknownAttributes = ""
+
+    /// True if any creative of a campaign exists and has a cell in a layout that the campaign targets.
+    func hasCreatives(_ index: Int) -> Bool {
+        let layouts = campaigns[index].targeting.layouts
+        return fitting[index].contains { layout, creatives in !creatives.isEmpty && (layouts.isEmpty || layouts.contains(layout)) }
+    }
+
+    /// Returns the reason why a campaign is never shown in a slot, for any viewer at any time; nil if it can be.
+    func obstacle(of index: Int, at slot: AdSlotContext) -> IneligibilityReason? {
+        let targeting = campaigns[index].targeting
+        if !targeting.feeds.isEmpty, !targeting.feeds.contains(slot.feed) { return .feed }
+        if !targeting.sections.isEmpty, !(slot.section.map(targeting.sections.contains) ?? false) { return .section }
+        if !targeting.layouts.isEmpty, !targeting.layouts.contains(slot.layout) { return .layout }
+        return fitting[index][slot.layout, default: []].isEmpty ? .noCreative : nil
+    }
+
+    func candidates(at slot: AdSlotContext) -> CandidateList {
+        if let candidateList = candidateLists.withLock({ $0[slot] }) { return candidateList }
+        var entries: ContiguousArray<CandidateList.Candidate> = []
+        var creatives: ContiguousArray<Int32> = []
+        for index in campaigns.indices where obstacle(of: index, at: slot) == nil {
+            let start = Int32(clamping: creatives.count)
+            creatives += fitting[index][slot.layout, default: []]
+            let campaign = campaigns[index]
+            entries.append(
+                CandidateList.Candidate(
+                    index: Int32(clamping: index), tier: UInt8(campaign.priority.rank),
+                    hasRules: campaign.targeting.asksViewer,
+                    smallestCap: campaign.caps.map { min(Int32(clamping: $0.count), .max - 1) }.min() ?? .max,
+                    weight: Float(campaign.weight),
+                    rules: ends[index], creatives: start..<Int32(clamping: creatives.count), labels: labelRanges[index]))
+        }
+        let candidateList = CandidateList(entries, creatives)
+        // The number of entries is bounded by the number of feeds, sections and layouts.
+        candidateLists.withLock { $0[slot] = candidateList }
+        return candidateList
+    }
+
+    /// Returns the conditions that hold for a request, as a bit set.
+    func matchedTargeting(_ facts: TargetingContext) -> ContiguousArray<UInt64> {
+        var bits = ContiguousArray<UInt64>(repeating: 0, count: (conditions.count + 63) / 64)
+        func addCondition(_ condition: String) {
+            if let number = conditions[condition] { bits[Int(number) / 64] |= 1 << UInt64(number % 64) }
+        }
+        guard !bits.isEmpty else { return bits }
+        for pair in facts.attributes?.pairs ?? [] { addCondition(pair) }
+        if facts.attributes?.isCut ?? false { addCondition(Self.unknownAttributes) }
+        if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { addCondition(":" + range) } }
+        return bits
+    }
+
+    /// True if an ad belongs to a campaign, running or not. It is then not shown as a house ad.
+    package func hasCreative(_ row: ItemRow) -> Bool {
+        guard !numbers.isEmpty else { return false }
+        return hasCreative(
+            CreativeID(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self)))
+    }
+
+    /// True if the ad with this kind and id belongs to a campaign, running or not.
+    package func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }
+
+    /// True if the dates of any campaign of a feed, or of any feed if `feed` is nil, include the moment. Each page request calls this method.
+    package func hasActiveCampaigns(feed: String?, at now: Int64) -> Bool {
+        guard let feed else { return spans.values.contains { $0.contains(now) } }
+        return [Self.everyFeed, feed].contains { spans[$0]?.contains(now) ?? false }
+    }
+
+    /// The range from the first start to the last end of all campaigns; nil without campaigns.
+    var span: Range<Int64>? {
+        guard let start = spans.values.map(\.lowerBound).min(), let end = spans.values.map(\.upperBound).max() else { return nil }
+        return start..<end
+    }
+
+    /// The key of campaigns without a feed restriction. The empty string is not the name of a feed.
+    private static let everyFeed = ""
+
+    private static func spans(_ campaigns: [Campaign]) -> [String: Range<Int64>] {
+        var spans: [String: Range<Int64>] = [:]
+        for campaign in campaigns where !campaign.isPaused {
+            let (start, end) = (campaign.starts ?? .min, campaign.ends ?? .max)
+            for feed in campaign.targeting.feeds.isEmpty ? [everyFeed] : campaign.targeting.feeds {
+                let known = spans[feed] ?? start..<end
+                spans[feed] = min(known.lowerBound, start)..<max(known.upperBound, end)
+            }
+        }
+        return spans
+    }
+}
+
+/// The facts of a request that campaigns can target.
+package struct TargetingContext: Sendable, Hashable {
+    /// The viewer whose frequency caps apply; nil if the request names no viewer or the viewer opted out of tracking.
+    package var viewer: String?
+    /// A hash of the address of an anonymous viewer; 0 if the address is unknown. The hash differs between processes.
+    package var address: UInt16 = 0
+    /// A hash of the address of an identified viewer, or of its network (/64) for IPv6, for the rate of writes. The hash differs between
+    /// processes.
+    package var network = 0
+    package var attributes: ViewerAttributes?
+    package var languages: LanguagePreferences?
+    /// A number that separates repeated displays of a page: the reservation period for an identified viewer, or a unique number for an
+    /// anonymous one.
+    package var moment: Int64
+    /// A Boolean value indicating whether slots are reserved; false for a preview.
+    package var allocates = true
+    /// The slots that previewed pages before this one would allocate to each campaign, by campaign id. No viewer was served these slots.
+    package var assumedServed: [String: Int] = [:]
+
+    package init(
+        viewer: String? = nil, attributes: ViewerAttributes? = nil, languages: LanguagePreferences? = nil, moment: Int64,
+        allocates: Bool = true
+    ) {
+        (self.viewer, self.attributes, self.languages, self.moment, self.allocates) = (viewer, attributes, languages, moment, allocates)
+    }
+
+    /// Returns a number that differs between pages, viewers and moments. The number is never 0.
+    package func page(_ identity: UInt32) -> UInt32 {
+        max(1, UInt32(truncatingIfNeeded: AdDecision.seed(viewer, UInt64(identity), UInt64(bitPattern: moment))))
+    }
+}
+
+/// The reason why a campaign is not shown in a slot.
+package enum IneligibilityReason: UInt8, Sendable, Hashable, CaseIterable {
+    case notStarted = 1
+    case ended, outsideHours, goalReached, dailyGoalReached
+    /// The rest of the goal is reserved, or leased to other processes.
+    case reserved
+    case pacing, unknownDelivery
+    case feed, section, layout, noCreative
+    case locale, attributes, capped, noViewer, label, creativesShown
+    /// The viewer has dismissed the creatives, or the client supports none of their cells.
+    case notShown
+    /// Another campaign was chosen.
+    case lost
+    /// The declaration of the campaign pauses it.
+    case paused
+
+    /// True if the reason depends on the progress of the goal, so that it can end as time passes.
+    var isOfGoal: Bool { [.goalReached, .dailyGoalReached, .reserved, .pacing].contains(self) }
+}

@@ -1,0 +1,371 @@
+package import IntertwinePrimitives
+
+/// An error in the declaration of a campaign, with its location.
+package struct CampaignError: Error, Sendable, Hashable {
+    /// The path from the outermost member inwards. Indices of lists start at 0.
+    package var path: [String]
+    package var reason: String
+
+    package init(_ path: [String], _ reason: String) {
+        (self.path, self.reason) = (path, reason)
+    }
+}
+
+/// The feeds and sections that a campaign may name.
+package struct ValidTargets: Sendable, Hashable {
+    package var feeds: [String]
+    package var sections: [String]
+
+    package init(feeds: [String], sections: [String]) {
+        (self.feeds, self.sections) = (feeds, sections)
+    }
+}
+
+/// A reader of campaign declarations. The input is a ``JSONValue``, which JSON and YAML files share.
+package struct CampaignReader {
+    package static let members = [
+        "advertiser", "creatives", "paused", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting",
+        "labels",
+        "disclosure", Trackers.impressionField, Trackers.clickField,
+    ]
+    /// Members of items that other components read.
+    private static let others = ["kind", "id"]
+    private static let nameLimit = 64
+    private static let creativeLimit = 64
+    private static let listLimit = 200
+
+    /// The valid feeds and sections; nil if unknown, in which case names are not checked.
+    private let validTargets: ValidTargets?
+    private let creatives: CreativeNames
+    private let allowed: [String]
+    package private(set) var errors: [CampaignError] = []
+
+    /// - Parameter isItem: True if the members of items are allowed as well.
+    package init(validTargets: ValidTargets?, creatives: CreativeNames = CreativeNames(hasOthers: true), isItem: Bool = true) {
+        (self.validTargets, self.creatives) = (validTargets, creatives)
+        allowed = Self.members + (isItem ? Self.others : [])
+    }
+
+    /// True for a letter or digit followed by letters, digits, underscores, dots and hyphens. Such a name needs no quoting in any format.
+    private static func isName(_ text: String) -> Bool {
+        guard (1...nameLimit).contains(text.utf8.count), let first = text.utf8.first, isAlphanumeric(first) else { return false }
+        return text.utf8.allSatisfy { isAlphanumeric($0) || "_.-".utf8.contains($0) }
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+
+    /// Reads a campaign.
+    ///
+    /// - Returns: The campaign; nil if the declaration is invalid. `errors` then contains the reasons.
+    package mutating func campaign(_ id: String, from value: JSONValue) -> Campaign? {
+        let before = errors.count
+        if !Self.isName(id) {
+            addError(
+                [],
+                "'\(ItemError.shown(id))' is not a valid campaign id: letters, digits, _, . and -, at most \(Self.nameLimit), a letter or digit first"
+            )
+        }
+        guard let fields = object(value, [], "a campaign", among: allowed) else { return nil }
+        var campaign = Campaign(
+            id: id, advertiser: text(fields["advertiser"], ["advertiser"], isRequired: true) ?? "",
+            creatives: identifiers(fields["creatives"], ["creatives"]))
+        campaign.isPaused = flag(fields["paused"], ["paused"]) ?? false
+        campaign.starts = moment(fields["starts"], ["starts"])
+        campaign.ends = moment(fields["ends"], ["ends"])
+        if let starts = campaign.starts, let ends = campaign.ends, ends <= starts {
+            addError(["ends"], "must be after starts")
+        }
+        if let name = text(fields["zone"], ["zone"]) {
+            if let zone = CampaignTimeZone(name) { campaign.zone = zone } else { notAllowed(["zone"], name, CampaignTimeZone.allowed) }
+        }
+        campaign.priority = choice(fields["priority"], ["priority"]) ?? .standard
+        campaign.weight = number(fields["weight"], ["weight"], 1...1_000_000) ?? 1
+        campaign.goal = goal(fields["goal"])
+        campaign.caps = caps(fields["caps"])
+        campaign.targeting = targeting(fields["targeting"])
+        campaign.labels = texts(fields["labels"], ["labels"])
+        campaign.disclosure = disclosure(fields["disclosure"], of: campaign.advertiser)
+        campaign.trackers.impression = trackers(fields[Trackers.impressionField], [Trackers.impressionField])
+        campaign.trackers.click = trackers(fields[Trackers.clickField], [Trackers.clickField])
+        let pacing: Campaign.Pacing? = choice(fields["pacing"], ["pacing"])
+        let cannotPace = campaign.goal?.total != nil && campaign.ends == nil
+        if pacing == .even, cannotPace { addError(["pacing"], "even pacing of a total goal requires ends") }
+        if pacing == .even, campaign.goal == nil { addError(["pacing"], "even pacing requires a goal") }
+        campaign.pacing = pacing ?? (campaign.goal == nil || cannotPace ? .asap : .even)
+        if campaign.pacing == .even, campaign.goal?.total != nil, campaign.starts == nil {
+            addError(["starts"], "is missing: even pacing of a total goal requires it")
+        }
+        return errors.count == before ? campaign : nil
+    }
+
+    private mutating func goal(_ value: JSONValue?) -> Campaign.Goal? {
+        guard let value, let fields = object(value, ["goal"], "a goal", among: ["unit", "total", "daily"]) else { return nil }
+        let range = 1...1_000_000_000_000
+        let goal = Campaign.Goal(
+            unit: choice(fields["unit"], ["goal", "unit"]) ?? .impressions, total: number(fields["total"], ["goal", "total"], range),
+            daily: number(fields["daily"], ["goal", "daily"], range))
+        if fields["total"] == nil, fields["daily"] == nil {
+            addError(["goal"], "total or daily is missing: the number of events, at least 1")
+        }
+        return goal
+    }
+
+    private mutating func caps(_ value: JSONValue?) -> [Campaign.FrequencyCap] {
+        list(value, ["caps"], limit: 8).compactMap { index, value in
+            let path = ["caps", index]
+            guard let fields = object(value, path, "a cap", among: ["count", "window"]) else { return nil }
+            let count = number(fields["count"], path + ["count"], 1...10_000)
+            if fields["count"] == nil { addError(path, "count is missing: the number of impressions per viewer in the window") }
+            guard let window = text(fields["window"], path + ["window"]) else {
+                if fields["window"] == nil { addError(path, "window is missing: \(Self.windows)") }
+                return nil
+            }
+            guard let seconds = Self.seconds(window), (1...90 * 86_400).contains(seconds) else {
+                notAllowed(path + ["window"], window, Self.windows)
+                return nil
+            }
+            return count.map { Campaign.FrequencyCap(count: $0, window: seconds) }
+        }
+    }
+
+    private static let windows = "a number with its unit: s, min, h or d; at most 90d"
+
+    private static func seconds(_ text: String) -> Int? {
+        for (suffix, factor) in [("min", 60), ("s", 1), ("h", 3_600), ("d", 86_400)] where text.hasSuffix(suffix) {
+            guard let count = Int(text.dropLast(suffix.count)), (0...10_000_000).contains(count) else { return nil }
+            return count * factor
+        }
+        return nil
+    }
+
+    private mutating func disclosure(_ value: JSONValue?, of advertiser: String) -> Campaign.Disclosure? {
+        guard let value, let fields = object(value, ["disclosure"], "a disclosure", among: ["label", "advertiser"]) else { return nil }
+        let label = text(fields["label"], ["disclosure", "label"], isRequired: true)
+        return Campaign.Disclosure(label: label ?? "", advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
+    }
+
+    private mutating func trackers(_ value: JSONValue?, _ path: [String]) -> [TrackerTemplate] {
+        list(value, path, limit: TrackerTemplate.limit).compactMap { index, value in
+            guard case .text(let text) = value else {
+                addError(path + [index], "must be an https URL")
+                return nil
+            }
+            do throws(ItemError) {
+                return try TrackerTemplate(text)
+            } catch {
+                addError(path + [index], error.reason)
+                return nil
+            }
+        }
+    }
+
+    private mutating func targeting(_ value: JSONValue?) -> Targeting {
+        var targeting = Targeting()
+        let names = ["feeds", "sections", "layouts", "locales", "hours", "days", "attributes"]
+        guard let value, let fields = object(value, ["targeting"], "targeting", among: names) else { return targeting }
+        func path(_ name: String) -> [String] { ["targeting", name] }
+        refuseEmptyLists(fields, ["targeting"])
+        targeting.feeds = known(fields["feeds"], path("feeds"), "feed", among: validTargets?.feeds)
+        targeting.sections = known(fields["sections"], path("sections"), "section", among: validTargets?.sections)
+        targeting.layouts = known(fields["layouts"], path("layouts"), "layout", among: CellLayout.allCases.map(\.rawValue))
+            .compactMap(CellLayout.init)
+        targeting.locales = texts(fields["locales"], path("locales"))
+        for locale in targeting.locales where locale != "*" && !LanguagePreferences.isTag(locale) {
+            notAllowed(path("locales"), locale, "language ranges such as de or en-GB")
+        }
+        targeting.hours = hours(fields["hours"], path("hours")) ?? targeting.hours
+        targeting.days = days(fields["days"], path("days")) ?? targeting.days
+        if let value = fields["attributes"],
+            let fields = object(value, path("attributes"), "attributes (the operators)", among: ["any", "all", "none"])
+        {
+            targeting.any = attributes(fields["any"], path("attributes") + ["any"])
+            refuseEmptyLists(fields, path("attributes"))
+            targeting.all = attributes(fields["all"], path("attributes") + ["all"])
+            targeting.none = attributes(fields["none"], path("attributes") + ["none"])
+        }
+        return targeting
+    }
+
+    /// Reports empty lists as errors.
+    ///
+    /// Why: An empty list could mean all viewers or no viewer.
+    private mutating func refuseEmptyLists(_ fields: [String: JSONValue], _ path: [String]) {
+        for name in fields.keys.sorted() where fields[name] == .list([]) {
+            addError(path + [name], "is an empty list: name at least one value, or remove the key to have no restriction")
+        }
+    }
+
+    private mutating func attributes(_ value: JSONValue?, _ path: [String]) -> [String] {
+        texts(value, path).compactMap { text in
+            guard let pair = ViewerAttributes.pair(text[...]) else {
+                notAllowed(path, text, "name=value, the name of lower-case letters, digits, _ and -")
+                return nil
+            }
+            return pair
+        }
+    }
+
+    /// Reads hours of the day: `8`, `8-20` (8:00 to 19:59:59) or `22-6`, which passes midnight.
+    private mutating func hours(_ value: JSONValue?, _ path: [String]) -> UInt32? {
+        guard value != nil else { return nil }
+        var bits: UInt32 = 0
+        for text in texts(value, path) {
+            let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+            guard ends.count <= 2, let first = ends.first ?? nil, (0...23).contains(first),
+                let last = ends.count == 1 ? first + 1 : ends[1],
+                (0...24).contains(last), first != last
+            else {
+                notAllowed(path, text, "hours such as 8 or 8-20 (until 20:00), from 0 to 24")
+                continue
+            }
+            var hour = first
+            repeat {
+                bits |= 1 << UInt32(hour % 24)
+                hour = (hour + 1) % 24
+            } while hour != last % 24
+        }
+        return bits == 0 ? nil : bits
+    }
+
+    private mutating func days(_ value: JSONValue?, _ path: [String]) -> UInt8? {
+        guard value != nil else { return nil }
+        let days = known(value, path, "day", among: Targeting.weekdays)
+        let bits = days.reduce(0) { bits, day in bits | (Targeting.weekdays.firstIndex(of: day).map { 1 << UInt8($0) } ?? 0) as UInt8 }
+        return bits == 0 ? nil : bits
+    }
+
+    // MARK: Values
+
+    private mutating func addError(_ path: [String], _ reason: String) {
+        errors.append(CampaignError(path, reason))
+    }
+
+    private mutating func notAllowed(_ path: [String], _ text: String, _ allowed: String) {
+        addError(path, "'\(ItemError.shown(text))' is not allowed; allowed: \(allowed)")
+    }
+
+    private mutating func object(
+        _ value: JSONValue, _ path: [String], _ name: String, among allowed: [String]
+    ) -> [String: JSONValue]? {
+        guard case .object(let members) = value else {
+            addError(path, "\(name) is an object with \(allowed.filter { !Self.others.contains($0) }.joined(separator: ", "))")
+            return nil
+        }
+        var found: [String: JSONValue] = [:]
+        for member in members {
+            if !allowed.contains(member.name) {
+                let list = allowed.filter { !Self.others.contains($0) }.joined(separator: ", ")
+                addError(path + [member.name], "unknown key '\(ItemError.shown(member.name))' in \(name); allowed: \(list)")
+            } else if found[member.name] != nil {
+                addError(path + [member.name], "'\(member.name)' occurs twice")
+            } else if member.value != .null {
+                found[member.name] = member.value
+            }
+        }
+        return found
+    }
+
+    private mutating func list(_ value: JSONValue?, _ path: [String], limit: Int) -> [(index: String, value: JSONValue)] {
+        guard let value else { return [] }
+        let values: [JSONValue] = if case .list(let values) = value { values } else { [value] }
+        guard values.count <= limit else {
+            addError(path, "more than \(limit) of them")
+            return []
+        }
+        return values.enumerated().map { (String($0), $1) }
+    }
+
+    static func printed(_ value: JSONValue) -> String? {
+        switch value {
+        case .text(let text): text
+        case .integer(let number): String(number)
+        default: nil
+        }
+    }
+
+    private mutating func text(_ value: JSONValue?, _ path: [String], isRequired: Bool = false) -> String? {
+        guard let value else {
+            if isRequired { addError(path.dropLast(), "\(path.last ?? "") is missing") }
+            return nil
+        }
+        guard let text = Self.printed(value), (1...256).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            addError(path, "must be a text of 1 to 256 bytes without control characters")
+            return nil
+        }
+        return text
+    }
+
+    /// Reads a Boolean. In YAML input, every scalar that is not a number is a text.
+    private mutating func flag(_ value: JSONValue?, _ path: [String]) -> Bool? {
+        switch value {
+        case .flag(let flag)?: return flag
+        case .text("true")?: return true
+        case .text("false")?: return false
+        case nil: return nil
+        default:
+            addError(path, "must be true or false")
+            return nil
+        }
+    }
+
+    private mutating func texts(_ value: JSONValue?, _ path: [String]) -> [String] {
+        var texts: [String] = []
+        for (index, value) in list(value, path, limit: Self.listLimit) {
+            guard let text = text(value, path + [index]) else { continue }
+            if texts.contains(text) {
+                addError(path + [index], "'\(ItemError.shown(text))' occurs twice")
+            } else {
+                texts.append(text)
+            }
+        }
+        return texts
+    }
+
+    private mutating func identifiers(_ value: JSONValue?, _ path: [String]) -> [String] {
+        let ids = texts(value, path)
+        if value == nil { addError([], "creatives is missing: the ids of its advertisements") }
+        if value == .list([]) { addError(path, "is empty: it has the ids of the campaign's advertisements") }
+        if ids.count > Self.creativeLimit { addError(path, "more than \(Self.creativeLimit) of them") }
+        for (index, id) in ids.enumerated() where creatives.isContent(id) {
+            addError(path + [String(index)], "'\(ItemError.shown(id))' is not an ad")
+        }
+        return ids
+    }
+
+    private mutating func known(_ value: JSONValue?, _ path: [String], _ thing: String, among allowed: [String]?) -> [String] {
+        let names = texts(value, path)
+        guard let allowed else { return names }
+        for (index, name) in names.enumerated() where !allowed.contains(name) {
+            let list = allowed.isEmpty ? "none exists" : "allowed: \(allowed.joined(separator: ", "))"
+            addError(path + [String(index)], "unknown \(thing) '\(ItemError.shown(name))'; \(list)")
+        }
+        return names
+    }
+
+    private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ value: JSONValue?, _ path: [String]) -> Choice? {
+        guard let text = text(value, path) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        notAllowed(path, text, Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        return nil
+    }
+
+    private mutating func number(_ value: JSONValue?, _ path: [String], _ range: ClosedRange<Int>) -> Int? {
+        guard let value else { return nil }
+        if case .integer(let number) = value, let number = Int(exactly: number), range.contains(number) { return number }
+        if case .text(let text) = value, let number = Int(text), range.contains(number) { return number }
+        addError(path, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        return nil
+    }
+
+    /// Reads a timestamp (RFC 3339) with date, time and offset, and returns milliseconds since 1970-01-01 UTC.
+    private mutating func moment(_ value: JSONValue?, _ path: [String]) -> Int64? {
+        guard let text = text(value, path) else { return nil }
+        // RFC 3339, section 5.6, allows `t` and `z` in lower case.
+        if let moment = Timestamp.milliseconds(of: text.uppercased()) { return moment }
+        notAllowed(path, text, "a time with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
+        return nil
+    }
+}

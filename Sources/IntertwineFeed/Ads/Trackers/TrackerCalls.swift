@@ -1,0 +1,57 @@
+internal import IntertwinePrimitives
+
+/// A tracker call (webhook), as stored in the ledger until it is answered.
+package struct TrackerCall: Sendable, Hashable {
+    /// The id of the call in the ledger; 0 before it is stored.
+    package var id: Int64 = 0
+    /// The sequence number of the event.
+    package var event: Int64
+    package var campaign: String
+    package var kind: LedgerEvent.Kind
+    package var url: String
+    /// The time of the event. This and the following times are in milliseconds since 1970-01-01 UTC.
+    package var at: Int64
+    package var due: Int64
+    /// The number of attempts.
+    package var attempts = 0
+    /// The reason why the last attempt failed.
+    package var failure: String?
+    package var abandonedAt: Int64?
+
+    package init(event: Int64, campaign: String, kind: LedgerEvent.Kind, url: String, at: Int64, due: Int64) {
+        (self.event, self.campaign, self.kind, self.url, self.at, self.due) = (event, campaign, kind, url, at, due)
+    }
+}
+
+/// A factory of the tracker calls of events.
+package struct TrackerCalls: Sendable {
+    private let pseudonyms: HMACSHA256
+
+    package init(keys: SigningKeys) {
+        pseudonyms = HMACSHA256(key: keys.current.derived(for: SigningPurpose(rawValue: "tracker")))
+    }
+
+    package static func isTracked(_ event: LedgerEvent) -> Bool {
+        event.verdict == .counted && event.creative != nil && (event.kind == .impression || event.kind == .click)
+    }
+
+    package func calls(of recorded: RecordedEvent, _ trackers: Trackers) -> [TrackerCall] {
+        let event = recorded.event
+        let templates = event.kind == .click ? trackers.click : trackers.impression
+        guard !templates.isEmpty else { return [] }
+        let values = [
+            "event": String(recorded.sequence), "viewer": event.viewer.map(hash) ?? "", "time": Timestamp.exactText(milliseconds: event.at),
+            "campaign": event.showing?.campaign ?? "", "ad": event.cell,
+        ]
+        return templates.map {
+            TrackerCall(
+                event: recorded.sequence, campaign: event.showing?.campaign ?? "", kind: event.kind, url: $0.filled(values), at: event.at,
+                due: event.at)
+        }
+    }
+
+    /// Returns a pseudonym of a viewer. It is stable as long as the signing key stays, and cannot be reversed without the key.
+    private func hash(_ viewer: String) -> String {
+        Base64URL.encode(pseudonyms.code(of: viewer.utf8).prefix(16))
+    }
+}

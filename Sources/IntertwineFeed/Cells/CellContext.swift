@@ -1,0 +1,148 @@
+internal import IntertwinePrimitives
+
+/// The conditions under which a cell view model is made. Apart from the slot, they are equal for all cells of a page.
+public struct CellContext: Sendable {
+    private struct References: Sendable {
+        var links: Links
+        var tokens: CellTokens
+        var showing: ImpressionContext?
+        var disclosure: Disclosure?
+        var language: FeedLanguage?
+        var lacking: UnsupportedCells?
+    }
+
+    /// The reference-counted members of a context, in one object per page. Why: All threads share links, tokens and texts. Copies of a
+    /// context, several per cell, would otherwise cause contention on their reference counts.
+    private final class Shared: Sendable {
+        let references: References
+
+        init(_ references: References) { self.references = references }
+    }
+
+    private var shared: Shared
+    /// The current time in milliseconds since 1970-01-01 UTC.
+    public var now: Int64
+    /// A Boolean value indicating whether the request has a viewer, so that commands that need one can be offered.
+    public var hasViewer: Bool
+    /// A Boolean value indicating whether the cell is shown. If only its commands are executed, bindings are not needed.
+    public var rendersContent = true
+    /// The index among the ads of the page; 0 for content.
+    public var slot: Int
+    /// The number of the page in the tokens of its cells; 0 if there is no page.
+    public var page: UInt32
+    /// The layout in which the client shows the cell.
+    public var layout: CellLayout
+    /// The client's width in points; nil if unknown, in which case default sizes are used.
+    public var width: Int?
+    /// The number of pixels per point at which the client shows images.
+    public var scale: Int
+
+    /// Creates the context of a cell that is shown, for a client that supports all cells.
+    ///
+    /// ```swift
+    /// let context = CellContext(
+    ///     links: Links(base: "https://feed.example.com"), tokens: CellTokens(keys: SigningKeys(current: .random())),
+    ///     now: 1_764_000_000_000, hasViewer: true, layout: .table, width: 390, scale: 3)
+    /// let shown = context.rendersContent  // true
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - links: The factory of the hrefs.
+    ///   - tokens: The signer of click and impression tokens.
+    ///   - now: The current time in milliseconds since 1970-01-01 UTC.
+    ///   - hasViewer: True if the request has a viewer.
+    ///   - slot: The index among the ads of the page; 0 for content.
+    ///   - page: The number of the page in tokens; 0 if there is no page.
+    ///   - layout: The layout in which the client shows the cell.
+    ///   - width: The client's width in points; nil if unknown.
+    ///   - scale: The number of pixels per point.
+    ///   - showing: The position of the cell on its page; nil without a page.
+    ///   - language: The requested language; nil if no languages are declared.
+    public init(
+        links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
+        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: ImpressionContext? = nil,
+        language: FeedLanguage? = nil
+    ) {
+        shared = Shared(References(links: links, tokens: tokens, showing: showing, language: language))
+        self.now = now
+        self.hasViewer = hasViewer
+        self.slot = slot
+        self.page = page
+        self.layout = layout
+        self.width = width
+        self.scale = scale
+    }
+
+    private mutating func change(_ body: (inout References) -> Void) {
+        var references = shared.references
+        body(&references)
+        shared = Shared(references)
+    }
+
+    /// The factory of the hrefs in the cell.
+    public var links: Links {
+        get { shared.references.links }
+        set { change { $0.links = newValue } }
+    }
+    /// The signer of the click and impression tokens of the cell.
+    public var tokens: CellTokens {
+        get { shared.references.tokens }
+        set { change { $0.tokens = newValue } }
+    }
+    /// The position of the cell on its page; nil without a page, and for cells that are rendered for any position.
+    public var impression: ImpressionContext? {
+        get { shared.references.showing }
+        set { change { $0.showing = newValue } }
+    }
+    /// The disclosure of a campaign's ad; nil for other cells. The cell contains it as the binding `disclosure`.
+    package var disclosure: Disclosure? {
+        get { shared.references.disclosure }
+        set { change { $0.disclosure = newValue } }
+    }
+    /// The requested language of texts; nil if no languages are declared.
+    public var language: FeedLanguage? {
+        get { shared.references.language }
+        set { change { $0.language = newValue } }
+    }
+    /// The cells that the client does not support; nil if it supports all or sends no capabilities.
+    package var lacking: UnsupportedCells? {
+        get { shared.references.lacking }
+        set { change { $0.lacking = newValue } }
+    }
+}
+
+extension CellContext {
+    /// True if the client supports a cell.
+    ///
+    /// ```swift
+    /// let current = CellIdentifier("NoteCollectionViewCell", version: 2)
+    /// let cell = context.knows(current) ? current : CellIdentifier("NoteCollectionViewCell")
+    /// ```
+    public func knows(_ cell: CellIdentifier) -> Bool { lacking.map { !$0.contains(cell) } ?? true }
+
+    package func clickToken(of cell: String) -> String {
+        tokens.click(cell: cell, slot: slot, page: page, showing: impression, now: now)
+    }
+
+    package func impressionToken(of cell: String) -> String {
+        tokens.impression(cell: cell, slot: slot, page: page, showing: impression, now: now)
+    }
+}
+
+extension CellContext {
+    /// The text that identifies an ad as advertising.
+    package struct Disclosure: Sendable, Hashable {
+        package var label: String
+        package var advertiser: String
+
+        package init(label: String, advertiser: String) {
+            (self.label, self.advertiser) = (label, advertiser)
+        }
+
+        /// The binding of the disclosure: `"disclosure": {"type": "disclosure", "label": …, "advertiser": …}`.
+        var binding: CellBinding {
+            CellBinding(
+                "disclosure", .custom(type: "disclosure", members: [.init("label", .text(label)), .init("advertiser", .text(advertiser))]))
+        }
+    }
+}

@@ -1,0 +1,297 @@
+/// The registered cell view model factories by item type and layout, and the format of cell ids.
+///
+/// A cell id consists of the prefix of the kind, a colon and the item's id, which may contain any character: `user:Tongue Twister`,
+/// `ad:1`. The id of a companion is the id of the first cell, a `#` and the companion's name: `user:tt#photos`. Each layout has its own
+/// factories; ids, prefixes and streams are common to all layouts.
+///
+/// ```swift
+/// var factories = CellFactories()
+/// try factories.register(NoteCellFactory(commands: commands), for: ItemType(kind: "note", variant: "plain"), prefix: "note")
+/// let cell = factories.cellID(kind: "note", id: "1")  // "note:1"
+/// ```
+public struct CellFactories: Sendable {
+    /// The factory of an item type, with the prefix of its cell ids.
+    private final class Registration: Sendable {
+        let factory: any CellViewModelFactory
+        let prefix: String
+        let isAdvertisement: Bool
+
+        init(_ factory: any CellViewModelFactory, prefix: String, isAdvertisement: Bool) {
+            (self.factory, self.prefix, self.isAdvertisement) = (factory, prefix, isAdvertisement)
+        }
+    }
+
+    private struct Tables: Sendable {
+        var collection: [ItemType: Registration] = [:]
+        var table: [ItemType: Registration] = [:]
+        var prefixes: [String: String] = [:]
+        var kinds: [String: String] = [:]
+        var streams: [String: StreamID] = [:]
+        var advertisements: [CellLayout: [ItemType]] = [:]
+        /// All known item types of content, including those that no layout shows.
+        var content: Set<ItemType> = []
+        /// The names of companions, by kind.
+        var companions: [String: Set<String>] = [:]
+    }
+
+    /// The tables, which are complete before the first cell is made. Why: A single reference makes copies of `CellFactories` cheap.
+    private final class Storage: Sendable {
+        let tables: Tables
+
+        init(_ tables: Tables) { self.tables = tables }
+    }
+
+    private var storage = Storage(Tables())
+    private var tables: Tables { storage.tables }
+
+    /// Creates an empty set of factories.
+    public init() {}
+
+    private mutating func change(_ body: (inout Tables) -> Void) {
+        var tables = tables
+        body(&tables)
+        storage = Storage(tables)
+    }
+
+    /// Registers a factory for an item type.
+    ///
+    /// ```swift
+    /// let banner = ItemType(kind: "ad", variant: "banner")
+    /// try factories.register(BannerCellFactory(), for: banner, prefix: "ad", stream: .advertisements)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - form: The item type.
+    ///   - prefix: The prefix of the kind's cell ids, such as `user`. All item types of a kind share it, and no other kind uses it.
+    ///   - stream: The stream of the kind's items, common to all item types of the kind.
+    ///   - layout: The layout that the factory makes cells for.
+    /// - Throws: ``CellFactoryError`` if the registration contradicts an earlier one, or if the prefix is empty or contains a colon.
+    public mutating func register(
+        _ factory: any CellViewModelFactory, for form: ItemType, prefix: String, stream: StreamID = .content,
+        layout: CellLayout = .collection
+    ) throws(CellFactoryError) {
+        guard !prefix.isEmpty, !prefix.utf8.contains(UInt8(ascii: ":")) else { throw .unusablePrefix(prefix) }
+        guard self[form, layout] == nil else { throw .registeredTwice(form) }
+        guard (tables.prefixes[form.kind] ?? prefix) == prefix, (tables.kinds[prefix] ?? form.kind) == form.kind else {
+            throw .prefixTaken(prefix)
+        }
+        guard (tables.streams[form.kind] ?? stream) == stream else { throw .streamConflict(form.kind) }
+        guard factory.companions.allSatisfy(FieldDeclaration.isName) else { throw .unusableCompanions(factory.companions) }
+        change { tables in
+            if !factory.companions.isEmpty { tables.companions[form.kind, default: []].formUnion(factory.companions) }
+            let registration = Registration(factory, prefix: prefix, isAdvertisement: stream == .advertisements)
+            switch layout {
+            case .collection: tables.collection[form] = registration
+            case .table: tables.table[form] = registration
+            }
+            tables.prefixes[form.kind] = prefix
+            tables.kinds[prefix] = form.kind
+            tables.streams[form.kind] = stream
+            if stream == .advertisements { tables.advertisements[layout, default: []].append(form) } else { tables.content.insert(form) }
+        }
+    }
+
+    /// Makes an item type of content known, even if no layout shows it.
+    package mutating func index(_ form: ItemType) {
+        change { $0.content.insert(form) }
+    }
+
+    /// The factory of an item type in a layout; nil if none is registered.
+    ///
+    /// ```swift
+    /// let factory = factories[ItemType(kind: "note", variant: "plain"), .table]
+    /// let identifier = factory?.identifier
+    /// ```
+    public subscript(form: ItemType, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
+        registration(of: form, in: layout)?.factory
+    }
+
+    private func registration(of form: ItemType, in layout: CellLayout) -> Registration? {
+        switch layout {
+        case .collection: storage.tables.collection[form]
+        case .table: storage.tables.table[form]
+        }
+    }
+
+    /// The layouts for which a factory other than that of section headers is registered.
+    package var layouts: [CellLayout] {
+        [(CellLayout.collection, tables.collection), (.table, tables.table)].filter { $1.keys.contains { $0.kind != SectionHeader.kind } }
+            .map(\.0)
+    }
+
+    /// All cells that the factories may make.
+    package var cells: Set<CellIdentifier> {
+        Set((Array(tables.collection.values) + Array(tables.table.values)).flatMap { $0.factory.cells })
+    }
+
+    /// Returns the first cells of an item type if the client supports none of them. The result is nil if it supports one or if no factory is
+    /// registered.
+    package func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
+        guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
+            return nil
+        }
+        return cells
+    }
+
+    /// The kinds that have cells.
+    package var kinds: [String] { tables.prefixes.keys.filter { $0 != SectionHeader.kind } }
+
+    /// Returns the variants that have cells in any layout, by kind.
+    package func variants(of kinds: [any ItemKind]) -> [String: Set<String>] {
+        let forms = Array(tables.collection.keys) + Array(tables.table.keys)
+        let variants = kinds.map { kind in (kind.name, Set(forms.filter { $0.kind == kind.name }.map(\.variant))) }
+        return Dictionary(variants) { $1 }
+    }
+
+    /// Returns true if an item type is registered for any layout, or known to have no cell.
+    package func knows(_ form: ItemType) -> Bool {
+        tables.content.contains(form) || tables.collection[form] != nil || tables.table[form] != nil
+    }
+
+    package func kinds(in stream: StreamID) -> [String] { tables.streams.filter { $0.value == stream }.map(\.key) }
+
+    /// Returns the item types of ads that a layout can show.
+    public func advertisementForms(in layout: CellLayout) -> [ItemType] {
+        tables.advertisements[layout] ?? []
+    }
+
+    /// Returns the id of an item's cell; nil if the kind has no factory.
+    ///
+    /// ```swift
+    /// let cell = factories.cellID(kind: "user", id: "Tongue Twister")  // "user:Tongue Twister"
+    /// let unknown = factories.cellID(kind: "recipe", id: "ramen")  // nil without a factory of the kind
+    /// ```
+    public func cellID(kind: String, id: String) -> String? {
+        storage.tables.prefixes[kind].map { $0 + ":" + id }
+    }
+
+    /// Returns the item that a cell id names; nil if the prefix is unknown. The item may not exist.
+    ///
+    /// ```swift
+    /// let item = factories.item(ofCell: "user:Tongue Twister")
+    /// let id = item?.id  // "Tongue Twister"
+    /// ```
+    public func item(ofCell id: String) -> (kind: String, id: String)? {
+        guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let kind = storage.tables.kinds[String(id[..<colon])] else {
+            return nil
+        }
+        let item = Self.first(of: id[id.utf8.index(after: colon)...], storage.tables.companions[kind])
+        return item.isEmpty ? nil : (kind, String(item))
+    }
+
+    /// Returns the id of the first cell of an ad whose kind has companions; nil for other cells.
+    ///
+    /// The cells of such an ad share an ad slot, which counts once for goals and reports.
+    package func firstCell(ofAdWithCompanions id: String) -> String? {
+        guard !storage.tables.companions.isEmpty, let item = item(ofCell: id), storage.tables.companions[item.kind] != nil,
+            tables.advertisements.values.contains(where: { $0.contains { $0.kind == item.kind } })
+        else { return nil }
+        return cellID(kind: item.kind, id: item.id)
+    }
+
+    /// Removes the name of a companion from an id.
+    private static func first(of id: Substring, _ companions: Set<String>?) -> Substring {
+        guard let companions, let mark = id.utf8.lastIndex(of: UInt8(ascii: "#")) else { return id }
+        return companions.contains(String(id[id.utf8.index(after: mark)...])) ? id[..<mark] : id
+    }
+
+    /// Makes the first cell of an item.
+    ///
+    /// ```swift
+    /// let item = FeedItem(kind: "note", id: "1", variant: "plain", position: 1, body: Array(#"{"text":"Buy leeks"}"#.utf8))
+    /// let viewModel = try factories.makeViewModel(for: item, in: context)
+    /// let cell = viewModel.id  // "note:1"
+    /// ```
+    ///
+    /// - Throws: ``CellFactoryError/noFactory(_:)``, ``CellFactoryError/ambiguousID(_:)``, ``CellFactoryError/unknownToClient(_:)``,
+    ///   or the error of the factory for an item that it cannot read.
+    public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
+        let (registration, cell) = try registration(for: item, in: context.layout)
+        var viewModel = try registration.factory.makeViewModel(for: item, cell: cell, in: context)
+        guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
+        viewModel.isAdvertisement = registration.isAdvertisement
+        if let disclosure = context.disclosure, let command = viewModel.commands[.configuration] as? BindCommand {
+            viewModel.commands[.configuration] = BindCommand(command.bindings + [disclosure.binding])
+        }
+        return viewModel
+    }
+
+    /// Makes the companions of an item's first cell, in order. Most items have none.
+    ///
+    /// ```swift
+    /// let first = try factories.makeViewModel(for: item, in: context)
+    /// let companions = try factories.makeCompanions(for: item, in: context)
+    /// let cells = [first] + companions
+    /// ```
+    ///
+    /// - Throws: The errors of ``makeViewModel(for:in:)``.
+    public func makeCompanions(for item: FeedItem, in context: CellContext) throws -> [CellViewModel] {
+        guard !storage.tables.companions.isEmpty, storage.tables.companions[item.kind] != nil else { return [] }
+        let (registration, cell) = try registration(for: item, in: context.layout)
+        return try registration.factory.companions.compactMap { name in
+            var companion = try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context)
+            companion?.isAdvertisement = registration.isAdvertisement
+            return companion.flatMap { context.knows($0) ? $0 : nil }
+        }
+    }
+
+    private func registration(for item: FeedItem, in layout: CellLayout) throws -> (registration: Registration, cell: String) {
+        let form = ItemType(kind: item.kind, variant: item.variant)
+        guard let registration = registration(of: form, in: layout) else { throw CellFactoryError.noFactory(form) }
+        if !storage.tables.companions.isEmpty, let names = storage.tables.companions[item.kind],
+            Self.first(of: item.id[...], names).utf8.count != item.id.utf8.count
+        {
+            throw CellFactoryError.ambiguousID(item.id)
+        }
+        var cell = ""
+        cell.reserveCapacity(registration.prefix.utf8.count + 1 + item.id.utf8.count)
+        cell += registration.prefix
+        cell += ":"
+        cell += item.id
+        return (registration, cell)
+    }
+}
+
+extension CellContext {
+    fileprivate func knows(_ viewModel: CellViewModel) -> Bool {
+        lacking == nil || knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
+    }
+}
+
+/// An error in a registration, or the reason why a cell cannot be made.
+public enum CellFactoryError: Error, Sendable, Hashable {
+    /// No factory is registered for the item type. The item is stored and not shown in the feed.
+    case noFactory(ItemType)
+    /// The client supports none of the cells that can show the item. The value is the identifier of the first of them.
+    case unknownToClient(String)
+    /// A factory is already registered for the item type and the layout.
+    case registeredTwice(ItemType)
+    /// Another kind uses the prefix, or the kind already has a different prefix.
+    case prefixTaken(String)
+    /// The prefix is empty or contains a colon.
+    case unusablePrefix(String)
+    /// Item types of one kind were registered for different streams.
+    case streamConflict(String)
+    /// The name of a companion is invalid.
+    case unusableCompanions([String])
+    /// The item's id ends with the name of a companion. Its cell id would be ambiguous.
+    case ambiguousID(String)
+}
+
+extension CellFactoryError: CustomStringConvertible {
+    /// The error as one line for operators.
+    public var description: String {
+        switch self {
+        case .noFactory(let form): "no factory makes a cell of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .unknownToClient(let identifier): "the client supports neither \(identifier) nor its replacement"
+        case .registeredTwice(let form):
+            "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"
+        case .unusablePrefix(let prefix): "'\(prefix)' cannot be a cell id prefix"
+        case .streamConflict(let kind): "the forms of \(kind) are registered for both content and advertisements"
+        case .unusableCompanions(let names):
+            "companions are a letter followed by letters, digits, _ or -, 64 at most; not \(names.map { "'\(ItemError.shown($0))'" }.joined(separator: ", "))"
+        case .ambiguousID(let id): "the id \(ItemError.shown(id)) ends like that of a companion"
+        }
+    }
+}

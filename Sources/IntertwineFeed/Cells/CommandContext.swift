@@ -1,0 +1,273 @@
+public import IntertwinePrimitives
+
+/// The environment of a running command: its inputs and its collected effects.
+///
+/// ```swift
+/// var context = CommandContext(
+///     cell: viewModel.id, subject: viewModel.subject, occurrence: .selection, client: client, now: now)
+/// try await viewModel.commands[.selection]?.perform(in: &context)
+/// ```
+///
+/// The context is a value: a command that throws leaves no effects in it. The caller commits the collected effects once, as one `LedgerEntry`.
+public struct CommandContext: Sendable {
+    /// The unique, unguessable name of this performance.
+    ///
+    /// The name is generated on first access. Why: most clicks have no effects that must be found again.
+    public private(set) lazy var performance = Self.randomName()
+    /// The cell's id.
+    public let cell: String
+    /// The cell, or nil during an undo, because the item may be deleted.
+    public let subject: CommandSubject?
+    /// The event kind of the performance in the ledger.
+    public let occurrence: LedgerEvent.Kind
+    /// The client that requested the action.
+    public let client: ClientFingerprint
+    /// The time of the request in milliseconds since 1970-01-01 UTC.
+    public let now: Int64
+    /// The validated input of the request by field name, as declared by ``Command/input``. Optional fields may be missing.
+    public let input: [String: JSONValue]
+    /// The input that the ledger stores with each event of the performance.
+    package var recordedInput: EventInput?
+
+    /// The events that the performance adds to the ledger, in the order of recording.
+    public private(set) var events: [LedgerEvent] = []
+    /// The changes of the viewer's lists, in the order of recording.
+    public private(set) var changes: [ListMutation] = []
+    /// The results of the commands so far, in order. Composites have no result of their own.
+    public private(set) var steps: [StepResult] = []
+    /// The screen that the client shows.
+    public var presentation: Presentation?
+    /// The stored URL that the client is redirected to.
+    public var destination: String?
+    private var undoRecord: [UInt8]?
+    /// The name of the running command.
+    package var command = ""
+
+    /// Creates a context without effects.
+    ///
+    /// - Parameters:
+    ///   - performance: The name of the performance; nil generates an unguessable name.
+    ///   - cell: The id of the cell.
+    ///   - subject: The cell; nil for an undo.
+    ///   - occurrence: The event kind of the performance in the ledger.
+    ///   - client: The client that requested the action.
+    ///   - now: The time of the request in milliseconds since 1970-01-01 UTC.
+    ///   - input: The validated input by field name.
+    public init(
+        performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientFingerprint,
+        now: Int64,
+        input: [String: JSONValue] = [:]
+    ) {
+        self.cell = cell
+        self.subject = subject
+        self.occurrence = occurrence
+        self.client = client
+        self.now = now
+        self.input = input
+        if let performance { self.performance = performance }
+    }
+
+    /// Returns 128 random bits in base64url.
+    private static func randomName() -> String {
+        var generator = SystemRandomNumberGenerator()
+        // One system call for all 128 bits.
+        let bits: UInt128 = generator.next()
+        return Base64URL.encode(withUnsafeBytes(of: bits.bigEndian) { Array($0) })
+    }
+
+    /// Adds an event for the ledger. A performance records each kind once, even if several of its commands record it.
+    ///
+    /// ```swift
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     context.record(LedgerEvent.Kind(rawValue: "share"))
+    ///     print(context.events.map(\.kind.rawValue))  // ["share"]
+    /// }
+    /// ```
+    public mutating func record(_ kind: LedgerEvent.Kind) {
+        guard !events.contains(where: { $0.kind == kind }) else { return }
+        var event = client.event(kind, cell: cell, at: now)
+        event.creative = subject?.creative
+        event.input = recordedInput
+        events.append(event)
+    }
+
+    /// Stores the data that the running command receives if it is undone.
+    public mutating func recordUndo(_ record: [UInt8]) {
+        undoRecord = record
+    }
+
+    /// Adds the cell to one of the viewer's lists. ``revert(_:from:)`` undoes the addition.
+    ///
+    /// ```swift
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     try context.put(on: "muted")
+    /// }
+    /// ```
+    ///
+    /// - Returns: the undo record. A command that selects the list by its input must also store the name of the list with ``recordUndo(_:)``,
+    ///   because an undo has no input.
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    @discardableResult
+    public mutating func put(on list: ViewerList) throws -> [UInt8] {
+        let (viewer, performance) = try listKey()
+        changes.append(.add(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
+        recordUndo(Array(performance.utf8))
+        return Array(performance.utf8)
+    }
+
+    /// Removes the cell from one of the viewer's lists, at any time after it was added. ``revert(_:from:)`` undoes the removal.
+    ///
+    /// - Returns: the undo record, as for ``put(on:)``.
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    @discardableResult
+    public mutating func remove(from list: ViewerList) throws -> [UInt8] {
+        let (viewer, performance) = try listKey()
+        changes.append(.remove(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
+        recordUndo(Array(performance.utf8))
+        return Array(performance.utf8)
+    }
+
+    /// Undoes a change by ``put(on:)`` or ``remove(from:)``.
+    ///
+    /// ```swift
+    /// func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+    ///     try context.revert(record, from: "muted")
+    /// }
+    /// ```
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    public mutating func revert(_ record: [UInt8], from list: ViewerList) throws {
+        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
+        changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
+    }
+
+    /// Records that the viewer selected or deselected the cell, if the performed slot is one of the two.
+    ///
+    /// Nothing is recorded for a viewer who requests no tracking.
+    package mutating func recordSelection(by slot: CommandKey) {
+        guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
+        switch slot {
+        case .selection: changes.append(.add(list: .selected, viewer: viewer, cell: cell, performance: performance, at: now))
+        case .deselection: changes.append(.remove(list: .selected, viewer: viewer, cell: cell, performance: performance, at: now))
+        default: break
+        }
+    }
+
+    /// Undoes the change that ``recordSelection(by:)`` recorded for a performance, if any.
+    package mutating func revertSelection(_ performance: String) {
+        guard let viewer = client.viewer else { return }
+        changes.append(.revert(list: .selected, viewer: viewer, cell: cell, performance: performance))
+    }
+
+    /// Returns the key of a list change. The step number distinguishes two commands of one performance that change one list.
+    private mutating func listKey() throws -> (viewer: String, performance: String) {
+        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
+        return (viewer, "\(performance).\(steps.count)")
+    }
+}
+
+// MARK: Performing
+
+extension CommandContext {
+    /// Performs a component of a composite and records its result. A nested composite records the results of its components.
+    ///
+    /// ```swift
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     try await context.perform(Analytics())
+    ///     if context.client.viewer != nil { try await context.perform(Save()) }
+    /// }
+    /// ```
+    ///
+    /// - Throws: the error of the command, after the result is recorded. If the command does its own work, its other effects are removed.
+    public mutating func perform(_ command: any Command) async throws {
+        let before = (events, changes, steps, presentation, destination)
+        let outer = self.command
+        defer { self.command = outer }
+        self.command = command.name
+        undoRecord = nil
+        do {
+            try await command.perform(in: &self)
+        } catch {
+            guard command.components == nil else { throw error }
+            (events, changes, steps, presentation, destination) = before
+            steps.append(StepResult(command: command.name, outcome: .failed, error: error))
+            throw error
+        }
+        guard command.components == nil else { return }
+        var result = StepResult(command: command.name, outcome: .performed)
+        if let undoing = command.undoing { (result.undoing, result.undo) = (undoing, undoRecord ?? []) }
+        undoRecord = nil
+        steps.append(result)
+    }
+
+    /// Records that a component was skipped because of an earlier failure.
+    public mutating func skip(_ command: any Command) {
+        steps += command.leaves.map { StepResult(command: $0.name, outcome: .skipped) }
+    }
+
+    /// Undoes the performed steps from index `start` to the end of ``steps``, in reverse order. A step that cannot be undone stays performed.
+    ///
+    /// ```swift
+    /// func perform(in context: inout CommandContext) async throws {
+    ///     let start = context.steps.count
+    ///     do {
+    ///         for command: any Command in [Save(), Dismiss()] { try await context.perform(command) }
+    ///     } catch { await context.compensate(from: start) }
+    /// }
+    /// ```
+    public mutating func compensate(from start: Int) async {
+        for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
+            guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }
+            var attempt = self
+            attempt.command = undoing.name
+            do {
+                try await undoing.undo(record, in: &attempt)
+                attempt.steps[index].outcome = .undone
+                attempt.steps[index].undo = nil
+                attempt.command = self.command
+                self = attempt
+            } catch {
+                steps[index].error = error
+            }
+        }
+    }
+
+    /// Records that a command of a selection was undone.
+    package mutating func recordUndone(_ command: any Command) {
+        steps.append(StepResult(command: command.name, outcome: .undone))
+    }
+}
+
+/// The result of one command of a performance.
+public struct StepResult: Sendable {
+    /// The outcome of one command.
+    public enum Outcome: String, Sendable, Hashable, CaseIterable {
+        /// The command was performed.
+        case performed
+        /// The command threw an error, and its other effects were removed.
+        case failed
+        /// The command was not run because an earlier command failed.
+        case skipped
+        /// The command was performed and then reverted, by an undo or because a later command failed.
+        case undone
+        /// The command would run. The request was a simulation.
+        case simulated
+    }
+
+    /// The name of the command.
+    public var command: String
+    /// The outcome of the command.
+    public var outcome: Outcome
+    /// The undo record of a performed command that can be undone.
+    public var undo: [UInt8]?
+    /// The error of a failed command or a failed undo. It is written to the log and never sent to the client.
+    public var error: (any Error)?
+    /// The command that undoes the step within this performance.
+    package var undoing: (any UndoableCommand)?
+
+    package init(command: String, outcome: Outcome, error: (any Error)? = nil) {
+        self.command = command
+        self.outcome = outcome
+        self.error = error
+    }
+}

@@ -1,0 +1,88 @@
+/// A registry of the commands that configuration can name.
+///
+/// A new command requires one type and one registration:
+///
+/// ```swift
+/// var registry = CommandRegistry.standard
+/// try registry.register(MuteCommand())
+/// ```
+public struct CommandRegistry: Sendable {
+    private var commands: [String: any Command] = [:]
+    /// The components of composites and the commands of slots without a registration of their own, by name. The ledger stores performances under
+    /// these names.
+    private var components: [String: any Command] = [:]
+
+    /// Creates an empty registry.
+    public init() {}
+
+    /// A registry with the built-in commands.
+    ///
+    /// ```swift
+    /// let names = CommandRegistry.standard.names
+    /// // ["analytics", "cancel-images", "clickthrough", "dismiss", "present", "restore", "save", "unsave"]
+    /// ```
+    public static var standard: CommandRegistry {
+        var registry = CommandRegistry()
+        let commands: [any Command] = [
+            Analytics(), Present(), Clickthrough(), Dismiss(), Save(), ListRemoval.restore, ListRemoval.unsave,
+            RequestCommand(name: "cancel-images", target: .imageRequests),
+        ]
+        for command in commands { registry.commands[command.name] = command }
+        return registry
+    }
+
+    /// Adds a command.
+    ///
+    /// - Throws: ``CellCommandsError/registeredTwice(_:)`` if the name is already registered.
+    public mutating func register(_ command: any Command) throws(CellCommandsError) {
+        guard commands[command.name] == nil else { throw .registeredTwice(command.name) }
+        commands[command.name] = command
+        guard command.components != nil else { return }
+        for leaf in command.leaves { components[leaf.name] = components[leaf.name] ?? leaf }
+    }
+
+    /// Adds the commands that are values of slots, which configuration cannot name.
+    ///
+    /// - Throws: ``CellCommandsError/registeredTwice(_:)`` if commands of different types have one name, since the ledger has names only.
+    package mutating func add(_ actions: CellActions) throws(CellCommandsError) {
+        for command in actions.slots.values.flatMap(\.values) {
+            for leaf in command.leaves {
+                let known = commands[leaf.name] ?? components[leaf.name]
+                guard known.map({ type(of: $0) == type(of: leaf) }) ?? true else { throw .registeredTwice(leaf.name) }
+                components[leaf.name] = leaf
+            }
+        }
+    }
+
+    /// The registered command with a name; nil if no command has it.
+    ///
+    /// ```swift
+    /// let registry = CommandRegistry.standard
+    /// let undoing = registry["save"]?.undoing?.name  // "save"
+    /// ```
+    public subscript(name: String) -> (any Command)? {
+        commands[name]
+    }
+
+    /// Returns the command that undoes performances of the given name, or nil if they cannot be undone.
+    package func undoing(_ name: String) -> (any UndoableCommand)? {
+        commands[name].map(\.undoing) ?? components[name]?.undoing
+    }
+
+    /// The refusals of all commands for the API description, without duplicates.
+    package var refusals: [Refusal] {
+        var seen: Set<Refusal> = []
+        return all.flatMap(\.refusals).filter { seen.insert($0).inserted }
+    }
+
+    /// The commands with input for the API description, sorted by name.
+    package var inputs: [(name: String, fields: [FieldDeclaration])] {
+        all.filter { !$0.input.isEmpty }.map { ($0.name, $0.input) }
+    }
+
+    /// The registered commands and the components, sorted by name.
+    package var all: [any Command] { commands.merging(components) { first, _ in first }.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// The names of all commands, sorted.
+    public var names: [String] { commands.keys.sorted() }
+}

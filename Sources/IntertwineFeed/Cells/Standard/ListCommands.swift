@@ -1,0 +1,71 @@
+// The built-in commands of the viewer's lists. A program adds cells to further lists with `CommandContext.put(on:)`.
+
+/// Adds the cell to the saved cells of the viewer.
+public struct Save: UndoableCommand {
+    /// The name `save` of the command in configuration and in the ledger.
+    public let name = "save"
+    /// The requirements: a viewer, who owns the list.
+    public let needs: CommandRequirements = .viewer
+
+    /// Creates the command, which has no settings.
+    public init() {}
+
+    /// Adds the cell to the list `ViewerList.saved` and records the event `save`.
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    public func perform(in context: inout CommandContext) throws {
+        try context.put(on: .saved)
+        context.record(.save)
+    }
+
+    /// Restores the cell's position on the list.
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: .saved)
+    }
+}
+
+/// Hides the cell from the viewer's feed. An undo returns it to its position.
+public struct Dismiss: UndoableCommand {
+    /// The name `dismiss` of the command in configuration and in the ledger.
+    public let name = "dismiss"
+    /// The requirements: a viewer, who owns the list.
+    public let needs: CommandRequirements = .viewer
+
+    /// Creates the command, which has no settings.
+    public init() {}
+
+    /// Adds the cell to the list `ViewerList.dismissed` and records the event `dismissal`.
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    public func perform(in context: inout CommandContext) throws {
+        try context.put(on: .dismissed)
+        context.record(.dismissal)
+    }
+
+    /// Restores the cell's position on the list.
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: .dismissed)
+    }
+}
+
+/// Removes the cell from a list of the viewer, at any time after it was added.
+package struct ListRemoval: UndoableCommand {
+    /// Removes a saved cell.
+    package static let unsave = ListRemoval(name: "unsave", list: .saved)
+    /// Returns a dismissed cell to its position in the feed.
+    package static let restore = ListRemoval(name: "restore", list: .dismissed)
+
+    package let name: String
+    package let needs: CommandRequirements = .viewer
+    private let list: ViewerList
+
+    package func perform(in context: inout CommandContext) throws {
+        try context.remove(from: list)
+        context.record(.undo)
+    }
+
+    /// Restores the cell's position on the list.
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: list)
+    }
+}

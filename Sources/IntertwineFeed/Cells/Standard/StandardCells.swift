@@ -1,0 +1,264 @@
+/// The configuration of the built-in cells: the cells of users, and the commands of users and ads.
+package struct CellConfiguration: Sendable {
+    /// The cells of users by user type. A user whose type is missing has no cell and is not shown in the feed.
+    package var userCells: [User.Variant: UserCell] = [.regular: .snapshot, .featured: .circular]
+
+    /// The names of the commands of a user's cell, by command key.
+    package var userCommands: [CommandKey: SlotCommands] = [
+        .cancellation: ["cancel-images"],
+        .selection: ["analytics", "present"],
+        .deselection: ["analytics"],
+    ]
+
+    /// The names of the commands of an ad's cell, by command key.
+    package var advertisementCommands: [CommandKey: SlotCommands] = [
+        .cancellation: ["cancel-images"],
+        .selection: ["analytics", "clickthrough"],
+        .impression: ["analytics"],
+    ]
+
+    /// The names of the commands for playback progress, for each key of ``CommandKey/playback``.
+    package var playbackCommands: SlotCommands = ["analytics"]
+
+    /// The cells that play ads, by ad type. An ad whose type is missing has no cell and is not shown in the feed.
+    package var mediaCells: [Advertisement.Variant: MediaCell] = [.video: .video, .audio: .audio]
+
+    /// The conditions under which an ad counts as viewed, by ad type.
+    package var viewability: [Advertisement.Variant: Viewability] = [:]
+
+    /// The labels of command keys, for users and ads.
+    package var labels: [CommandKey: LocalizedText] = [:]
+
+    /// The alternative text of an ad's image if the item has none.
+    package var advertisementAlternative = LocalizedText("Advertisement")
+
+    /// A Boolean value indicating whether requests can have a viewer. If not, commands that need a viewer are rejected at startup.
+    package var hasViewers: Bool
+
+    /// Creates the defaults. With viewers, cells also have a dismissal that can be undone.
+    package init(hasViewers: Bool = true) {
+        self.hasViewers = hasViewers
+        if hasViewers {
+            userCommands[.dismissal] = ["analytics", "dismiss"]
+            advertisementCommands[.dismissal] = ["analytics", "dismiss"]
+        }
+    }
+}
+
+extension CellConfiguration {
+    fileprivate func labelled(_ slots: [CommandKey: SlotCommands]) -> [CommandKey: SlotCommands] {
+        var slots = slots
+        for (slot, label) in labels { slots[slot]?.label = label }
+        return slots
+    }
+}
+
+extension CellFactories {
+    /// Returns the factories of the two built-in kinds and of section headers.
+    ///
+    /// - Throws: ``CellCommandsError`` if a command key names a command that is unknown or not allowed there.
+    package static func standard(
+        _ configuration: CellConfiguration = CellConfiguration(), commands registry: CommandRegistry = .standard
+    ) throws -> CellFactories {
+        let viewer: CommandRequirements = configuration.hasViewers ? .viewer : []
+        let users = try CellCommands(
+            kind: "user", slots: configuration.labelled(configuration.userCommands), registry: registry, offers: viewer.union(.presentation)
+        )
+        func plan(of variant: Advertisement.Variant) throws -> CellCommands {
+            var slots = configuration.labelled(configuration.advertisementCommands)
+            let isPlayed = variant != .image && !configuration.playbackCommands.commands.isEmpty
+            if isPlayed { for slot in CommandKey.playback { slots[slot] = configuration.playbackCommands } }
+            return try CellCommands(
+                kind: Advertisement.kind, slots: slots, registry: registry, offers: viewer.union(.destination),
+                reported: isPlayed ? CommandKey.playback : [],
+                viewability: configuration.viewability[variant] ?? Viewability())
+        }
+        let advertisements = try plan(of: .image)
+        let media = try configuration.mediaCells.filter { $0.key != .image }.map { ($0.key, $0.value, try plan(of: $0.key)) }
+        var factories = CellFactories()
+        let image = ItemType(kind: Advertisement.kind, variant: Advertisement.Variant.image.rawValue)
+        for layout in CellLayout.allCases {
+            for variant in User.Variant.allCases {
+                guard let cell = configuration.userCells[variant] else { continue }
+                try factories.register(
+                    cell.makeFactory(plan: users, layout: layout), for: ItemType(kind: "user", variant: variant.rawValue), prefix: "user",
+                    layout: layout)
+            }
+            try factories.register(
+                AdvertisementCellFactory(
+                    plan: advertisements, layout: layout, alternative: configuration.advertisementAlternative),
+                for: image, prefix: "ad", stream: .advertisements, layout: layout)
+            for (variant, cell, plan) in media {
+                try factories.register(
+                    MediaAdvertisementCellFactory(
+                        cell, plan: plan, layout: layout, alternative: configuration.advertisementAlternative),
+                    for: ItemType(kind: Advertisement.kind, variant: variant.rawValue), prefix: "ad", stream: .advertisements,
+                    layout: layout)
+            }
+            try factories.register(
+                SectionHeaderCellFactory(layout: layout), for: ItemType(kind: SectionHeader.kind, variant: ""), prefix: SectionHeader.kind,
+                layout: layout)
+        }
+        return factories
+    }
+}
+
+/// The cells that can show a user, by identifier. The configuration assigns them to user types.
+public enum UserCell: String, Sendable, Hashable, CaseIterable {
+    /// A cell with background, avatar and name.
+    case snapshot = "UserSnapshotCollectionViewCell"
+    /// A cell with a round avatar and name.
+    case circular = "CircularUserCollectionViewCell"
+
+    fileprivate func makeFactory(plan: CellCommands, layout: CellLayout) -> any CellViewModelFactory {
+        switch self {
+        case .snapshot: UserSnapshotCellFactory(plan: plan, layout: layout)
+        case .circular: CircularUserCellFactory(plan: plan, layout: layout)
+        }
+    }
+}
+
+/// A factory of cells that show a user with background, avatar and name.
+package struct UserSnapshotCellFactory: CellViewModelFactory {
+    private let cell: StandardCell
+    private let avatar: ImageSizing
+    private let background: ImageSizing
+    package var identifier: String { cell.identifier }
+
+    /// - Parameter plan: The commands of the cell, except the configuration.
+    package init(plan: CellCommands, layout: CellLayout = .collection) {
+        avatar = layout == .collection ? .square(0.25) : .square(0.6)
+        cell = StandardCell(
+            layout, plan: plan, collection: UserCell.snapshot.rawValue,
+            SizeRule(CellSize(width: 300, height: 200, textHeight: 24), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
+            table: "UserTableViewCell", height: 100)
+        background = layout == .collection ? ImageSizing(width: .ofWidth(1), height: .ofHeight(0.72)) : .cell
+    }
+
+    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: background)
+    }
+}
+
+/// A factory of cells that show a user with a round avatar and name.
+package struct CircularUserCellFactory: CellViewModelFactory {
+    private let cell: StandardCell
+    private let avatar: ImageSizing
+    package var identifier: String { cell.identifier }
+
+    /// - Parameter plan: The commands of the cell, except the configuration.
+    package init(plan: CellCommands, layout: CellLayout = .collection) {
+        avatar = layout == .collection ? .square(0.63) : .square(0.7)
+        cell = StandardCell(
+            layout, plan: plan, collection: UserCell.circular.rawValue,
+            SizeRule(
+                CellSize(width: 300, height: 190, textHeight: 24), fraction: 0.8, aspectRatio: 300.0 / 190, minimum: 150, maximum: 600),
+            table: "CircularUserTableViewCell", height: 80)
+    }
+
+    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: nil)
+    }
+}
+
+/// A factory of cells that show an image ad, which links to its stored clickthrough URL.
+package struct AdvertisementCellFactory: CellViewModelFactory {
+    private let cell: StandardCell
+    private let alternative: LocalizedText
+    package var identifier: String { cell.identifier }
+
+    /// - Parameters:
+    ///   - plan: The commands of the cell, except the configuration.
+    ///   - alternative: The alternative text of the image if the item has none.
+    package init(plan: CellCommands, layout: CellLayout = .collection, alternative: LocalizedText = LocalizedText("Advertisement")) {
+        self.alternative = alternative
+        cell = StandardCell(
+            layout, plan: plan, collection: "AdvertisementCollectionViewCell",
+            SizeRule(CellSize(width: 220, height: 220), fraction: 0.6, aspectRatio: 1, minimum: 110, maximum: 440),
+            table: "AdvertisementTableViewCell", height: 220)
+    }
+
+    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        let advertisement = try Advertisement(item: item)
+        return cell.makeViewModel(
+            filledWith: [
+                CellBinding(
+                    "content",
+                    .image(
+                        cell.image(
+                            advertisement.contentURL, .cell, .fit, part: "content", in: context,
+                            alternativeText: advertisement.alternative ?? alternative[context.language])
+                    ))
+            ],
+            subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
+    }
+}
+
+/// The common part of the built-in cells: identifier and size for a layout, and the commands except the configuration.
+private struct StandardCell: Sendable {
+    let identifier: String
+    private let size: SizeRule
+    private let plan: CellCommands
+
+    init(
+        _ layout: CellLayout, plan: CellCommands, collection: String, _ collectionSize: SizeRule, table: String, height: Double
+    ) {
+        (identifier, size) = layout == .collection ? (collection, collectionSize) : (table, .row(height: height))
+        self.plan = plan
+    }
+
+    /// - Parameter bindings: The bindings of the cell. They are not evaluated if only commands are executed, which saves the signing of image
+    ///   URLs.
+    func makeViewModel(filledWith bindings: @autoclosure () -> [CellBinding], subject: CommandSubject) -> CellViewModel {
+        CellViewModel(
+            identifier: identifier, size: size.size(width: subject.context.width),
+            commands: plan.filled(by: BindCommand(subject.context.rendersContent ? bindings() : [])), subject: subject)
+    }
+
+    /// - Parameters:
+    ///   - avatar: The size of the avatar. Cropping keeps its most salient part, because it usually is a face.
+    ///   - background: The size of the background; nil if the cell shows none.
+    func makeViewModel(
+        forUser item: FeedItem, cell: String, in context: CellContext, avatar: ImageSizing, background: ImageSizing?
+    ) throws -> CellViewModel {
+        let user = try User(item: item)
+        func bindings() -> [CellBinding] {
+            var bindings = [
+                CellBinding("username", .text(user.username)),
+                CellBinding(
+                    "avatar",
+                    .image(
+                        image(
+                            user.avatarURL, avatar, .fill(.attention), part: "avatar", in: context,
+                            alternativeText: user.avatarAlternative ?? user.username))),
+            ]
+            if let background, let url = user.backgroundURL {
+                // Without an alternative text, the background is decorative, so the text is empty.
+                let alternativeText = user.backgroundAlternative ?? ""
+                bindings.append(
+                    CellBinding(
+                        "background",
+                        .image(image(url, background, .fill(.centre), part: "background", in: context, alternativeText: alternativeText))))
+            }
+            return bindings
+        }
+        let (username, source) = (user.username, user.avatarURL)
+        return makeViewModel(
+            filledWith: bindings(),
+            subject: CommandSubject(
+                cell: cell, item: item,
+                presentation: .imageZoom(username: username, image: context.links.image(source, now: context.now)), context: context))
+    }
+
+    /// - Parameter alternativeText: The alternative text of the image.
+    func image(
+        _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, in context: CellContext,
+        alternativeText: String
+    ) -> ImageBinding {
+        var shape = rule.shape(in: size.size(width: context.width), fit)
+        shape.part = part
+        var image = context.links.image(source, shape, scale: context.scale, now: context.now)
+        image.alternative = alternativeText
+        return image
+    }
+}

@@ -1,0 +1,270 @@
+internal import IntertwinePrimitives
+
+/// A mapping from the values of a remote source to the fields of an item.
+///
+/// ```swift
+/// let mapping = FieldMapping([
+///     ("id", .pointer(JSONPointer(member: "uuid"))),
+///     ("type", .constant("plain")),
+/// ])
+/// ```
+public struct FieldMapping: Sendable, Hashable {
+    /// The origin of a field's value, and its form.
+    public struct Origin: Sendable, Hashable {
+        /// The place of a value.
+        public enum Place: Sendable, Hashable {
+            /// The first of these pointers in an object of the source that has a value.
+            case first([JSONPointer])
+            /// A constant text for every item.
+            case constant(String)
+            /// A text in which values of the object are inserted.
+            case template(SourceTemplate)
+        }
+
+        /// The place of the value.
+        public var place: Place
+        /// The form to which the value is converted; nil if it is not converted.
+        public var form: SourceForm?
+        /// The pointer in each element of a list, and the text between the joined elements; nil if a list is not joined.
+        public var joined: (each: JSONPointer?, separator: String)?
+
+        /// Creates an origin, by default of an unconverted value.
+        public init(_ place: Place, as form: SourceForm? = nil) {
+            (self.place, self.form) = (place, form)
+        }
+
+        /// The value at a pointer in an object of the source.
+        public static func pointer(_ pointer: JSONPointer) -> Origin { Origin(.first([pointer])) }
+        /// A constant text for every item.
+        public static func constant(_ text: String) -> Origin { Origin(.constant(text)) }
+
+        /// Returns true if place, form and joining are equal.
+        public static func == (left: Origin, right: Origin) -> Bool {
+            left.place == right.place && left.form == right.form && left.joined?.each == right.joined?.each
+                && left.joined?.separator == right.joined?.separator
+        }
+
+        /// Hashes the place and the form.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(place)
+            hasher.combine(form)
+        }
+    }
+
+    private let fields: [(name: String, origin: Origin)]
+
+    /// Creates a mapping.
+    ///
+    /// - Parameter fields: All fields of an item. If a name occurs twice, the kind rejects the item.
+    public init(_ fields: [(name: String, origin: Origin)]) {
+        self.fields = fields
+    }
+
+    /// Returns true if both mappings have equal fields in one order.
+    public static func == (left: FieldMapping, right: FieldMapping) -> Bool {
+        left.fields.elementsEqual(right.fields) { $0 == $1 }
+    }
+
+    /// Hashes the names and origins of all fields.
+    public func hash(into hasher: inout Hasher) {
+        for field in fields {
+            hasher.combine(field.name)
+            hasher.combine(field.origin)
+        }
+    }
+
+    /// Returns the fields of the item for an object of the source. Missing values, null and empty texts are omitted. A value that cannot be converted
+    /// is no JSON value, and its field is invalid.
+    func fields(from object: JSONObject) throws(ItemError) -> ItemFields {
+        var bytes = [UInt8(ascii: "{")]
+        bytes.reserveCapacity(object.range.count)
+        for (name, origin) in fields {
+            let value: [UInt8]?
+            do throws(ItemError) { value = try Self.value(of: origin, in: object) } catch {
+                throw ItemError(field: name, reason: error.reason)
+            }
+            guard let value else { continue }
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(jsonString: name.utf8)
+            bytes.append(UInt8(ascii: ":"))
+            bytes.append(contentsOf: value)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return try ItemFields(bytes, isLenient: true)
+    }
+
+    /// Returns the JSON of a value, or nil if the object has none.
+    private static func value(of origin: Origin, in object: JSONObject) throws(ItemError) -> [UInt8]? {
+        switch origin.place {
+        case .constant(let text): return quoted(text)
+        case .template(let template): return try template.text(from: object).map(quoted)
+        case .first(let pointers):
+            var unconverted: [UInt8]?
+            for pointer in pointers {
+                guard let token = try pointer.value(in: object), token.kind != .null else { continue }
+                let raw = object.bytes[token.kind == .string ? token.range.lowerBound - 1..<token.range.upperBound + 1 : token.range]
+                let value = SourceValue(token, in: object)
+                if let (each, separator) = origin.joined, case .list(let elements) = value {
+                    var texts: [String] = []
+                    for element in elements {
+                        let part = try each.map { (each) throws(ItemError) in try element.value(at: each) } ?? element
+                        if let text = (origin.form ?? .plain).text(of: part), !text.isEmpty { texts.append(text) }
+                    }
+                    if !texts.isEmpty { return quoted(texts.joined(separator: separator)) }
+                } else if let form = origin.form {
+                    guard !value.isAbsent else { continue }
+                    if let converted = form.json(of: value) { return converted }
+                    unconverted = unconverted ?? Array(raw)
+                } else if !value.isAbsent || pointers.count == 1 {
+                    return Array(raw)
+                }
+            }
+            // The kind reports what is wrong with a value that has another form. A text would be valid in a text field.
+            return unconverted.map { $0.first == UInt8(ascii: "\"") && origin.form != .text ? Array("invalid".utf8) : $0 }
+        }
+    }
+
+    private static func quoted(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(jsonString: text.utf8)
+        return bytes
+    }
+
+    /// Returns an error for the operator of the source, with the pointer from which the field was read.
+    func located(_ fault: ItemError) -> ItemError {
+        guard let field = fault.field, let origin = fields.first(where: { $0.name == field })?.origin,
+            case .first(let pointers) = origin.place
+        else { return fault }
+        return ItemError(field: "\(field) (from \(pointers.map(\.description).joined(separator: ", ")))", reason: fault.reason)
+    }
+}
+
+/// A value of an object of a source.
+enum SourceValue {
+    case text(String)
+    /// A number, true or false.
+    case literal(String)
+    case list([SourceValue])
+    case object(JSONObject)
+    /// Null, or what is not JSON.
+    case none
+
+    init(_ token: JSONToken, in object: JSONObject) { self.init(token, in: object.bytes) }
+
+    private init(_ token: JSONToken, in bytes: [UInt8]) {
+        switch token.kind {
+        case .string:
+            let characters = token.isEscaped ? JSONText.unescaped(bytes.span, token.range)[...] : bytes[token.range]
+            self = .text(String(decoding: characters, as: UTF8.self))
+        case .number, .boolean: self = .literal(String(decoding: bytes[token.range], as: UTF8.self))
+        case .array:
+            let array = try? JSONArray(Array(bytes[token.range]), isLenient: true)
+            self = .list(array.map { array in array.elements.map { SourceValue($0, in: array.bytes) } } ?? [])
+        case .object: self = (try? JSONObject(bytes, at: token.range.lowerBound, isLenient: true)).map { .object($0) } ?? .none
+        case .null, .invalid: self = .none
+        }
+    }
+
+    /// True for what APIs write in place of no value.
+    var isAbsent: Bool {
+        switch self {
+        case .text(let text): text.isEmpty
+        case .list(let elements): elements.isEmpty
+        case .literal, .object: false
+        case .none: true
+        }
+    }
+
+    /// The characters of a text or a literal.
+    var plain: String? {
+        switch self {
+        case .text(let text), .literal(let text): text
+        case .list, .object, .none: nil
+        }
+    }
+
+    func value(at pointer: JSONPointer) throws(ItemError) -> SourceValue {
+        guard case .object(let object) = self, let token = try pointer.value(in: object) else { return .none }
+        return SourceValue(token, in: object)
+    }
+}
+
+/// A text with pointers in double braces, such as `https://shop.example/products/{{handle}}`. In a URL, values are escaped as parts of a path, whose
+/// slashes are kept.
+public struct SourceTemplate: Sendable, Hashable {
+    private let literals: [String]
+    private let pointers: [JSONPointer]
+
+    /// Parses a template. Nil if braces are not balanced, a name is no pointer, or a value could change the host of a URL.
+    ///
+    /// ```swift
+    /// let template = SourceTemplate("https://shop.example/{{/data/permalink}}")
+    /// let invalid = SourceTemplate("https://{{host}}/")  // nil
+    /// ```
+    public init?(_ text: String) {
+        var (literals, pointers): ([String], [JSONPointer]) = ([], [])
+        var rest = Substring(text)
+        while let start = rest.firstRange(of: "{{") {
+            guard let end = rest[start.upperBound...].firstRange(of: "}}") else { return nil }
+            let name = rest[start.upperBound..<end.lowerBound].drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
+            guard !name.isEmpty, let pointer = name.first == "/" ? JSONPointer(String(name)) : JSONPointer(member: String(name)) else {
+                return nil
+            }
+            literals.append(String(rest[..<start.lowerBound]))
+            pointers.append(pointer)
+            rest = rest[end.upperBound...]
+        }
+        (self.literals, self.pointers) = (literals + [String(rest)], pointers)
+        guard !pointers.isEmpty, !isURL || self.literals[0].dropFirst("https://".count).contains("/") else { return nil }
+    }
+
+    private var isURL: Bool { literals[0].hasPrefix("https://") || literals[0].hasPrefix("http://") }
+
+    /// Returns the text for an object, or nil if one of the values is missing.
+    func text(from object: JSONObject) throws(ItemError) -> String? {
+        var text = literals[0]
+        for (pointer, literal) in zip(pointers, literals.dropFirst()) {
+            guard let token = try pointer.value(in: object), var value = SourceValue(token, in: object).plain, !value.isEmpty else {
+                return nil
+            }
+            if isURL {
+                let isInPath = !text.contains { $0 == "?" || $0 == "#" }
+                value = PercentCoding.encode(value, keeping: isInPath ? .path : .unreserved)
+                if isInPath, text.hasSuffix("/"), value.hasPrefix("/") { value.removeFirst() }
+            }
+            text += value + literal
+        }
+        return text
+    }
+}
+
+/// A condition on an object of a source: objects that do not satisfy it are no items.
+public struct SourceCondition: Sendable, Hashable {
+    /// The test of a value. A list satisfies it if one of its elements does.
+    public enum Test: Sendable, Hashable {
+        /// The value is one of these texts, numbers or booleans.
+        case anyOf([String])
+        /// The value differs from all of these texts, numbers and booleans, or is missing.
+        case noneOf([String])
+        /// The value is present, or missing: null, an empty text or an empty list.
+        case present(Bool)
+    }
+
+    private let pointer: JSONPointer
+    private let test: Test
+
+    /// Creates a condition on the value at a pointer.
+    public init(_ pointer: JSONPointer, _ test: Test) {
+        (self.pointer, self.test) = (pointer, test)
+    }
+
+    func isSatisfied(by object: JSONObject) throws(ItemError) -> Bool {
+        let value = try pointer.value(in: object).map { SourceValue($0, in: object) } ?? .none
+        let texts = if case .list(let elements) = value { elements.compactMap(\.plain) } else { value.plain.map { [$0] } ?? [] }
+        return switch test {
+        case .anyOf(let allowed): texts.contains(where: allowed.contains)
+        case .noneOf(let excluded): !texts.contains(where: excluded.contains)
+        case .present(let isPresent): value.isAbsent != isPresent
+        }
+    }
+}

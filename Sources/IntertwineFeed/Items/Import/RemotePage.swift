@@ -1,0 +1,218 @@
+internal import IntertwinePrimitives
+
+/// A page of a JSON API: a list of items, and the value that identifies the next page.
+///
+/// The list is found, and split into its items, by brackets and quotes alone. Values that are not mapped are therefore not decoded, and an invalid
+/// item is one invalid item. The page may be UTF-16, and may begin with a byte order mark or a guard against inclusion as a script.
+package struct RemotePage: Sendable {
+    /// The maximum size of a page in bytes.
+    package static let limit = 64 << 20
+
+    private let bytes: [UInt8]
+    private let url: String?
+    /// The index after the opening bracket of the list.
+    private let list: Int
+    /// The value that identifies the next page: a string or a number; nil if it is missing, null, false or empty.
+    package let cursor: String?
+
+    /// Finds the list and the cursor.
+    ///
+    /// - Parameters:
+    ///   - items: The location of the list.
+    ///   - cursor: The location of the value that identifies the next page; nil if the page has none.
+    ///   - url: The URL of the page, to which URLs in items are relative.
+    /// - Throws: ``RemotePageError`` if the page is truncated, or its list is missing.
+    package init(
+        _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil
+    ) throws(RemotePageError) {
+        self.url = url
+        let bytes = JSONPreamble.text(bytes)
+        self.bytes = bytes
+        let start = try Self.position(after: 0, in: bytes)
+        guard [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(bytes[start]) else {
+            throw RemotePageError(reason: "a JSON object or array is expected", offset: start)
+        }
+        var scanner = JSONScanner(at: try Self.end(of: start, in: bytes))
+        scanner.skipWhitespace(bytes.span)
+        guard scanner.position == bytes.count else { throw RemotePageError(JSONError(.trailingBytes, at: scanner.position)) }
+        let name = items.isRoot ? "the document" : "\(items)"
+        guard let list = try Self.find(items.tokens[...], items, in: bytes, at: start) else {
+            throw RemotePageError(reason: "\(name) is missing", offset: bytes.count, isOfLocation: true)
+        }
+        guard bytes[list] == UInt8(ascii: "[") else {
+            throw RemotePageError(reason: "\(name) is not an array", offset: list, isOfLocation: true)
+        }
+        self.list = list + 1
+        self.cursor = try cursor.flatMap { (cursor) throws(RemotePageError) in
+            try Self.find(cursor.tokens[...], cursor, in: bytes, at: start).flatMap { (index) throws(RemotePageError) in
+                try Self.cursor(at: index, cursor, in: bytes)
+            }
+        }
+    }
+
+    /// Calls `body` with each element of the list: an item, the reason why the element is not a valid item, or nil for no item.
+    ///
+    /// - Parameters:
+    ///   - fields: The mapping of an item's fields; nil for members with equal names.
+    ///   - conditions: The conditions of items. Objects that do not satisfy them are no items.
+    ///   - report: Called before `body` with the error of each invalid value of an optional field, which the item then lacks. Nil if such a value
+    ///     is an error of its item.
+    /// - Throws: ``RemotePageError`` if the list ends too early or a comma is missing; the errors of `body`.
+    package func forEachItem(
+        of kind: any ItemKind, _ fields: FieldMapping?, where conditions: [SourceCondition] = [],
+        leavingOut report: ((ItemError) -> Void)? = nil,
+        _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
+    ) throws {
+        var position = list
+        while true {
+            position = try Self.position(after: position, in: bytes)
+            if bytes[position] == UInt8(ascii: "]") { return }
+            let end = try Self.end(of: position, in: bytes)
+            try body(element(position..<end, kind, fields, conditions, report))
+            position = try Self.position(after: end, in: bytes)
+            switch bytes[position] {
+            case UInt8(ascii: ","): position += 1
+            case UInt8(ascii: "]"): return
+            default: throw RemotePageError(JSONError(.expectedCommaOrEnd, at: position))
+            }
+        }
+    }
+
+    private func element(
+        _ range: Range<Int>, _ kind: any ItemKind, _ fields: FieldMapping?, _ conditions: [SourceCondition],
+        _ report: ((ItemError) -> Void)?
+    ) -> Result<ValidatedItem, ItemError>? {
+        var errors: [ItemError] = []
+        do throws(ItemError) {
+            let object = try object(range)
+            guard object.range.count <= ItemReader.itemLimit else {
+                throw ItemError(reason: "is longer than \(ItemReader.itemLimit) bytes")
+            }
+            for condition in conditions where try !condition.isSatisfied(by: object) { return nil }
+            var mapped = if let fields { try fields.fields(from: object) } else { ItemFields(object) }
+            mapped.base = url
+            let item = try kind.validate(mapped, leavingOut: report == nil ? nil : { errors.append($0) })
+            for error in errors { report?(fields?.located(error) ?? error) }
+            return .success(item)
+        } catch {
+            return .failure(fields?.located(error) ?? error)
+        }
+    }
+
+    private func object(_ range: Range<Int>) throws(ItemError) -> JSONObject {
+        let token: JSONToken
+        do throws(JSONError) {
+            if bytes[range.lowerBound] == UInt8(ascii: "{") {
+                let object = try JSONObject(bytes, at: range.lowerBound, isLenient: true)
+                guard object.range == range else { throw JSONError(.expectedCommaOrEnd, at: range.upperBound) }
+                return object
+            }
+            var scanner = JSONScanner(at: range.lowerBound, isLenient: true)
+            token = try scanner.value(bytes.span)
+        } catch {
+            throw ItemError(error)
+        }
+        throw ItemError(reason: "must be an object, is \(token.kind.rawValue)")
+    }
+
+    // MARK: JSON around the items
+
+    /// Returns the index of the next byte that is not whitespace.
+    private static func position(after index: Int, in bytes: [UInt8]) throws(RemotePageError) -> Int {
+        var scanner = JSONScanner(at: index)
+        scanner.skipWhitespace(bytes.span)
+        guard scanner.position < bytes.count else { throw RemotePageError(JSONError(.endOfText, at: bytes.count)) }
+        return scanner.position
+    }
+
+    /// Returns the index after a value.
+    private static func end(
+        of start: Int, until closing: UInt8 = UInt8(ascii: "]"), in bytes: [UInt8]
+    ) throws(RemotePageError) -> Int {
+        var splitter = ItemSplitter(until: closing)
+        guard let end = splitter.end(in: bytes.span, from: start) else { throw RemotePageError(JSONError(.endOfText, at: bytes.count)) }
+        return end
+    }
+
+    /// Returns the index of the value at the rest of a pointer, from the value at an index; nil if there is none.
+    private static func find(
+        _ tokens: ArraySlice<String>, _ pointer: JSONPointer, in bytes: [UInt8], at start: Int
+    ) throws(RemotePageError) -> Int? {
+        let start = try position(after: start, in: bytes)
+        guard let token = tokens.first else { return start }
+        let isObject = bytes[start] == UInt8(ascii: "{")
+        guard isObject || bytes[start] == UInt8(ascii: "[") else { return nil }
+        let closing = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        var (found, index, place): (Int?, Int, Int) = (nil, 0, start + 1)
+        while true {
+            place = try position(after: place, in: bytes)
+            if bytes[place] == closing { return found }
+            var key = String(index)
+            if isObject {
+                var scanner = JSONScanner(at: place, isLenient: true)
+                do throws(JSONError) {
+                    key = text(of: try scanner.name(bytes.span), in: bytes)
+                } catch {
+                    throw RemotePageError(error)
+                }
+                place = try position(after: scanner.position, in: bytes)
+            }
+            if key == token, let hit = try find(tokens.dropFirst(), pointer, in: bytes, at: place) {
+                guard found == nil else { throw RemotePageError(reason: "\(pointer) occurs twice", offset: hit) }
+                found = hit
+            }
+            place = try position(after: end(of: place, until: closing, in: bytes), in: bytes)
+            switch bytes[place] {
+            case UInt8(ascii: ","): (place, index) = (place + 1, index + 1)
+            case closing: break
+            default: throw RemotePageError(JSONError(.expectedCommaOrEnd, at: place))
+            }
+        }
+    }
+
+    private static func cursor(at index: Int, _ pointer: JSONPointer, in bytes: [UInt8]) throws(RemotePageError) -> String? {
+        let token: JSONToken
+        var scanner = JSONScanner(at: index, isLenient: true)
+        do throws(JSONError) {
+            token = try scanner.value(bytes.span)
+        } catch {
+            throw RemotePageError(error)
+        }
+        switch token.kind {
+        case .string:
+            let text = text(of: token, in: bytes)
+            return text.isEmpty ? nil : text
+        case .number: return String(decoding: bytes[token.range], as: UTF8.self)
+        default:
+            let isAbsent = bytes[token.range].elementsEqual("null".utf8) || bytes[token.range].elementsEqual("false".utf8)
+            guard isAbsent else { throw RemotePageError(reason: "\(pointer) is neither a string nor a number", offset: index) }
+            return nil
+        }
+    }
+
+    private static func text(of token: JSONToken, in bytes: [UInt8]) -> String {
+        guard token.isEscaped else { return String(decoding: bytes[token.range], as: UTF8.self) }
+        return String(decoding: JSONText.unescaped(bytes.span, token.range), as: UTF8.self)
+    }
+}
+
+/// An error in the bytes of a page: no valid document, or no list of items in it.
+public struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason as a phrase, without the offset.
+    public var reason: String
+    /// The offset in the page, in bytes.
+    public var offset: Int
+    /// A Boolean value indicating whether the document is valid, but its list is not at the configured location.
+    public var isOfLocation = false
+
+    /// The offset and the reason, such as `byte 12: a value is expected`.
+    public var description: String { "byte \(offset): \(reason)" }
+
+    init(reason: String, offset: Int, isOfLocation: Bool = false) {
+        (self.reason, self.offset, self.isOfLocation) = (reason, offset, isOfLocation)
+    }
+
+    fileprivate init(_ error: JSONError) {
+        self.init(reason: error.reason.rawValue, offset: error.offset)
+    }
+}

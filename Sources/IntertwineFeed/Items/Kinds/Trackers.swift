@@ -1,0 +1,125 @@
+internal import IntertwinePrimitives
+
+/// A URL template of a third party that is called (webhook) after an impression or a click, with placeholders for the event's data.
+///
+/// The scheme is https. For this machine http is accepted, which operators must also allow. The host contains no placeholder, so that data of
+/// an event cannot change the target.
+public struct TrackerTemplate: Sendable, Hashable {
+    /// The names of the placeholders in braces.
+    private static let placeholders = ["event", "viewer", "time", "campaign", "ad"]
+    /// The maximum number of templates for each type of event.
+    package static let limit = 8
+
+    /// The template as declared, with its placeholders.
+    public let text: String
+
+    /// Parses a template.
+    ///
+    /// The placeholders are `{event}`, `{viewer}`, `{time}`, `{campaign}` and `{ad}`.
+    ///
+    /// ```swift
+    /// let template = try TrackerTemplate("https://tracker.example.com/seen?event={event}&ad={ad}")
+    /// let invalid = try? TrackerTemplate("https://{ad}.example.com/")  // nil, because the host has a placeholder
+    /// ```
+    ///
+    /// - Throws: ``ItemError`` without a field.
+    public init(_ text: String) throws(ItemError) {
+        // The braces of placeholders are valid in a URL.
+        let text = (try? ItemURL.absolute(Array(text.utf8)[...])).map { String(decoding: $0, as: UTF8.self) } ?? text
+        var sample = ""
+        var rest = Substring(text)
+        while let open = rest.firstIndex(of: "{") {
+            sample += rest[..<open]
+            guard let close = rest[open...].firstIndex(of: "}"), Self.placeholders.contains(String(rest[rest.index(after: open)..<close]))
+            else {
+                let allowedNames = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
+                throw ItemError(reason: "has a placeholder that is not one of \(allowedNames): \(ItemError.shown(text))")
+            }
+            guard sample.dropFirst("https://".count).contains(where: { "/?#".contains($0) }) else {
+                throw ItemError(reason: "must not have a placeholder in its host: \(ItemError.shown(text))")
+            }
+            sample += "0"
+            rest = rest[rest.index(after: close)...]
+        }
+        sample += rest
+        if let fault = ItemURL.error(in: Array(sample.utf8)[...]) {
+            throw ItemError(reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemError.shown(text))")
+        }
+        let lower = sample.lowercased()
+        let isLocal = ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
+            lower.hasPrefix(start) && (lower.dropFirst(start.count).first.map { ":/?#".contains($0) } ?? true)
+        }
+        guard lower.hasPrefix("https://") || isLocal else { throw ItemError(reason: "must be an https URL: \(ItemError.shown(text))") }
+        self.text = text
+    }
+
+    package func filled(_ values: [String: String]) -> String {
+        var url = ""
+        var rest = Substring(text)
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            url += rest[..<open]
+            url += PercentCoding.encode((values[String(rest[rest.index(after: open)..<close])] ?? "").utf8, keeping: .unreserved)
+            rest = rest[rest.index(after: close)...]
+        }
+        return url + rest
+    }
+}
+
+/// The trackers of an ad or a campaign, for impressions and clicks.
+///
+/// ```swift
+/// var trackers = Trackers()
+/// trackers.click = [try TrackerTemplate("https://tracker.example.com/click?time={time}")]
+/// ```
+public struct Trackers: Sendable, Hashable {
+    /// The templates that are called after an impression. An item has at most eight.
+    public var impression: [TrackerTemplate] = []
+    /// The templates that are called after a click. An item has at most eight.
+    public var click: [TrackerTemplate] = []
+
+    /// Creates trackers without templates.
+    public init() {}
+
+    package static let impressionField = "impressionTrackers"
+    package static let clickField = "clickTrackers"
+
+    /// Decodes the trackers in the fields of an item.
+    ///
+    /// - Throws: ``ItemError``.
+    package init(_ fields: ItemFields) throws(ItemError) {
+        impression = try Self.templates(Self.impressionField, in: fields)
+        click = try Self.templates(Self.clickField, in: fields)
+    }
+
+    private static func templates(_ field: String, in fields: ItemFields) throws(ItemError) -> [TrackerTemplate] {
+        guard let token = try fields.token(field) else { return [] }
+        guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range]), isLenient: true) else {
+            throw ItemError(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")
+        }
+        guard list.elements.count <= TrackerTemplate.limit else {
+            throw ItemError(field: field, reason: "has more than \(TrackerTemplate.limit) URLs", code: .tooMany)
+        }
+        var templates: [TrackerTemplate] = []
+        for element in list.elements {
+            guard element.kind == .string else { throw ItemError(field: field, reason: "must be a list of https URLs") }
+            let characters = element.isEscaped ? JSONText.unescaped(list.bytes.span, element.range) : list.bytes(of: element)
+            do {
+                templates.append(try TrackerTemplate(String(decoding: characters, as: UTF8.self)))
+            } catch {
+                throw ItemError(field: field, reason: error.reason)
+            }
+        }
+        return templates
+    }
+
+    /// Returns the list as JSON for the item's body; nil if it is empty.
+    static func literal(_ templates: [TrackerTemplate]) -> ArraySlice<UInt8>? {
+        guard !templates.isEmpty else { return nil }
+        var bytes = [UInt8(ascii: "[")]
+        for (index, template) in templates.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(jsonString: template.text.utf8)
+        }
+        return (bytes + [UInt8(ascii: "]")])[...]
+    }
+}

@@ -1,0 +1,123 @@
+import Mustache
+
+/// A template compiled for one combination of field states: literals and slots for values.
+struct CompiledTemplate: Sendable {
+    private enum Piece: Sendable {
+        case literal(String)
+        /// The value of the field with this index.
+        case value(Int)
+    }
+
+    /// The private-use characters that represent values while mustache renders. Templates that contain one of them are rejected.
+    private static let placeholders: ClosedRange<UInt32> = 0xF0000...0xF0FFF
+
+    private let pieces: [Piece]
+
+    /// Returns the compiled forms of a template, in the order of the cases: the states of the last field change fastest.
+    ///
+    /// - Throws: ``KindError`` if the template is not valid mustache.
+    static func all(of source: String, fields: [TemplateField], cases: Int) throws(KindError) -> [CompiledTemplate] {
+        guard !source.unicodeScalars.contains(where: { placeholders.contains($0.value) }) else {
+            throw KindError([], "a template must not have characters of private use")
+        }
+        let template: MustacheTemplate
+        do {
+            template = try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + source)
+        } catch {
+            throw KindError([], "the template cannot be read: \((error as? MustacheTemplate.ParserError)?.error ?? error)")
+        }
+        return (0..<cases).map { CompiledTemplate(template.render(TemplateValues(values: values(of: fields, in: $0)))) }
+    }
+
+    private static func values(of fields: [TemplateField], in number: Int) -> [(name: String, value: any Sendable)] {
+        var rest = number
+        var values: [(name: String, value: any Sendable)] = []
+        for (index, field) in fields.enumerated().reversed() {
+            let state = field.states[rest % field.states.count]
+            rest /= field.states.count
+            switch state {
+            case .missing: break
+            case .isTrue: values.append((field.name, true))
+            case .isFalse: values.append((field.name, false))
+            case .text:
+                let mark = Unicode.Scalar(placeholders.lowerBound + UInt32(index)).map { String($0) }
+                values.append((field.name, TemplateValue(renderText: mark ?? "")))
+            }
+        }
+        return values
+    }
+
+    private init(_ rendered: String) {
+        var pieces: [Piece] = []
+        var literal = ""
+        for scalar in rendered.unicodeScalars {
+            guard Self.placeholders.contains(scalar.value) else {
+                literal.unicodeScalars.append(scalar)
+                continue
+            }
+            if !literal.isEmpty { pieces.append(.literal(literal)) }
+            literal = ""
+            pieces.append(.value(Int(scalar.value - Self.placeholders.lowerBound)))
+        }
+        if !literal.isEmpty { pieces.append(.literal(literal)) }
+        self.pieces = pieces
+    }
+
+    func text(filledWith values: [String]) -> String {
+        var text = ""
+        for piece in pieces {
+            switch piece {
+            case .literal(let literal): text += literal
+            case .value(let index): text += values[index]
+            }
+        }
+        return text
+    }
+}
+
+/// A field that a template reads, and the states that the template distinguishes.
+struct TemplateField: Sendable {
+    enum State: Sendable, Hashable {
+        case missing, text, isTrue, isFalse
+    }
+
+    let name: String
+    let reference: FieldReference
+    /// The states that are possible for a valid item.
+    let states: [State]
+
+    init(name: String, reference: FieldReference) {
+        self.name = name
+        self.reference = reference
+        states = (reference.isRequired ? [] : [.missing]) + (reference.type == .boolean ? [.isTrue, .isFalse] : [.text])
+    }
+
+    /// Returns the state of the field in an item.
+    ///
+    /// - Parameter text: the value of the field in the item.
+    func state(of text: String?) -> State {
+        guard let text else { return .missing }
+        guard reference.type == .boolean else { return .text }
+        return text == "true" ? .isTrue : .isFalse
+    }
+}
+
+/// The values of one case by name, as mustache reads them. Missing fields have no value, and booleans select sections.
+private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
+    let values: [(name: String, value: any Sendable)]
+    let renderText = ""
+    let isNull = false
+
+    func child(named name: String) -> Any? {
+        values.first { $0.name == name }?.value
+    }
+}
+
+/// The placeholder for the value of a field during compilation. It is a text, so mustache renders its sections.
+private struct TemplateValue: MustacheParent, MustacheCustomRenderable {
+    let renderText: String
+    let isNull = false
+
+    /// Returns nil, because a value has no members.
+    func child(named: String) -> Any? { nil }
+}

@@ -1,0 +1,214 @@
+/// A factory for the cells of one type of a declared kind.
+///
+/// The first cell whose conditions hold shows the item. The rule applies separately to each companion.
+private struct DeclaredCellFactory: CellViewModelFactory {
+    let identifier: String
+    let cells: [CellIdentifier]
+    let chain: [CellIdentifier]
+    let companions: [String]
+    /// The cells by companion name. The primary cells have the key nil.
+    private let declared: [String?: [DeclaredCell]]
+    private let screen: DeclaredScreen?
+    private let destination: FieldReference?
+    private let plan: CellCommands
+
+    /// Returns nil if no primary cell is declared.
+    ///
+    /// - Parameter cells: the cells of one layout and type.
+    init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CellCommands) {
+        guard let first = cells.first(where: { $0.companion == nil }) else { return nil }
+        identifier = first.identifier.name
+        self.cells = cells.map(\.identifier)
+        chain = cells.filter { $0.companion == nil }.map(\.identifier)
+        declared = Dictionary(grouping: cells, by: \.companion)
+        companions = cells.reduce(into: []) { names, cell in
+            if let name = cell.companion, !names.contains(name) { names.append(name) }
+        }
+        self.screen = screen
+        self.destination = destination
+        self.plan = plan
+    }
+
+    /// - Throws: ``ItemError`` if the body does not match the declaration of the kind, ``CellFactoryError/noFactory(_:)`` if no condition holds.
+    func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        guard let viewModel = try makeViewModel(nil, for: item, cell: id, in: context) else {
+            throw CellFactoryError.noFactory(ItemType(kind: item.kind, variant: item.variant))
+        }
+        return viewModel
+    }
+
+    func makeCompanion(_ name: String, for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel? {
+        try makeViewModel(name, for: item, cell: id, in: context)
+    }
+
+    private func makeViewModel(_ companion: String?, for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel?
+    {
+        var values = try FieldValues(item, in: context.language)
+        var unknown: DeclaredCell?
+        var chosen: DeclaredCell?
+        for cell in declared[companion] ?? [] where chosen == nil {
+            guard try cell.conditions.allSatisfy({ try $0.isSatisfied(by: values) }) else { continue }
+            if context.knows(cell.identifier) { chosen = cell } else { unknown = unknown ?? cell }
+        }
+        guard let cell = chosen ?? unknown else { return nil }
+        let size = cell.size.size(width: context.width)
+        let bindings = try cell.bindings(of: &values, in: size, context)
+        // The screen is evaluated immediately: an item with an invalid screen has no cell.
+        let presentation = try screen?.presentation(of: &values, in: context)
+        let subject = CommandSubject(
+            cell: id, item: item, presentation: presentation,
+            destination: try destination.flatMap { try values.text($0) }, context: context)
+        var viewModel = CellViewModel(
+            identifier: cell.identifier.name, size: size, commands: plan.filled(by: BindCommand(bindings)), subject: subject)
+        viewModel.version = cell.identifier.version
+        return viewModel
+    }
+}
+
+/// A cell of a declared kind, with all names of the declaration resolved and validated.
+struct DeclaredCell: Sendable {
+    let identifier: CellIdentifier
+    let size: SizeRule
+    var conditions: [CellCondition]
+    let bindings: [DeclaredBinding]
+    /// The name of the companion, or nil for a primary cell.
+    let companion: String?
+
+    /// Returns the bindings that fill the cell.
+    ///
+    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
+    fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemError) -> [CellBinding] {
+        var filled: [CellBinding] = []
+        filled.reserveCapacity(bindings.count)
+        for binding in bindings {
+            guard var value = try binding.source[context.language].value(of: &values, in: size, context) else { continue }
+            if case .image(var image) = value {
+                image.alternative = binding.isDecorative ? "" : try binding.alternative?[context.language].text(of: &values, in: context)
+                value = .image(image)
+            }
+            filled.append(CellBinding(binding.part, value))
+        }
+        var title: String?
+        for binding in filled {
+            guard title == nil, case .text(let text) = binding.value else { continue }
+            title = text
+        }
+        guard let title else { return filled }
+        for index in filled.indices {
+            guard case .image(var image) = filled[index].value, image.alternative == nil else { continue }
+            image.alternative = title
+            filled[index].value = .image(image)
+        }
+        return filled
+    }
+
+    /// Returns the cell for items of one type, without conditions on the type. It is nil if such a condition excludes the type.
+    fileprivate func narrowed(to variant: String) -> DeclaredCell? {
+        guard conditions.allSatisfy({ $0.admits(variant: variant) }) else { return nil }
+        var cell = self
+        cell.conditions.removeAll { $0.reference == .variant }
+        return cell
+    }
+}
+
+/// A condition whose values are parsed as values of the field type.
+struct CellCondition: Sendable {
+    enum Test: Sendable {
+        case texts([String])
+        case numbers([Double])
+        case present(Bool)
+        case between(Double, Double)
+    }
+
+    let reference: FieldReference
+    let test: Test
+
+    /// - Throws: ``ItemError`` if the field does not match the declaration of the kind.
+    func isSatisfied(by values: FieldValues) throws(ItemError) -> Bool {
+        let text = try values.text(reference)
+        switch test {
+        case .present(let isPresent): return (text != nil) == isPresent
+        case .texts(let texts): return text.map(texts.contains) ?? false
+        case .numbers(let numbers): return text.flatMap { Double($0) }.map(numbers.contains) ?? false
+        case .between(let minimum, let maximum): return text.flatMap { Double($0) }.map { minimum <= $0 && $0 <= maximum } ?? false
+        }
+    }
+
+    /// Returns true if the condition can hold for items of a type. For a condition on the type, the result is final.
+    func admits(variant: String) -> Bool {
+        guard reference == .variant, case .texts(let variants) = test else { return true }
+        return variants.contains(variant)
+    }
+}
+
+/// The screen that cells of a declared kind open, with all names of the declaration resolved and validated.
+struct DeclaredScreen: Sendable {
+    let type: String
+    let screen: String
+    let arguments: [(name: String, source: ByLanguage<BindingSource>)]
+
+    func presentation(of values: inout FieldValues, in context: CellContext) throws(ItemError) -> Presentation {
+        var read: [Presentation.Argument] = []
+        read.reserveCapacity(arguments.count)
+        for (name, source) in arguments {
+            if let text = try source[context.language].text(of: &values, in: context) { read.append(Presentation.Argument(name, text)) }
+        }
+        return Presentation(type: type, screen: screen, arguments: read)
+    }
+}
+
+extension CellFactories {
+    /// Registers the cells of a declared kind for each of its layouts and types.
+    ///
+    /// - Parameter hasViewers: true if requests can have a viewer. If it is false, commands that require a viewer are rejected.
+    /// - Throws: ``KindError`` if an action names an unknown command or a command that its slot cannot have, or if the kind conflicts with another.
+    package mutating func register(
+        _ kind: DeclaredKind, commands registry: CommandRegistry = .standard, hasViewers: Bool = true
+    ) throws(KindError) {
+        var offers: CommandRequirements = hasViewers ? .viewer : []
+        if kind.screen != nil { offers.insert(.presentation) }
+        if kind.destination != nil { offers.insert(.destination) }
+        let plan = try Self.plan(of: kind, registry: registry, offers: offers)
+        let variants = kind.declaration.variants.isEmpty ? [""] : kind.declaration.variants
+        if kind.stream != .advertisements { for variant in variants { index(ItemType(kind: kind.name, variant: variant)) } }
+        for layout in CellLayout.allCases {
+            for variant in variants {
+                let cells = (kind.cells[layout] ?? []).compactMap { $0.narrowed(to: variant) }
+                guard let factory = DeclaredCellFactory(cells: cells, screen: kind.screen, destination: kind.destination, plan: plan) else {
+                    continue
+                }
+                do {
+                    try register(
+                        factory, for: ItemType(kind: kind.name, variant: variant), prefix: kind.prefix, stream: kind.stream, layout: layout)
+                } catch {
+                    throw KindError(["prefix"], error.description)
+                }
+            }
+        }
+    }
+
+    private static func plan(
+        of kind: DeclaredKind, registry: CommandRegistry, offers: CommandRequirements
+    ) throws(KindError) -> CellCommands {
+        // Each slot is validated separately, so that the error contains its name.
+        for (slot, commands) in kind.declaration.actions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            do {
+                _ = try CellCommands(kind: kind.name, slots: [slot: commands], registry: registry, offers: offers)
+            } catch {
+                throw KindError(["actions", slot.rawValue], error.description + remedy(of: error))
+            }
+        }
+        do {
+            return try CellCommands(kind: kind.name, slots: kind.declaration.actions, registry: registry, offers: offers)
+        } catch {
+            throw KindError(["actions"], error.description + remedy(of: error))
+        }
+    }
+
+    private static func remedy(of error: CellCommandsError) -> String {
+        guard case .unmetNeeds(_, let needs, _, _) = error else { return "" }
+        if needs.contains(.destination) { return ": give the kind a destination, a url field" }
+        if needs.contains(.presentation) { return ": give the kind a presentation with a screen" }
+        return needs.contains(.viewer) ? ": viewers.header is empty" : ""
+    }
+}

@@ -1,0 +1,140 @@
+/// The fields of one stored item, read as its kind declares them. The URL of an image is signed once, even if several parts show the image.
+struct FieldValues {
+    private let item: FeedItem
+    private let language: FeedLanguage?
+    private let fields: ItemFields
+    private var images: [(field: String, href: String)] = []
+
+    /// - Parameter language: the requested language of texts with several languages.
+    /// - Throws: ``ItemError`` if the body is not a JSON object.
+    init(_ item: FeedItem, in language: FeedLanguage? = nil) throws(ItemError) {
+        self.item = item
+        self.language = language
+        fields = try ItemFields(item.body)
+    }
+
+    /// Returns the value as text, or nil if the item has no value.
+    ///
+    /// - Throws: ``ItemError`` if the value does not match the kind, because it was stored under another declaration.
+    func text(_ reference: FieldReference) throws(ItemError) -> String? {
+        switch reference {
+        case .id: item.id
+        case .variant: item.variant
+        case .field(let field): try field.value(in: fields, for: language).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    /// Returns the `href` of an image.
+    mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemError) -> String? {
+        guard case .field(let field) = reference else { return nil }
+        if let known = images.first(where: { $0.field == field.name }) { return known.href }
+        guard let source = try text(reference) else { return nil }
+        let href = context.links.image(source, now: context.now)
+        images.append((field.name, href))
+        return href
+    }
+
+    /// Returns an image for a cell of a given size.
+    func image(
+        _ reference: FieldReference, _ shown: ImageReference, in cell: CellSize, _ context: CellContext
+    ) throws(ItemError) -> ImageBinding? {
+        guard let source = try text(reference) else { return nil }
+        let fit: ImageGeometry.Fit
+        switch shown.fit {
+        case .fit: fit = .fit
+        case .fill(let focus): fit = .fill(focus)
+        case .fields(let x, let y):
+            let point = (try text(x).flatMap { Double($0) }, try text(y).flatMap { Double($0) })
+            if let x = point.0, let y = point.1 { fit = .fill(.point(x: x, y: y)) } else { fit = .fill(.attention) }
+        }
+        var shape = shown.rule.shape(in: cell, fit)
+        shape.part = shown.part
+        return context.links.image(source, shape, scale: context.scale, now: context.now)
+    }
+}
+
+/// A field that a declaration can name: a field of its kind, or the id or the type that every item has.
+enum FieldReference: Sendable, Hashable {
+    case id
+    case variant
+    case field(FieldDeclaration)
+
+    /// The type of the field in messages and conditions.
+    var type: FieldType {
+        switch self {
+        case .id, .variant: .text
+        case .field(let field): field.type
+        }
+    }
+
+    /// True if every valid item has a value for the field.
+    var isRequired: Bool {
+        switch self {
+        case .id, .variant: true
+        case .field(let field): field.isRequired
+        }
+    }
+}
+
+/// A part of a cell and the source of its value.
+struct DeclaredBinding: Sendable {
+    let part: String
+    let source: ByLanguage<BindingSource>
+    /// The source of the alternative text of an image. If it is nil, the first text of the cell is used.
+    let alternative: ByLanguage<BindingSource>?
+    /// True if the image is decorative and has no alternative text.
+    let isDecorative: Bool
+}
+
+/// The image options of a part, with the fields of the declaration resolved.
+struct ImageReference: Sendable {
+    enum Fit: Sendable {
+        case fit
+        case fill(ImageGeometry.Focus)
+        case fields(x: FieldReference, y: FieldReference)
+    }
+
+    let rule: ImageSizing
+    let fit: Fit
+    let part: String
+}
+
+/// The source of the value of a part.
+enum BindingSource: Sendable {
+    case text(FieldReference)
+    case template(TextTemplate)
+    case image(FieldReference, ImageReference?)
+    case date(FieldReference)
+    case number(FieldReference)
+    case link(FieldReference)
+    case linkTemplate(LinkTemplate)
+
+    /// Returns the value of the part, or nil if the item has no value for it.
+    ///
+    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
+    func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> CellBinding.Value? {
+        if case .image(let reference, let shown?) = self {
+            return try values.image(reference, shown, in: cell, context).map { .image($0) }
+        }
+        guard let text = try text(of: &values, in: context) else { return nil }
+        switch self {
+        case .text, .template: return .text(text)
+        case .image: return .image(text)
+        case .date: return .date(text)
+        case .link, .linkTemplate: return .link(text)
+        case .number: return Int64(text).map { .integer($0) } ?? Double(text).map { .number($0) }
+        }
+    }
+
+    /// Returns the value as text for an argument of a screen, for all types of values.
+    func text(of values: inout FieldValues, in context: CellContext) throws(ItemError) -> String? {
+        switch self {
+        case .text(let reference), .date(let reference), .number(let reference), .link(let reference): return try values.text(reference)
+        case .image(let reference, _): return try values.image(reference, in: context)
+        case .template(let template):
+            let text = try template.text(of: values)
+            return text.isEmpty ? nil : text
+        case .linkTemplate(let template): return try template.href(of: values)
+        }
+    }
+}

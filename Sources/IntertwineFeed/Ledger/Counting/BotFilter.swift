@@ -1,0 +1,86 @@
+/// A filter that decides from the request alone whether an event counts. The ledger checks for duplicates afterwards.
+package struct BotFilter: Sendable, Hashable {
+    private static let early = SubstringMatcher(["prefetch", "prerender", "preview"])
+
+    private let bots: SubstringMatcher
+
+    package init(_ names: RobotNames = RobotNames()) {
+        bots = SubstringMatcher(names.robots, passing: names.people)
+    }
+
+    /// Returns true if the user agent identifies a program.
+    package func isRobot(_ userAgent: String) -> Bool { bots.matches(userAgent) }
+
+    /// Returns the verdict on a request from its header fields.
+    ///
+    /// - Parameters:
+    ///   - userAgent: the `User-Agent` field. A request without the field counts as a bot.
+    ///   - purposes: the `Sec-Purpose` field and its predecessors. Browsers send `prefetch`, `prerender` or `preview` for a request without a
+    ///     user action. One matching value is enough.
+    ///   - isHead: true if the method is HEAD, which does not follow the link.
+    ///   - isForeignSubresource: true if a page of another site loaded the link as part of that page, such as an image.
+    package func verdict(
+        userAgent: String?, purposes: [String] = [], isHead: Bool, isForeignSubresource: Bool = false
+    ) -> Verdict {
+        guard let userAgent, !userAgent.isEmpty, !bots.matches(userAgent) else { return .bot }
+        if isHead || purposes.contains(where: Self.early.matches) { return .prefetch }
+        return isForeignSubresource ? .subresource : .counted
+    }
+}
+
+/// A matcher for many words in a text. It ignores the case of ASCII letters, needs one pass over the bytes and does not allocate.
+private struct SubstringMatcher: Sendable, Hashable {
+    private struct Word: Sendable, Hashable {
+        let bytes: [UInt8]
+        /// True for an excluded word, which is no match even if it contains another one.
+        let isPassed: Bool
+    }
+
+    /// The words by the bucket of their first two bytes, with the excluded ones first.
+    private let words: [Word]
+    /// The start of each bucket in `words`, and the end of the last one.
+    private let starts: [UInt16]
+
+    /// - Parameter passed: excluded words, which are no match even if they contain one of `words`.
+    init(_ words: [String], passing passed: [String] = []) {
+        let folded =
+            passed.map { Word(bytes: $0.utf8.map(Self.folded), isPassed: true) }
+            + words.map { Word(bytes: $0.utf8.map(Self.folded), isPassed: false) }
+        let buckets = Dictionary(grouping: folded.filter { $0.bytes.count > 1 }) { Self.bucket($0.bytes[0], $0.bytes[1]) }
+        var (all, starts): ([Word], [UInt16]) = ([], [])
+        for bucket in 0..<1024 {
+            starts.append(UInt16(clamping: all.count))
+            all += buckets[bucket] ?? []
+        }
+        (self.words, self.starts) = (all, starts + [UInt16(clamping: all.count)])
+    }
+
+    func matches(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { text in
+            var start = 0
+            scan: while start + 1 < text.count {
+                let bucket = Self.bucket(Self.folded(text[start]), Self.folded(text[start + 1]))
+                for index in Int(starts[bucket])..<Int(starts[bucket + 1]) where Self.isWord(words[index].bytes, in: text, at: start) {
+                    guard words[index].isPassed else { return true }
+                    start += words[index].bytes.count
+                    continue scan
+                }
+                start += 1
+            }
+            return false
+        }
+    }
+
+    private static func bucket(_ first: UInt8, _ second: UInt8) -> Int { Int(first & 31) << 5 | Int(second & 31) }
+
+    private static func isWord(_ word: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+        guard text.count - start >= word.count else { return false }
+        for index in word.indices where folded(text[start + index]) != word[index] { return false }
+        return true
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    }
+}

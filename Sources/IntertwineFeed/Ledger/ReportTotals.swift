@@ -1,0 +1,126 @@
+/// The totals from which reports are created: the sums of counted events for several combinations of dimensions.
+///
+/// For any two groupings, one combination answers the report. A single combination of all dimensions would have nearly as many totals as
+/// there are events.
+package struct ReportTotals: Sendable {
+    /// The dimensions of a combination of totals, in addition to the event kind.
+    package enum Dimensions: Int64, Sendable, Hashable, CaseIterable {
+        case ads = 1
+        case adsByHour = 2
+        case adsByPlacement = 3
+        case adsByPosition = 4
+        case placementsByHour = 5
+        case positionsByHour = 6
+        case positionsByPlacement = 7
+
+        /// True if the time unit is hours, false if it is days.
+        package var isHourly: Bool {
+            switch self {
+            case .adsByHour, .placementsByHour, .positionsByHour: true
+            case .ads, .adsByPlacement, .adsByPosition, .positionsByPlacement: false
+            }
+        }
+
+        /// True if the combination excludes events of cells that are not ads. The other combinations contain them.
+        fileprivate var isOfAdvertisements: Bool { self == .adsByPlacement || self == .adsByPosition }
+        fileprivate var hasAds: Bool { self == .ads || self == .adsByHour || isOfAdvertisements }
+        fileprivate var hasPlacements: Bool { self == .adsByPlacement || self == .placementsByHour || self == .positionsByPlacement }
+        fileprivate var hasPositions: Bool { self == .adsByPosition || self == .positionsByHour || self == .positionsByPlacement }
+
+        /// Selects the combination that a report reads.
+        package init(of groupings: [LedgerReport.Grouping]) {
+            let isHourly = groupings.contains(.hour)
+            let isOfAdvertisements = groupings.contains(where: \.isOfAdvertisements)
+            let hasPlaces = groupings.contains(.feed) || groupings.contains(.section)
+            let hasPositions = groupings.contains(.position)
+            switch (isOfAdvertisements, hasPlaces, hasPositions) {
+            case (true, true, _): self = .adsByPlacement
+            case (true, _, true): self = .adsByPosition
+            case (true, false, false), (false, false, false): self = isHourly ? .adsByHour : .ads
+            case (false, _, true): self = isHourly ? .positionsByHour : .positionsByPlacement
+            case (false, true, false): self = isHourly ? .placementsByHour : .positionsByPlacement
+            }
+        }
+    }
+
+    /// The attributes by which reports distinguish ads.
+    package struct Ad: Sendable, Hashable {
+        package var cell: ByteString
+        /// The campaign. Empty means none, also in the following properties.
+        package var campaign: ByteString
+        package var creative: ByteString
+        package var advertiser: ByteString
+    }
+
+    package struct PlacementKey: Sendable, Hashable {
+        /// The feed, or empty if the event has no page token.
+        package var feed: ByteString
+        package var section: ByteString
+        /// The position, or -1 if the event has no page token or the combination has no positions.
+        package var position: Int64
+    }
+
+    package struct Total: Sendable, Hashable {
+        package var combination: Dimensions
+        /// The days or hours since 1970-01-01 UTC.
+        package var time: Int64
+        /// The number of the ad in ``ads``, from 1. It is 0 for other cells and if the combination has no ads.
+        package var ad: Int
+        /// The number of the placement, from 1. It is 0 if the combination has no placements.
+        package var placement: Int
+        /// The number of the event kind in ``kinds``.
+        package var kind: Int
+    }
+
+    /// A column that numbers distinct values in order of first appearance (dictionary encoding).
+    package struct DictionaryColumn<Value: Hashable & Sendable>: Sendable {
+        package private(set) var values: [Value] = []
+        private var numbers: [Value: Int] = [:]
+
+        mutating func number(of value: Value) -> Int {
+            if let number = numbers[value] { return number }
+            values.append(value)
+            numbers[value] = values.count
+            return values.count
+        }
+    }
+
+    package private(set) var counts: [Total: Int64] = [:]
+    package private(set) var ads = DictionaryColumn<Ad>()
+    package private(set) var placements = DictionaryColumn<PlacementKey>()
+    package private(set) var kinds = DictionaryColumn<LedgerEvent.Kind>()
+
+    package init() {}
+
+    /// Adds an event to the totals.
+    ///
+    /// - Parameters:
+    ///   - event: a counted event.
+    ///   - count: the number of events with these dimensions.
+    package mutating func add(_ event: LedgerEvent, count: Int64 = 1) {
+        let ad = event.creative.map { creative in
+            ads.number(
+                of: Ad(
+                    cell: ByteString(event.cell), campaign: ByteString(event.showing?.campaign ?? ""), creative: ByteString(creative.form),
+                    advertiser: ByteString(creative.advertiser ?? "")))
+        }
+        let (feed, section) = (ByteString(event.showing?.feed ?? ""), ByteString(event.showing?.section ?? ""))
+        let position = event.showing.map { Int64($0.position) } ?? -1
+        let kind = kinds.number(of: event.kind)
+        let hour = LedgerTime.spans(of: 3_600_000, in: event.at)
+        let day = LedgerTime.day(of: event.at)
+        for combination in Dimensions.allCases where ad != nil || !combination.isOfAdvertisements {
+            var place = 0
+            if combination.hasPlacements || combination.hasPositions {
+                place = placements.number(
+                    of: PlacementKey(
+                        feed: combination.hasPlacements ? feed : "", section: combination.hasPlacements ? section : "",
+                        position: combination.hasPositions ? position : -1))
+            }
+            let total = Total(
+                combination: combination, time: combination.isHourly ? hour : day, ad: combination.hasAds ? ad ?? 0 : 0, placement: place,
+                kind: kind)
+            counts[total, default: 0] += count
+        }
+    }
+}

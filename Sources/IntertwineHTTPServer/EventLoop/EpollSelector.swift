@@ -1,0 +1,95 @@
+internal import CIntertwineLinux
+internal import Glibc
+
+/// An error of a system call, with the name of the call and its error number.
+public struct EventLoopError: Error, Hashable, CustomStringConvertible {
+    /// The name of the system call that failed.
+    public let operation: String
+    /// The error number (`errno`) that the system call set.
+    public let errno: Int32
+
+    init(_ operation: String, errno: Int32) {
+        self.operation = operation
+        self.errno = errno
+    }
+
+    /// The system call and the text of its error number.
+    public var description: String { "\(operation): \(String(cString: strerror(errno)))" }
+}
+
+/// An epoll descriptor that watches a timer, a wake-up event and the descriptors that the event loop adds. The event loop closes it once.
+struct EpollSelector: Sendable {
+    /// Tokens of the selector's own descriptors. Generations of registrations start at 1, so no registration has one of these tokens.
+    static let timerToken: UInt64 = 0
+    static let wakeupToken: UInt64 = 1
+
+    let epoll: Int32
+    private let timer: Int32
+    let wakeup: Int32
+
+    /// - Throws: ``EventLoopError`` if the process has no descriptor left.
+    init() throws(EventLoopError) {
+        let epoll = clinux_epoll_create()
+        if epoll < 0 { throw EventLoopError("epoll_create", errno: -epoll) }
+        let timer = clinux_timerfd_create()
+        let wakeup = clinux_eventfd_create()
+        guard timer >= 0, wakeup >= 0,
+            clinux_epoll_control(epoll, EPOLL_CTL_ADD, timer, ReadyEvents.readable.rawValue, Self.timerToken) == 0,
+            clinux_epoll_control(epoll, EPOLL_CTL_ADD, wakeup, ReadyEvents.readable.rawValue, Self.wakeupToken) == 0
+        else {
+            for descriptor in [epoll, timer, wakeup] where descriptor >= 0 { Glibc.close(descriptor) }
+            throw EventLoopError("timerfd_create, eventfd_create", errno: timer < 0 ? -timer : EMFILE)
+        }
+        (self.epoll, self.timer, self.wakeup) = (epoll, timer, wakeup)
+    }
+
+    func close() {
+        for descriptor in [epoll, timer] { Glibc.close(descriptor) }
+    }
+
+    /// Closes the wake-up event. Call it when no thread can call ``wake()`` any more, which would write into a reused descriptor.
+    func closeWakeup() { Glibc.close(wakeup) }
+
+    func add(_ descriptor: Int32, for events: ReadyEvents, token: UInt64) throws(EventLoopError) {
+        try control(EPOLL_CTL_ADD, descriptor, events.rawValue, token)
+    }
+
+    func change(_ descriptor: Int32, for events: ReadyEvents, token: UInt64) throws(EventLoopError) {
+        try control(EPOLL_CTL_MOD, descriptor, events.rawValue, token)
+    }
+
+    func remove(_ descriptor: Int32) {
+        // A failure is ignored: a descriptor that epoll does not watch needs no removal.
+        try? control(EPOLL_CTL_DEL, descriptor, 0, 0)
+    }
+
+    private func control(_ operation: Int32, _ descriptor: Int32, _ events: UInt32, _ token: UInt64) throws(EventLoopError) {
+        let result = clinux_epoll_control(epoll, operation, descriptor, events, token)
+        if result < 0 { throw EventLoopError("epoll_ctl", errno: -result) }
+    }
+
+    /// Waits for events and returns their number in `events`: 0 after a timeout or a signal.
+    func wait(_ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
+        min(events.count, Int(max(0, clinux_epoll_wait(epoll, events.baseAddress, Int32(clamping: events.count), milliseconds))))
+    }
+
+    /// Sets the timer to an instant of the monotonic clock. An instant in the past fires at once.
+    func arm(at instant: MonotonicInstant) {
+        _ = clinux_timerfd_arm(timer, max(1, instant.nanoseconds))
+    }
+
+    /// Ends a wait in the kernel. May be called on any thread.
+    func wake() {
+        var one: UInt64 = 1
+        _ = write(wakeup, &one, 8)
+    }
+
+    func clearTimer() { clear(timer) }
+
+    func clearWakeup() { clear(wakeup) }
+
+    private func clear(_ descriptor: Int32) {
+        var value: UInt64 = 0
+        _ = read(descriptor, &value, 8)
+    }
+}

@@ -1,0 +1,30 @@
+internal import Foundation
+
+extension RouteRequest {
+    /// Decodes the JSON body.
+    ///
+    /// - Parameter shape: A sentence that describes the body, for the detail of the problem.
+    /// - Throws: ``Problem`` (400) with a pointer to the invalid value.
+    package func body<Value: Decodable>(as type: Value.Type, _ shape: String) throws(Problem) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(request.body.bytes ?? []))
+        } catch {
+            throw .invalidBody(shape, [InvalidValue(decoding: error, shape)])
+        }
+    }
+}
+
+extension InvalidValue {
+    /// Creates the value that a decoder rejected.
+    init(decoding error: any Error, _ detail: String) {
+        let (path, code): ([any CodingKey], Code) =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context): (context.codingPath + [key], .required)
+            case DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context),
+                DecodingError.dataCorrupted(let context):
+                (context.codingPath, .invalid)
+            default: ([], .invalid)
+            }
+        self.init(.body(path.map { $0.intValue.map(String.init) ?? $0.stringValue }), code, detail)
+    }
+}

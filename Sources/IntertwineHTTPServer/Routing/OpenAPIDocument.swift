@@ -1,0 +1,194 @@
+internal import HTTPTypes
+
+/// The OpenAPI 3.1 description of a listener, generated from its routes.
+package struct OpenAPIDocument: Sendable {
+    package struct Tag: Sendable {
+        package let name: String
+        package let text: String
+
+        package init(_ name: String, _ text: String) {
+            self.name = name
+            self.text = text
+        }
+    }
+
+    package var title: String
+    package var summary: String
+    package var text: String
+    package var tags: [Tag]
+    /// The responses that all operations share.
+    package var responses: [ResponseDescription]
+    /// The description of the bearer token, nil if none is required.
+    package var token: String?
+
+    package init(
+        title: String, summary: String, text: String, tags: [Tag], responses: [ResponseDescription], token: String? = nil
+    ) {
+        self.title = title
+        self.summary = summary
+        self.text = text
+        self.tags = tags
+        self.responses = responses
+        self.token = token
+    }
+
+    private static let path = "/openapi.json"
+
+    private static func operation(caching: ResponseDescription.Header) -> APIOperation {
+        APIOperation(
+            "getDescription", tag: "Description", "This description", parameters: [Parameter.ifNoneMatch],
+            responses: ResponseDescription.negotiated + [
+                .json(
+                    .ok, "An OpenAPI 3.1 document.", .document(having: ["openapi", "info", "paths"]),
+                    [caching, .eTag, .vary, .contentEncoding],
+                    example: #"{"openapi": "3.1.1", "info": {"title": "Intertwine", "version": "1"}, "paths": {}}"#)
+            ])
+    }
+
+    /// Returns the route of the document, which describes the given routes and itself.
+    ///
+    /// - Parameters:
+    ///   - caching: The caching field of the document.
+    ///   - amended: A closure that changes the text of the document.
+    package func route(
+        caching: ResponseDescription.Header, describing routes: [Route], amended: @escaping @Sendable (String) -> String = { $0 }
+    ) -> Route {
+        let (path, operation) = (Self.path, Self.operation(caching: caching))
+        let itself = Route(.get, path, operation) { _ in ServerResponse(status: .noContent) }
+        return .content(path, operation, type: RequestBodyDescription.json, Array(amended(json(of: routes + [itself])).utf8))
+    }
+
+    /// Returns the document. Routes without an operation are not part of it.
+    package func json(of routes: [Route]) -> String {
+        var patterns: [String] = []
+        for route in routes where route.operation != nil && !patterns.contains(route.pattern) { patterns.append(route.pattern) }
+        let paths = patterns.map { pattern in
+            OpenAPIValue.Member(
+                pattern,
+                .object(
+                    routes.filter { $0.pattern == pattern }.compactMap { route in
+                        route.operation.map { operation in
+                            .init(route.method.rawValue.lowercased(), operation.value(common: responses, deprecation: route.deprecation))
+                        }
+                    }))
+        }
+        var writer = DocumentWriter { "#/components/\($0.rawValue)/" }
+        writer.write(.object(paths))
+        let kinds = routes.compactMap(\.operation).flatMap(\.responses).flatMap(\.problems) + responses.flatMap(\.problems)
+        var components = writer.components().map { kind, members in
+            OpenAPIValue.Member(
+                kind.rawValue,
+                .object(kind == .schemas ? Self.naming(kinds.filter { $0.example != nil }.map(\.kind), in: members) : members))
+        }
+        if let token {
+            let scheme = OpenAPIValue.object([
+                .init("type", .text("http")), .init("scheme", .text("bearer")), .init("description", .text(token)),
+            ])
+            components.append(.init("securitySchemes", .object([.init("token", scheme)])))
+        }
+        var document = DocumentWriter { "#/components/\($0.rawValue)/" }
+        document.write(.object(head + [.init("paths", .object(paths)), .init("components", .object(components))]))
+        return document.text
+    }
+
+    private var head: [OpenAPIValue.Member] {
+        [
+            .init("openapi", .text("3.1.1")),
+            .init(
+                "info",
+                .object([
+                    .init("title", .text(title)), .init("version", .text("1")), .init("summary", .text(summary)),
+                    .init("description", .text(text)),
+                ])),
+            .init("servers", .array([.object([.init("url", .text("/"))])])),
+            .init("tags", .array(tags.map { .object([.init("name", .text($0.name)), .init("description", .text($0.text))]) })),
+        ] + (token == nil ? [] : [.init("security", .array([.object([.init("token", .array([]))]), .object([])]))])
+    }
+
+    /// Adds the problem types of the document's responses to the schema of problem types, so that client authors find them in one location.
+    private static func naming(_ kinds: [Problem.ProblemType], in schemas: [OpenAPIValue.Member]) -> [OpenAPIValue.Member] {
+        schemas.map { schema in
+            guard schema.name == Schema.problemTypeName, case .object(let members) = schema.value else { return schema }
+            let uris = Set(kinds.map(\.uri)).sorted()
+            return .init(schema.name, .object(members + [.init("examples", .texts([ProblemDetails.plainType] + uris))]))
+        }
+    }
+}
+
+/// The description of a route for client authors: its parameters, body and responses.
+package struct APIOperation: Sendable {
+    /// The operation id, unique within a listener. Generated clients name their functions by it.
+    package var id: String
+    package var tag: String
+    package var summary: String
+    /// The description in Markdown; nil if the summary is sufficient.
+    package var text: String?
+    package var parameters: [any RequestParameter]
+    package var body: RequestBodyDescription?
+    /// The operation's own responses. Responses that all operations share are declared once for the listener.
+    package var responses: [ResponseDescription]
+
+    package init(
+        _ id: String, tag: String, _ summary: String, _ text: String? = nil, parameters: [any RequestParameter] = [],
+        body: RequestBodyDescription? = nil, responses: [ResponseDescription]
+    ) {
+        self.id = id
+        self.tag = tag
+        self.summary = summary
+        self.text = text
+        self.parameters = parameters
+        self.body = body
+        self.responses = responses
+    }
+
+    /// Returns the operation as a value of the document.
+    ///
+    /// - Parameters:
+    ///   - common: The shared responses. Those with a status of an own response are left out.
+    ///   - deprecation: The deprecation, nil if the route has none.
+    func value(common: [ResponseDescription], deprecation: Deprecation? = nil) -> OpenAPIValue {
+        let text = [deprecation?.text, self.text].compactMap { $0 }.joined(separator: "\n\n")
+        let statuses = Set(responses.map(\.status))
+        let all = (responses + common.filter { !statuses.contains($0.status) }).sorted { $0.status < $1.status }
+        return .object(
+            [
+                .init("operationId", .text(id)), .init("tags", .texts([tag])), .init("summary", .text(summary)),
+                text.isEmpty ? nil : .init("description", .text(text)), deprecation.map { _ in .init("deprecated", .flag(true)) },
+                parameters.isEmpty ? nil : .init("parameters", .array(parameters.map(\.description.value))),
+                body.map { .init("requestBody", $0.value) },
+                .init("responses", .object(all.map { .init($0.status, $0.value) })),
+            ].compactMap { $0 })
+    }
+}
+
+/// The body of a request, in one or more media types.
+package struct RequestBodyDescription: Sendable {
+    package static let json = "application/json"
+
+    private let text: String?
+    private let isRequired: Bool
+    private let contents: [(type: String, content: Content)]
+
+    package init(_ schema: Schema, text: String? = nil, isRequired: Bool = true, example: String? = nil) {
+        self.init(text, isRequired: isRequired, [(Self.json, Content(schema, example: example))])
+    }
+
+    private init(_ text: String?, isRequired: Bool, _ contents: [(String, Content)]) {
+        self.text = text
+        self.isRequired = isRequired
+        self.contents = contents
+    }
+
+    /// Returns this body with an additional media type.
+    package func or(_ type: String, _ schema: Schema, example: String) -> RequestBodyDescription {
+        RequestBodyDescription(text, isRequired: isRequired, contents + [(type, Content(schema, example: example))])
+    }
+
+    var value: OpenAPIValue {
+        .object(
+            [
+                text.map { .init("description", .text($0)) }, .init("required", .flag(isRequired)),
+                .init("content", .object(contents.map { .init($0.type, $0.content.value) })),
+            ].compactMap { $0 })
+    }
+}

@@ -1,0 +1,233 @@
+package import HTTPTypes
+
+/// The description of one response of an operation: its status, header fields and body.
+package struct ResponseDescription: Sendable {
+    /// The description of a header field of responses.
+    package struct Header: Sendable {
+        package var name: String
+        var value: OpenAPIValue
+
+        /// Creates a description of a header field.
+        ///
+        /// - Parameter example: The text of an example value.
+        package init(_ name: String, _ text: String, _ schema: Schema = .string, isRequired: Bool = false, example: String? = nil) {
+            self.name = name
+            value = .object(
+                [
+                    .init("description", .text(text)), isRequired ? .init("required", .flag(true)) : nil, .init("schema", schema.value),
+                    example.map { .init("example", .text($0)) },
+                ].compactMap { $0 })
+        }
+
+        /// Returns the field as a named component, which the document contains once.
+        package func named(_ component: String) -> Header {
+            var field = self
+            field.value = .reference(.init(.headers, component, value), [])
+            return field
+        }
+    }
+
+    /// An example of a problem in a response.
+    package struct ProblemExample: Sendable {
+        let kind: Problem.ProblemType?
+        let detail: String
+        let errors: [InvalidValue]
+        let members: [UInt8]
+        /// The name of the example; nil for the name of the problem type.
+        let name: String?
+
+        package var uri: String { kind?.uri ?? ProblemDetails.plainType }
+
+        /// - Parameter members: Further members as JSON, without braces.
+        package init(_ kind: Problem.ProblemType?, _ detail: String, name: String? = nil, members: String = "") {
+            (self.kind, self.detail, self.name, errors, self.members) = (kind, detail, name, [], Array(members.utf8))
+        }
+
+        package init(_ problem: Problem, name: String? = nil) {
+            (kind, detail, self.name) = (problem.kind, problem.detail, name)
+            (errors, members) = (problem.errors, problem.members)
+        }
+
+        fileprivate func details(_ status: HTTPResponse.Status) -> ProblemDetails {
+            var problem = Problem(status, kind, detail, errors: errors)
+            problem.members = members
+            return problem.details()
+        }
+    }
+
+    /// A problem type that a response may have, for the type's page.
+    struct ProblemOccurrence: Sendable {
+        let kind: Problem.ProblemType
+        let status: HTTPResponse.Status
+        /// The description of the response.
+        let text: String
+        /// An example; nil if the description has none.
+        let example: ProblemDetails?
+    }
+
+    /// Three digits, or `default` for every status without its own description.
+    package let status: String
+    let value: OpenAPIValue
+    let problems: [ProblemOccurrence]
+    /// Returns this description with further examples and text; nil if it does not describe problems.
+    private var extended: (@Sendable ([ProblemExample], String) -> ResponseDescription)?
+
+    private init(_ status: String, _ text: String, _ fields: [Header], content: OpenAPIValue?, problems: [ProblemOccurrence] = []) {
+        self.status = status
+        self.problems = problems
+        value = .object(
+            [
+                .init("description", .text(text)),
+                fields.isEmpty ? nil : .init("headers", .object(fields.map { .init($0.name, $0.value) })),
+                content.map { .init("content", $0) },
+            ].compactMap { $0 })
+    }
+
+    private init(_ status: String, value: OpenAPIValue, problems: [ProblemOccurrence]) {
+        self.status = status
+        self.value = value
+        self.problems = problems
+    }
+
+    /// Returns true if the response may be a problem of a type.
+    package func has(_ kind: Problem.ProblemType) -> Bool { problems.contains { $0.kind == kind } }
+
+    /// Describes a response without a body.
+    package static func empty(_ status: HTTPResponse.Status, _ text: String, _ fields: [Header] = []) -> ResponseDescription {
+        ResponseDescription(String(status.code), text, fields, content: nil)
+    }
+
+    /// Describes a response with a JSON body.
+    ///
+    /// - Parameters:
+    ///   - texts: Alternative media types with a text body.
+    ///   - example: An example as JSON; nil if the schema has examples.
+    package static func json(
+        _ status: HTTPResponse.Status, _ text: String, _ schema: Schema, _ fields: [Header] = [], type: String = "application/json",
+        orTexts texts: [String] = [], example: String? = nil
+    ) -> ResponseDescription {
+        let others = texts.map { OpenAPIValue.Member($0, .object([.init("schema", Schema.string.value)])) }
+        return ResponseDescription(
+            String(status.code), text, fields, content: .object([.init(type, Content(schema, example: example).value)] + others))
+    }
+
+    /// Describes a response with one of several problems (RFC 9457).
+    ///
+    /// - Parameters:
+    ///   - types: The schema of the problem's `type`, a schema of URIs, if the given problems are only examples.
+    ///   - others: Problem types of this response without an example.
+    ///   - members: Further members of the problems.
+    package static func problem(
+        _ status: HTTPResponse.Status, _ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
+        others: [Problem.ProblemType] = [], members: [OpenAPIValue.Member] = []
+    ) -> ResponseDescription {
+        let code = status.code
+        let uris = problems.map(\.uri)
+        let words = uris.enumerated().filter { index, uri in !uris[..<index].contains(uri) }.map(\.element)
+        let type = types ?? Schema.words(words)
+        let examples = problems.map { problem in
+            let details = problem.details(status)
+            return OpenAPIValue.Member(
+                problem.name ?? problem.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
+                .object([.init("value", .literal(String(decoding: details.json, as: UTF8.self)))]))
+        }
+        let schema = Schema.problem.with(
+            "properties",
+            .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(code)).value)] + members))
+        let content = OpenAPIValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
+        // If request fields select the responses of a resource, its problems carry `Vary` as well.
+        let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
+        let occurrences = problems.compactMap { problem in
+            problem.kind.map { ProblemOccurrence(kind: $0, status: status, text: text, example: problem.details(status)) }
+        }
+        let unseen = others.map { ProblemOccurrence(kind: $0, status: status, text: text, example: nil) }
+        var description = ResponseDescription(
+            String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: occurrences + unseen)
+        description.extended = { more, sentence in
+            problem(status, "\(text) \(sentence)", problems + more, fields, types: types, others: others, members: members)
+        }
+        return description
+    }
+
+    /// Returns this description of problems with further examples.
+    ///
+    /// - Parameter sentence: A sentence that is added to the text.
+    package func adding(_ problems: [ProblemExample], _ sentence: String) -> ResponseDescription { extended?(problems, sentence) ?? self }
+
+    /// Describes every error without its own description.
+    package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
+        let content = Content(.problem, example: String(decoding: example.details().json, as: UTF8.self)).value
+        return ResponseDescription("default", text, fields, content: .object([.init(ProblemDetails.mediaType, content)]))
+    }
+
+    /// Returns this description with a link to a follow-up operation.
+    ///
+    /// - Parameter parameters: The expressions that locate the operation's parameters in the response, such as `$response.body#/invocation/id`.
+    package func linked(_ name: String, to operation: String, _ text: String, _ parameters: KeyValuePairs<String, String>)
+        -> ResponseDescription
+    {
+        guard case .object(let members) = value else { return self }
+        let link = OpenAPIValue.object([
+            .init("description", .text(text)), .init("operationId", .text(operation)),
+            .init("parameters", .object(parameters.map { .init($0, .text($1)) })),
+        ])
+        return ResponseDescription(status, value: .object(members + [.init("links", .object([.init(name, link)]))]), problems: problems)
+    }
+
+    /// Returns the response as a named component, which the document contains once.
+    package func named(_ name: String) -> ResponseDescription {
+        var description = ResponseDescription(status, value: .reference(.init(.responses, name, value), []), problems: problems)
+        description.extended = extended
+        return description
+    }
+}
+
+/// The content of a body in one media type.
+struct Content: Sendable {
+    private let schema: Schema
+    private let example: String?
+
+    init(_ schema: Schema, example: String?) {
+        self.schema = schema
+        self.example = example
+    }
+
+    var value: OpenAPIValue {
+        .object([.init("schema", schema.value), example.map { .init("example", .literal($0)) }].compactMap { $0 })
+    }
+}
+
+extension ProblemDetails {
+    /// The type of problems whose status is sufficient (RFC 9457 section 4.2.1).
+    static let plainType = "about:blank"
+}
+
+extension Schema {
+    /// The schema of all problem types of the document's responses; ``OpenAPIDocument`` adds them.
+    private static let problemType = Schema.href.titled("Problem type").described(
+        "The path of a page that explains the type. `about:blank` if the status is sufficient."
+    )
+    .named(problemTypeName)
+    static let problemTypeName = "ProblemType"
+
+    /// The schema of problem details.
+    package static let problem = Schema.object([
+        .required("type", problemType),
+        .required("title", .string(minLength: 1), "A short name of the type, equal for every occurrence."),
+        .required("status", .integer(minimum: 400, maximum: 599), "The status of the response."),
+        .required("detail", .string(minLength: 1), "The error in this request, for the client's author. Programs read `errors`."),
+        .optional(
+            "instance", .uri,
+            "The request: `urn:intertwine:request:` and its id in the access log. Missing if no route received the request."),
+        .optional("errors", .list(of: invalidValue, minimum: 1), "The invalid values, in every problem of invalid parameters or bodies."),
+    ]).described("The reason why a request failed (RFC 9457).").named("Problem")
+
+    private static let invalidValue = Schema.object([
+        .optional("parameter", .string(minLength: 1), "The name of the query parameter, path variable or header field."),
+        .optional(
+            "pointer", .string(pattern: "^(/([^~]|~[01])*)?$"),
+            "A JSON Pointer into the body (RFC 6901), in place of `parameter`. The empty pointer is the whole body."),
+        .required("code", .words(InvalidValue.Code.self), "The kind of error. The list is closed."),
+        .required("detail", .string(minLength: 1), "The error, for the client's author."),
+    ]).titled("Invalid value").described("An invalid value of a request.").named("InvalidValue")
+}

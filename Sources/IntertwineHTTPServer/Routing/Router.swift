@@ -1,0 +1,139 @@
+internal import HTTPTypes
+internal import IntertwinePrimitives
+package import Logging
+internal import Synchronization
+
+/// Matches a request with its route, once, and asks the route for its answer. It does not depend on the contents of routes.
+///
+/// Why a class: the error handler of each request retains it.
+package final class Router: HTTPHandler {
+    private let table: Mutex<RouteTable>
+    private let acceptsOnlyJSON: Bool
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+    private let failures = ReportThrottle()
+
+    /// Creates a router.
+    ///
+    /// - Parameters:
+    ///   - routes: The routes, until ``update(_:)`` replaces them.
+    ///   - acceptsOnlyJSON: True if described routes refuse bodies of other media types (415).
+    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
+    package init(_ routes: [Route], acceptsOnlyJSON: Bool = false, clock: @escaping @Sendable () -> Int64, logger: Logger) {
+        table = Mutex(RouteTable(routes))
+        (self.acceptsOnlyJSON, self.clock) = (acceptsOnlyJSON, clock)
+        self.logger = logger
+    }
+
+    /// Replaces the route table for requests that begin from now on.
+    package func update(_ table: RouteTable) { self.table.withLock { $0 = table } }
+
+    /// Returns the pattern of the resource of a request; nil if it does not exist.
+    package func pattern(for head: borrowing RequestHead) -> String? { resource(for: head).resource?.pattern }
+
+    fileprivate func resource(for head: borrowing RequestHead) -> (resource: Resource?, isEscaped: Bool) {
+        table.withLock { $0 }.resource(for: head)
+    }
+
+    package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        let (resource, isEscaped) = resource(for: head)
+        if let refusal = head.refusal { return .respond(Self.refusal(refusal, at: resource)) }
+        guard let resource else { return .respond(Problem(.notFound, nil, "No resource at this path.").response()) }
+        guard let route = resource.route(head.method) else {
+            guard head.method == .options else { return .methodNotAllowed(resource.methods, route: resource.pattern) }
+            return .respond(ServerResponse(status: .noContent, fields: [.allow: resource.allow]), route: resource.pattern)
+        }
+        if acceptsOnlyJSON, route.declaration.operation != nil, !JSONBody.isOnly(in: head) {
+            return .respond(JSONBody.problem.response(), route: resource.pattern)
+        }
+        guard route.deprecation != nil || route.declaration.around != nil else {
+            return answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
+        }
+        let result =
+            if let around = route.declaration.around {
+                around(head, peer, MatchedRoute(router: self, resource: resource, route: route))
+            } else {
+                answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
+            }
+        return route.deprecation.map(result.adding) ?? result
+    }
+
+    /// Asks the route, in the order of the cost of its answers.
+    fileprivate func answer(
+        _ head: borrowing RequestHead, _ peer: PeerAddress, by route: ServedRoute, at resource: Resource, isEscaped: Bool
+    ) -> HandlerResult {
+        let pattern = resource.pattern
+        if !head.hasBody {
+            let match = RouteMatch(resource: resource, peer: peer, now: clock())
+            if let lookup = route.declaration.cached, let response = lookup(head, match) { return .cached(response) }
+            if !isEscaped, let begin = route.declaration.pending, let start = begin(head, match) {
+                return .pending(route: pattern, onError: errorHandler(on: pattern), start: start)
+            }
+        }
+        let declaration = route.declaration
+        let task = RequestTask(
+            bodyLimit: declaration.bodyLimit, streamsBody: declaration.streamsBody, cancelsOnPeerClose: declaration.cancelsOnPeerClose,
+            timeLimit: declaration.timeLimit
+        ) { [clock] request in
+            try await route.declaration.handle(RouteRequest(request, route.declaration, at: resource, now: clock()))
+        }
+        return .task(task, route: pattern, onError: errorHandler(on: pattern))
+    }
+
+    private func errorHandler(on pattern: String) -> HandlerResult.ErrorHandler {
+        { [self] error, id in response(to: error, on: pattern, id) }
+    }
+
+    private func response(to error: any Error, on pattern: String, _ id: RequestID) -> ServerResponse {
+        let problem = Problem(error)
+        if problem.status.kind == .serverError { log(error, on: pattern) }
+        return problem.response(to: id)
+    }
+
+    private func log(_ error: any Error, on pattern: String) {
+        let text = "\(error)"
+        guard let repeated = failures.repetitions(of: text, now: clock()) else { return }
+        var metadata: Logger.Metadata = ["route": "\(pattern)", "error": "\(text)"]
+        if repeated > 0 { metadata["since-the-last-line"] = "\(repeated)" }
+        logger.error("request failed", metadata: metadata)
+    }
+
+    /// Replaces the server's list of methods in `Allow` with the methods of the resource, if it exists.
+    private static func refusal(_ refusal: ServerResponse, at resource: Resource?) -> ServerResponse {
+        guard let resource, refusal.fields[.allow] != nil else { return refusal }
+        var response = refusal
+        response.fields[.allow] = resource.allow
+        return response
+    }
+}
+
+/// The handler of a matched route, which its middleware calls.
+private struct MatchedRoute: HTTPHandler {
+    let router: Router
+    let resource: Resource
+    let route: ServedRoute
+
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        let (found, isEscaped) = router.resource(for: head)
+        // A middleware may pass on a request of another route.
+        guard found === resource, resource.route(head.method) === route else { return router.handle(head, peer: peer) }
+        return router.answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
+    }
+}
+
+/// Validation of the media type of request bodies.
+private enum JSONBody {
+    static let problem = Problem(
+        .unsupportedMediaType, nil, "Request bodies must be application/json.", fields: [.accept: RequestBodyDescription.json])
+
+    /// Returns true if the request only reads, has no body, or has a JSON body. A body without a media type is refused.
+    static func isOnly(in head: borrowing RequestHead) -> Bool {
+        if head.isSafe { return true }
+        return head.withField("content-type") { isJSON($0) } ?? !head.hasBody
+    }
+
+    private static func isJSON(_ type: Span<UInt8>) -> Bool {
+        let type = String(decoding: type)
+        return type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased() == RequestBodyDescription.json
+    }
+}

@@ -1,0 +1,160 @@
+public import HTTPTypes
+internal import IntertwinePrimitives
+
+/// The head of the final response of a fetch, after redirects.
+public struct FetchHead: Sendable {
+    /// The status code, 200 to 599.
+    public let status: Int
+    /// The fields of the response without those whose name is not a token.
+    public let headers: HTTPFields
+    /// The URL of the response, after redirects.
+    public let url: FetchURL
+    /// The heads of the redirects that led to the response, in order.
+    public var redirects: [FetchHead] = []
+
+    /// Creates a head from its parts, for example for a test.
+    public init(status: Int, headers: HTTPFields, url: FetchURL, redirects: [FetchHead] = []) {
+        self.status = status
+        self.headers = headers
+        self.url = url
+        self.redirects = redirects
+    }
+
+    /// The declared length in bytes. Nil if it is missing or cannot be trusted: it is not a number, or several values differ.
+    ///
+    /// ```swift
+    /// let url = try FetchURL("https://example.com/")
+    /// FetchHead(status: 200, headers: [.contentLength: "5, 5"], url: url).contentLength  // 5
+    /// FetchHead(status: 200, headers: [.contentLength: "5, 6"], url: url).contentLength  // nil
+    /// ```
+    public var contentLength: Int? {
+        guard let field = headers[.contentLength] else { return nil }
+        let lengths = field.split(separator: ",", omittingEmptySubsequences: false).map { text -> Int? in
+            let digits = text.trimmingPrefix { $0 == " " || $0 == "\t" }
+            return digits.utf8.allSatisfy { (48...57).contains($0) } ? Int(digits) : nil
+        }
+        guard let first = lengths.first, lengths.allSatisfy({ $0 == first }) else { return nil }
+        return first
+    }
+
+    /// True if the body is the whole content: the status is 200, or 203 of a proxy that changed it, or 206 with all bytes.
+    public var isWhole: Bool {
+        switch status {
+        case 200, 203: return true
+        case 206:
+            let range = HTTPField.Name("Content-Range").flatMap { headers[$0] }?.lowercased() ?? ""
+            let numbers = range.split { $0 == " " || $0 == "-" || $0 == "/" }.dropFirst().map { Int($0) }
+            guard range.hasPrefix("bytes "), numbers.count == 3, let last = numbers[1], let total = numbers[2] else { return false }
+            return numbers[0] == 0 && last < .max && last + 1 == total
+        default: return false
+        }
+    }
+
+    /// The target of a redirect; nil if there is none. Several fields with one value count as one field.
+    var location: String? {
+        let locations = Set(headers[values: .location])
+        return locations.count > 1 ? nil : locations.first
+    }
+
+    /// True if the end of the body can be determined. Contradictory lengths are an unrecoverable error unless a
+    /// transfer coding overrides them (RFC 9112 section 6.3).
+    var hasSoundLength: Bool {
+        headers[.contentLength] == nil || headers[.transferEncoding] != nil || contentLength != nil
+    }
+}
+
+/// Collects a response's head from the lines that libcurl delivers one by one.
+struct ResponseHeadParser {
+    enum Step {
+        case more
+        case complete(status: Int, headers: HTTPFields)
+        case failed(FetchError)
+    }
+
+    private(set) var isComplete = false
+    private var status = 0
+    private var headers = HTTPFields()
+    /// The last field line, to which lines that begin with white space belong (RFC 9112 section 5.2).
+    private var field: [UInt8] = []
+    private var bytes = 0
+    private var lines = 0
+
+    mutating func beginMessage() {
+        isComplete = false
+        status = 0
+        headers = HTTPFields()
+        field = []
+    }
+
+    mutating func consume(_ line: UnsafeRawBufferPointer, limits: FetchLimits) -> Step {
+        // Interim responses, redirects and trailers count as well, because an endless number of them costs as much as one endless head.
+        bytes += line.count
+        lines += 1
+        guard bytes <= limits.headBytes, lines <= limits.headLines else { return .failed(.headTooLarge) }
+        if isComplete { return .more }
+        var rest = line[...]
+        while let last = rest.last, last == 0x0a || last == 0x0d { rest = rest.dropLast() }
+        if let first = rest.first, first == 0x20 || first == 0x09, !field.isEmpty {
+            field.append(0x20)
+            field.append(contentsOf: rest.trimmed)
+            return .more
+        }
+        appendField()
+        if rest.isEmpty { return endOfHead() }
+        if status == 0 { return statusLine(rest) }
+        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), colon > rest.startIndex else { return .failed(.protocolError) }
+        field = Array(rest)
+        return .more
+    }
+
+    /// Appends the last field, whose lines are complete. A field whose name is not a token has no meaning that anything here could depend on.
+    private mutating func appendField() {
+        defer { field = [] }
+        field.withUnsafeBytes { line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)),
+                let value = Self.text(line[(colon + 1)...].trimmed, of: name)
+            else { return }
+            headers.append(HTTPField(name: name, value: value))
+        }
+    }
+
+    /// Decodes a field value, which may have any encoding (RFC 9110 section 5.5). Values that must be sent back unchanged cannot be
+    /// repaired: a reference is written in ASCII with equal bytes, and a validator that would never match is dropped.
+    private static func text(_ value: Slice<UnsafeRawBufferPointer>, of name: HTTPField.Name) -> String? {
+        if let text = String(validating: value, as: UTF8.self) { return text }
+        switch name {
+        case .eTag, .lastModified: return nil
+        case .location: return PercentCoding.encode(value, keeping: .ascii)
+        default: return String(decoding: value, as: UTF8.self)
+        }
+    }
+
+    /// Parses a line such as `HTTP/1.1 200 OK`, of which only the status code is used.
+    private mutating func statusLine(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
+        let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard words.count >= 2, let number = Int(String(decoding: words[1], as: UTF8.self)), (100...599).contains(number) else {
+            return .failed(.protocolError)
+        }
+        status = number
+        return .more
+    }
+
+    private mutating func endOfHead() -> Step {
+        if status < 200 {
+            beginMessage()
+            return .more
+        }
+        isComplete = true
+        return .complete(status: status, headers: headers)
+    }
+}
+
+extension Slice where Base == UnsafeRawBufferPointer {
+    fileprivate var trimmed: Self {
+        var rest = self
+        while let byte = rest.first, byte == 0x20 || byte == 0x09 { rest = rest.dropFirst() }
+        while let byte = rest.last, byte == 0x20 || byte == 0x09 { rest = rest.dropLast() }
+        return rest
+    }
+}

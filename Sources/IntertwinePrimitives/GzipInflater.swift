@@ -1,0 +1,79 @@
+internal import CIntertwineZlib
+
+/// A streaming decompressor of gzip (RFC 1952), with all members of a file in sequence, as `zcat` does. What follows the last member, such as padding
+/// with zeros, is ignored.
+///
+/// Its memory is limited to a window of 32 KiB and one piece of output, for files of any size.
+package final class GzipInflater {
+    /// The first bytes of a gzip member.
+    package static let magic: [UInt8] = [0x1F, 0x8B]
+    private static let pieceSize = 1 << 17
+
+    private var stream = z_stream()
+    /// A Boolean value indicating whether a member has begun and not ended.
+    private var isInside = false
+    /// A Boolean value indicating whether a member has ended.
+    private var hasMember = false
+    private var isOver = false
+
+    /// The reason why bytes are not gzip.
+    package struct Failure: Error, Hashable {
+        package let reason: String
+    }
+
+    package init() {
+        czlib_gunzip_init(&stream)
+    }
+
+    deinit {
+        inflateEnd(&stream)
+    }
+
+    /// Decompresses the next bytes.
+    ///
+    /// - Parameter body: called with each decompressed piece.
+    /// - Throws: ``Failure``, or the error of `body`.
+    package func inflate(_ bytes: UnsafeRawBufferPointer, _ body: ([UInt8]) throws -> Void) throws {
+        guard !isOver else { return }
+        try bytes.withMemoryRebound(to: UInt8.self) { input in
+            // zlib does not write through `next_in`; its type only lacks `const`.
+            stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+            stream.avail_in = UInt32(input.count)
+            // The pointer to the input is invalid after this function returns.
+            defer { (stream.next_in, stream.avail_in) = (nil, 0) }
+            var isFull = false
+            while stream.avail_in > 0 || isFull {
+                if hasMember, !isInside, !isFull, stream.next_in.pointee != Self.magic[0] {
+                    isOver = true
+                    return
+                }
+                let (piece, status) = step()
+                isFull = stream.avail_out == 0
+                if !piece.isEmpty { try body(piece) }
+                switch status {
+                case Z_STREAM_END:
+                    inflateReset(&stream)
+                    (isInside, isFull, hasMember) = (false, false, true)
+                case Z_OK: isInside = true
+                // All input is consumed.
+                case Z_BUF_ERROR: isFull = false
+                default: throw Failure(reason: stream.msg.map { String(cString: $0) } ?? "its data is corrupt")
+                }
+            }
+        }
+    }
+
+    /// A Boolean value indicating whether all members are complete.
+    package var isComplete: Bool { !isInside }
+
+    private func step() -> (piece: [UInt8], status: Int32) {
+        var status = Z_OK
+        let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { output, count in
+            stream.next_out = output.baseAddress
+            stream.avail_out = UInt32(output.count)
+            status = CIntertwineZlib.inflate(&stream, Z_NO_FLUSH)
+            count = output.count - Int(stream.avail_out)
+        }
+        return (piece, status)
+    }
+}

@@ -1,0 +1,138 @@
+/// Functions for JSON text: validation and unescaping.
+package enum JSONText {
+    /// Returns true if all of `bytes` is one JSON value of any type.
+    package static func isComplete(_ bytes: [UInt8]) -> Bool {
+        let span = bytes.span
+        var scanner = JSONScanner()
+        scanner.skipWhitespace(span)
+        guard (try? scanner.value(span)) != nil else { return false }
+        scanner.skipWhitespace(span)
+        return scanner.position == span.count
+    }
+
+    /// Resolves the escapes of a string that a ``JSONScanner`` has read. What is no character becomes U+FFFD.
+    package static func unescaped(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            guard bytes[index] == UInt8(ascii: "\\"), index + 1 < range.upperBound else {
+                result.append(bytes[index])
+                index += 1
+                continue
+            }
+            switch bytes[index + 1] {
+            case UInt8(ascii: "b"): result.append(0x08)
+            case UInt8(ascii: "f"): result.append(0x0C)
+            case UInt8(ascii: "n"): result.append(0x0A)
+            case UInt8(ascii: "r"): result.append(0x0D)
+            case UInt8(ascii: "t"): result.append(0x09)
+            case UInt8(ascii: "u"): index += appendCodePoint(bytes, at: index, before: range.upperBound, to: &result) - 2
+            case let byte: result.append(byte)
+            }
+            index += 2
+        }
+        return String(validating: result, as: UTF8.self) == nil ? Array(String(decoding: result, as: UTF8.self).utf8) : result
+    }
+
+    /// Appends the character of `\uXXXX`, or of a surrogate pair of two escapes.
+    ///
+    /// - Returns: the length of the escape or escapes in bytes.
+    private static func appendCodePoint(_ bytes: Span<UInt8>, at offset: Int, before end: Int, to result: inout [UInt8]) -> Int {
+        guard let first = try? JSONScanner.codeUnit(bytes, at: offset) else {
+            result.append(contentsOf: "\u{FFFD}".utf8)
+            return 2
+        }
+        var scalar = UInt32(first)
+        var length = 6
+        if case 0xD800..<0xDC00 = first, offset + 12 <= end, bytes[offset + 6] == UInt8(ascii: "\\"),
+            bytes[offset + 7] == UInt8(ascii: "u"),
+            let second = try? JSONScanner.codeUnit(bytes, at: offset + 6), case 0xDC00..<0xE000 = second
+        {
+            scalar = 0x10000 + (scalar - 0xD800) << 10 + (UInt32(second) - 0xDC00)
+            length = 12
+        }
+        result.append(contentsOf: String(Unicode.Scalar(scalar) ?? "\u{FFFD}").utf8)
+        return length
+    }
+}
+
+/// The encoding and the preamble of a JSON text from outside: a byte order mark, UTF-16, or a guard against inclusion as a script.
+///
+/// ```swift
+/// var preamble = JSONPreamble()
+/// let text = preamble.utf8(bytes, isComplete: true)
+/// ```
+package struct JSONPreamble: Sendable {
+    /// The maximum length of a guard such as `)]}',` or `while(1);`, in bytes.
+    private static let guardLimit = 64
+
+    private var isLittleEndian: Bool?
+    private var isDecided = false
+    /// The bytes of a character of UTF-16 that is not complete.
+    private var rest: [UInt8] = []
+
+    package init() {}
+
+    /// Returns the whole text in UTF-8, without its preamble.
+    package static func text(_ bytes: [UInt8]) -> [UInt8] {
+        var text = bytes
+        if isLittleEndian(bytes) != nil {
+            var preamble = JSONPreamble()
+            text = preamble.utf8(bytes, isComplete: true)
+        }
+        let length = length(of: text[...], isComplete: true) ?? 0
+        return length == 0 ? text : Array(text[length...])
+    }
+
+    /// Returns the next bytes of a text in UTF-8. The first bytes show the encoding; fewer than four are kept until more follow.
+    package mutating func utf8(_ bytes: some Collection<UInt8>, isComplete: Bool) -> [UInt8] {
+        rest.append(contentsOf: bytes)
+        if !isDecided {
+            guard rest.count >= 4 || isComplete else { return [] }
+            isDecided = true
+            isLittleEndian = Self.isLittleEndian(rest)
+        }
+        guard let isLittleEndian else {
+            defer { rest = [] }
+            return rest
+        }
+        var units: [UInt16] = stride(from: 0, to: rest.count - 1, by: 2).map { index in
+            let (high, low) = isLittleEndian ? (rest[index + 1], rest[index]) : (rest[index], rest[index + 1])
+            return UInt16(high) << 8 | UInt16(low)
+        }
+        if !isComplete, let last = units.last, case 0xD800..<0xDC00 = last { units.removeLast() }
+        rest.removeSubrange(..<(units.count * 2))
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+
+    /// Returns the order of the bytes of UTF-16; nil for UTF-8. The first character of JSON is ASCII, so that one of its bytes is zero.
+    private static func isLittleEndian(_ bytes: [UInt8]) -> Bool? {
+        guard bytes.count >= 2 else { return nil }
+        switch (bytes[0], bytes[1]) {
+        case (0xFF, 0xFE): return true
+        case (0xFE, 0xFF): return false
+        case (let first, 0) where first != 0: return true
+        case (0, let second) where second != 0: return false
+        default: return nil
+        }
+    }
+
+    /// Returns the number of bytes before the first bracket that are a byte order mark, white space or a guard. Nil if more bytes are needed.
+    ///
+    /// A guard makes the text an endless loop or an error of syntax as a script, so it has a bracket, a semicolon or an ampersand.
+    package static func length(of text: ArraySlice<UInt8>, isComplete: Bool) -> Int? {
+        var start = text.startIndex
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if text.starts(with: mark) { start += mark.count } else if !isComplete, mark.starts(with: text) { return nil }
+        while start < text.endIndex, [0x20, 0x09, 0x0A, 0x0D].contains(text[start]) { start += 1 }
+        guard let first = start < text.endIndex ? text[start] : nil else { return isComplete ? start - text.startIndex : nil }
+        let head = text[start...].prefix(guardLimit)
+        let isBracket: (UInt8) -> Bool = { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
+        guard !isBracket(first), first != UInt8(ascii: "<") else { return start - text.startIndex }
+        guard let bracket = head.firstIndex(where: isBracket) else {
+            return head.count < guardLimit && !isComplete ? nil : start - text.startIndex
+        }
+        return (head[..<bracket].contains { ")];&".utf8.contains($0) } ? bracket : start) - text.startIndex
+    }
+}

@@ -1,0 +1,241 @@
+package import IntertwineFeed
+
+/// The sections that configuration declares, and the feeds that are composed of them.
+package struct DeclaredFeeds: Sendable {
+    /// The feed that `/feed` serves. It is always there.
+    package static let mainName = SectionConfiguration.mainName
+
+    package var sections: [DeclaredSection] = []
+    /// The names of each feed's sections, in order.
+    package var feeds: [String: [String]] = [:]
+    /// The display titles of feeds; feeds without an entry have no title.
+    package var titles: [String: LocalizedText] = [:]
+    /// The advertisement settings of feeds that have any.
+    package var ads: [String: DeclaredAds] = [:]
+
+    package init() {}
+
+    /// The layout of the items in the store.
+    package var plans: [SectionConfiguration] {
+        sections.map { SectionConfiguration($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
+    }
+
+}
+
+/// The advertisement settings of a feed or a section; a nil value is inherited from the level above.
+package struct DeclaredAds: Sendable, Hashable {
+    /// On each page.
+    package var perPage: Int?
+    package var rule: PlacementRule?
+    /// True if the numbers of `at` apply to the whole feed.
+    package var isOfFeed: Bool?
+
+    package init(perPage: Int? = nil, rule: PlacementRule? = nil, isOfFeed: Bool? = nil) {
+        (self.perPage, self.rule, self.isOfFeed) = (perPage, rule, isOfFeed)
+    }
+}
+
+/// A section as configuration says it.
+package struct DeclaredSection: Sendable {
+    package var name: String
+    /// The text of its header; nil for none.
+    package var title: LocalizedText?
+    /// The kinds of the section; empty for the main section.
+    package var kinds: [String] = []
+    package var order = SectionSort.imported
+    /// The advertisements among the section's own content.
+    package var ads = DeclaredAds()
+
+    package init(name: String) {
+        self.name = name
+    }
+}
+
+/// Reads `sections: {events: {title: …, kinds: […], order: …}}` and `feeds: {main: [events, main], other: {sections: [main], placement: …}}`.
+struct FeedsReader {
+    private static let nameLimit = 64
+    /// The maximum number of sections of one feed; a cursor counts them in 16 bits.
+    private static let sectionLimit = 1_000
+    private static let keys = ["title", "kinds", "order"] + adsKeys
+    private static let adsKeys = ["ads", "placement", "scope"]
+
+    /// All kinds, including those that no file declares.
+    let kinds: ItemKinds
+    /// The declared languages of titles.
+    var languages = FeedLanguages.none
+    /// The kinds with an invalid declaration. Their errors are reported at the declaration and not repeated here.
+    var broken: Set<String> = []
+
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
+    func feeds(sections: YAMLNode?, feeds: YAMLNode?) throws(ConfigurationError) -> DeclaredFeeds {
+        var declared = DeclaredFeeds()
+        var faults = ErrorCollector()
+        var nodes: [YAMLNode] = []
+        var names: [String] = []
+        for (name, node) in try sections?.members("each section's name with \(Self.keys.joined(separator: ", "))") ?? [] {
+            names.append(name)
+            let section = faults.collect { () throws(ConfigurationError) in try self.section(name, at: node, after: declared.sections) }
+            guard let section else { continue }
+            declared.sections.append(section)
+            nodes.append(node)
+        }
+        for (index, node) in nodes.enumerated() {
+            let order = faults.collect { () throws(ConfigurationError) in
+                try self.order(of: declared.sections[index], at: node, among: declared.sections)
+            }
+            declared.sections[index].order = order ?? .imported
+            if order?.field != nil, declared.sections[index].ads.rule == .pinned {
+                faults.collect { () throws(ConfigurationError) in
+                    throw node.error(
+                        "'\(declared.sections[index].name)' is ordered by a field: pinned ads require the order of import")
+                }
+            }
+        }
+        for (name, node) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
+            declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
+                try check(name, of: "feed", at: node)
+                // A list of sections, or more with one.
+                guard node.isMapping else { return try self.sections(of: node, among: names) }
+                let members = try node.members(of: "feed '\(name)'", among: ["title", "sections"] + Self.adsKeys)
+                declared.ads[name] = try ads(members)
+                declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
+                guard let list = members["sections"] else { throw node.error("sections is missing: a list of the feed's sections") }
+                return try self.sections(of: list, among: names)
+            }
+        }
+        try faults.finish()
+        return declared
+    }
+
+    private func sections(of feed: YAMLNode, among declared: [String]) throws(ConfigurationError) -> [String] {
+        var known = declared
+        if !known.contains(SectionConfiguration.mainName) { known.append(SectionConfiguration.mainName) }
+        var names: [String] = []
+        let list = "a list of sections: \(known.joined(separator: ", "))"
+        for node in try feed.elements(list) {
+            let name = try node.text(list)
+            guard known.contains(name) else {
+                throw node.unknown("section", name, among: known)
+            }
+            guard !names.contains(name) else { throw node.error("the section '\(name)' occurs twice in the feed") }
+            names.append(name)
+        }
+        guard (1...Self.sectionLimit).contains(names.count) else { throw feed.error("a feed has 1 to \(Self.sectionLimit) sections") }
+        return names
+    }
+
+    private func section(
+        _ name: String, at node: YAMLNode, after others: [DeclaredSection]
+    ) throws(ConfigurationError) -> DeclaredSection {
+        try check(name, of: "section", at: node)
+        var section = DeclaredSection(name: name)
+        let members = try node.members(of: "section '\(name)'", among: Self.keys)
+        section.title = try members["title"].map { node throws(ConfigurationError) in try title(node) }
+        section.ads = try ads(members)
+        guard name != SectionConfiguration.mainName else {
+            if let kinds = members["kinds"] {
+                throw kinds.error("the section '\(name)' holds every kind that no other section holds; it cannot list kinds")
+            }
+            return section
+        }
+        guard let list = members["kinds"] else { throw node.error("kinds is missing: the kinds of the section's items") }
+        section.kinds = try kinds(list, besides: others)
+        return section
+    }
+
+    private func ads(_ members: [String: YAMLNode]) throws(ConfigurationError) -> DeclaredAds {
+        func read<Value>(_ key: String, _ allowed: String, _ value: (String) -> Value?) throws(ConfigurationError) -> Value? {
+            guard let node = members[key] else { return nil }
+            let text = try node.text(allowed)
+            guard let found = value(text) else { throw node.notAllowed(text, allowed) }
+            return found
+        }
+        return DeclaredAds(
+            perPage: try read("ads", "a whole number from 0 to 20") { text in Int(text).flatMap { (0...20).contains($0) ? $0 : nil } },
+            rule: try read("placement", PlacementRule.allowed) { PlacementRule($0) },
+            isOfFeed: try read("scope", "page, feed") { ["page": false, "feed": true][$0] })
+    }
+
+    private func title(_ node: YAMLNode) throws(ConfigurationError) -> LocalizedText {
+        let text = try node.localizedText("a text to display", in: languages)
+        guard text.all.allSatisfy({ $0.utf8.count <= SectionHeader.titleLimit }) else {
+            throw node.error("title is longer than \(SectionHeader.titleLimit) bytes")
+        }
+        return text
+    }
+
+    private func kinds(_ node: YAMLNode, besides others: [DeclaredSection]) throws(ConfigurationError) -> [String] {
+        let content = kinds.names.filter { kinds[$0]?.stream == .content }
+        let allowed = content.joined(separator: ", ")
+        var names: [String] = []
+        for node in node.isList ? try node.elements("names of kinds") : [node] {
+            let name = try node.text("names of kinds: \(allowed)")
+            guard kinds[name] != nil || broken.contains(name) else { throw node.unknown("kind", name, among: content) }
+            guard kinds[name]?.stream == .content || broken.contains(name) else {
+                throw node.error("'\(name)' is a kind of ads, which every section can show; allowed: \(allowed)")
+            }
+            if let section = others.first(where: { $0.kinds.contains(name) }) {
+                throw node.error("the section '\(section.name)' already holds the kind '\(name)'")
+            }
+            guard !names.contains(name) else { throw node.error("the kind '\(name)' occurs twice") }
+            names.append(name)
+        }
+        guard !names.isEmpty else { throw node.error("a section needs at least one kind; allowed: \(allowed)") }
+        return names
+    }
+
+    /// `imported`, `newest`, `field NAME` or `field NAME descending`.
+    private func order(
+        of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
+    ) throws(ConfigurationError) -> SectionSort {
+        let allowed = "imported, newest, field NAME, field NAME descending"
+        guard let node = try node.members(of: "section '\(section.name)'", among: Self.keys)["order"] else {
+            return .imported
+        }
+        // The fields of kinds are unknown if one kind is invalid.
+        guard broken.isEmpty else { return .imported }
+        let text = try node.text(allowed)
+        let words = text.split(separator: " ").map(String.init)
+        switch (words.first, words.count) {
+        case ("imported", 1): return .imported
+        case ("newest", 1): return .newest
+        case ("field", 2): return SectionSort(by: try field(words[1], of: section, at: node, among: sections))
+        case ("field", 3) where words[2] == "descending":
+            return SectionSort(by: try field(words[1], of: section, at: node, among: sections), isDescending: true)
+        default: throw node.notAllowed(text, allowed)
+        }
+    }
+
+    /// The field of that name that all kinds of the section have, with one comparison.
+    private func field(
+        _ name: String, of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
+    ) throws(ConfigurationError) -> SortField {
+        let sectionKinds = sections.flatMap(\.kinds)
+        let kindNames = section.name == SectionConfiguration.mainName ? kinds.names.filter { !sectionKinds.contains($0) } : section.kinds
+        let fields = kindNames.compactMap { kinds[$0] }.filter { $0.stream == .content }.map { Set($0.sortFields) }
+        let common = fields.dropFirst().reduce(fields.first ?? []) { $0.intersection($1) }
+        guard let field = common.first(where: { $0.name == name }) else {
+            let shown = ItemError.shown(name)
+            guard !common.isEmpty else {
+                let all = kindNames.joined(separator: ", ")
+                throw node.error(
+                    "'\(section.name)' cannot be ordered by '\(shown)': its kinds (\(all)) have no text, number or date in common that all "
+                        + "their items have. Declare the field in each of them with required: true, or order by imported or newest")
+            }
+            throw node.unknown(
+                "field", name, " to order '\(section.name)' by: a required text, number or date of all its kinds",
+                among: common.map(\.name).sorted())
+        }
+        return field
+    }
+
+    /// Letters, digits, underscores and hyphens, beginning with a letter: a name that needs no quoting in a path.
+    private func check(_ name: String, of thing: String, at node: YAMLNode) throws(ConfigurationError) {
+        let first = name.utf8.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
+        guard first, SortField(name, .text) != nil, name.utf8.count <= Self.nameLimit else {
+            throw node.error(
+                "'\(ItemError.shown(name))' is not a valid \(thing) name: a letter followed by letters, digits, _ or -, at most \(Self.nameLimit)"
+            )
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import IntertwineFeed
+
+/// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
+package struct KindsFile {
+    private let declared: [(kind: DeclaredKind, node: YAMLNode)]
+    package let feeds: DeclaredFeeds
+    /// The declared languages of the file's texts.
+    package let languages: FeedLanguages
+    /// The default labels of slots for all kinds of cell.
+    package let labels: [CommandKey: LocalizedText]
+    /// The alternative text of an advertisement's image if the item has none; nil if the file sets none.
+    package let advertisementAlternative: LocalizedText?
+    /// Kinds that the file tries to declare.
+    package private(set) var broken: Set<String> = []
+
+    /// Declares nothing.
+    package static var none: KindsFile { KindsFile() }
+
+    private init() {
+        (declared, feeds, languages, labels, advertisementAlternative) = ([], DeclaredFeeds(), .none, [:], nil)
+    }
+
+    /// - Parameters:
+    ///   - policy: what an action does when one of its commands fails.
+    ///   - known: the kinds that there are without the file.
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
+    init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
+        var faults = ErrorCollector()
+        self.init(root, policy: policy, besides: known, errors: &faults)
+        try faults.finish()
+    }
+
+    /// - Parameters:
+    ///   - policy: The behaviour of an action if one of its commands fails.
+    ///   - known: The kinds that exist without the file.
+    ///   - errors: Collects all errors with file and line. Valid declarations are kept, so that later checks can use them.
+    package init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds, errors: inout ErrorCollector) {
+        let members =
+            errors.collect { () throws(ConfigurationError) in
+                try root.members(of: "the file", among: ["languages", "labels", "alt", "kinds", "sections", "feeds"])
+            } ?? [:]
+        let languages = members["languages"].flatMap { node in
+            errors.collect { () throws(ConfigurationError) in try node.languages() }
+        }
+        self.languages = languages ?? .none
+        let declaredLanguages = self.languages
+        labels =
+            members["labels"].flatMap { node in
+                errors.collect { () throws(ConfigurationError) in try node.labels(in: declaredLanguages) }
+            } ?? [:]
+        advertisementAlternative = members["alt"].flatMap { node in
+            errors.collect { () throws(ConfigurationError) in
+                let texts = try node.members(of: "alt", among: ["advertisement"])
+                return try texts["advertisement"]?.localizedText("a text to display", in: declaredLanguages)
+            } ?? nil
+        }
+        let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
+        let nodes = members["kinds"].flatMap { kinds in
+            errors.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
+        }
+        var declared: [(kind: DeclaredKind, node: YAMLNode)] = []
+        for (name, node) in nodes ?? [] {
+            let kind = errors.collect { () throws(ConfigurationError) in
+                try Self.kind(name, at: node, by: reader, besides: known.names)
+            }
+            if let kind { declared.append((kind, node)) } else { broken.insert(name) }
+        }
+        let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), languages: self.languages, broken: broken)
+        self.declared = declared
+        self.feeds =
+            errors.collect { () throws(ConfigurationError) in
+                try feeds.feeds(sections: members["sections"], feeds: members["feeds"])
+            } ?? DeclaredFeeds()
+    }
+
+    private static func kind(
+        _ name: String, at node: YAMLNode, by reader: KindReader, besides reserved: [String]
+    ) throws(ConfigurationError) -> DeclaredKind {
+        guard !reserved.contains(name) else {
+            throw node.error("the kind '\(name)' already exists; reserved names: \(reserved.sorted().joined(separator: ", "))")
+        }
+        let declaration = try reader.declaration(name, at: node)
+        do {
+            return try DeclaredKind(declaration)
+        } catch {
+            let reasons = DeclaredKind.errors(in: declaration).flatMap { fault in
+                node.node(at: fault.path).error("\(ItemError.shown(name)): \(fault.reason)").reasons
+            }
+            throw ConfigurationError(reasons) ?? node.error(error.reason)
+        }
+    }
+
+    package var kinds: [DeclaredKind] { declared.map(\.kind) }
+
+    /// The id prefixes of advertisement cells, including the built-in kind.
+    package var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.stream == .advertisements }.map(\.prefix) }
+
+    /// Registers the cells of all its kinds.
+    ///
+    /// - Throws: ``ConfigurationError`` with file and line if actions name commands that are unknown or not allowed in their slot.
+    package func register(
+        in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
+    ) throws(ConfigurationError) {
+        var faults = ErrorCollector()
+        for (kind, node) in declared {
+            do {
+                try factories.register(kind, commands: commands, hasViewers: hasViewers)
+            } catch {
+                faults.collect { () throws(ConfigurationError) in throw node.node(at: error.path).error(error.reason) }
+            }
+        }
+        try faults.finish()
+    }
+}

@@ -1,0 +1,147 @@
+internal import HTTPTypes
+package import IntertwineHTTPServer
+package import Logging
+
+/// Authenticates requests of the admin API before any route handles them, and records writes in the audit log.
+///
+/// A request without access gets the response of ``OperatorGuard``, independent of its path. An authenticated write, or an attempt at one,
+/// leaves an entry in the audit log.
+package struct AdminAuthMiddleware: HTTPHandler {
+    private let guarding: OperatorGuard
+    private let next: any HTTPHandler
+    private let audit: AuditLog
+    /// Returns milliseconds since 1970-01-01 UTC.
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+
+    /// - Parameter clock: Returns milliseconds since 1970-01-01 UTC.
+    package init(
+        guarding: OperatorGuard, next: any HTTPHandler, audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        (self.guarding, self.next, self.audit, self.clock, self.logger) = (guarding, next, audit, clock, logger)
+    }
+
+    package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        let request = head.request
+        switch guarding.admission(of: request, from: peer, now: clock()) {
+        case .refused(let problem):
+            if Self.isWrite(request.method), problem.status != .unauthorized, problem.status != .tooManyRequests {
+                recordRefusal(of: request, problem.status, by: guarding.access.name)
+            }
+            return .respond(problem.response())
+        case .admitted(let sender):
+            let result = next.handle(head, peer: peer)
+            if let response = refusal(of: request, result, by: sender) { return .respond(response, route: result.route) }
+            guard Self.isWrite(request.method) else { return result }
+            return result.around(sender: sender.name) { [self] in try await record($0, $1, by: sender) }
+        case .unverified(let token):
+            let result = next.handle(head, peer: peer)
+            if let response = result.response {
+                return .task(
+                    RequestTask(streamsBody: true) { [self] in try await verified(token, $0, result) { _ in .response(response) } },
+                    route: result.route)
+            }
+            return result.around(beforeBody: true) { [self] request, respond in try await verified(token, request, result, respond) }
+        }
+    }
+
+    /// Verifies the token of a request, and then reads the body and performs the request.
+    private func verified(
+        _ token: [UInt8], _ request: ServerRequest, _ result: HandlerResult, _ respond: @escaping RequestTask.Responder
+    ) async throws -> HandlerResponse {
+        let sender: OperatorIdentity
+        do throws(Problem) {
+            sender = try await guarding.verify(token, from: request.peer, now: clock())
+        } catch {
+            return .response(error.response(to: request.id))
+        }
+        if let response = refusal(of: request.head, result, by: sender) { return .response(response) }
+        guard Self.isWrite(request.head.method) else { return try await respond(request) }
+        return try await record(request, respond, by: sender)
+    }
+
+    /// Returns the response to a request that its route or the role of its sender refuses. A refused write is recorded.
+    private func refusal(of request: HTTPRequest, _ result: HandlerResult, by sender: OperatorIdentity) -> ServerResponse? {
+        let response = sender.refusal(of: request.method, on: result.route)?.response() ?? result.response
+        if let response, Self.isWrite(request.method) { recordRefusal(of: request, response.status, by: sender.name) }
+        return response
+    }
+
+    /// Records a write that the server has refused.
+    package func record(_ refusal: RefusedRequest) {
+        // A request whose head could not be parsed, or whose token was not verified, has no known sender. If a token is required, it is not
+        // authorized to write.
+        guard let sender = refusal.sender ?? (guarding.access.isOpen ? OperatorAccess.loopback : nil) else { return }
+        let method: HTTPRequest.Method
+        switch refusal.method {
+        case .post: method = .post
+        case .put: method = .put
+        case .patch: method = .patch
+        case .delete: method = .delete
+        default: return
+        }
+        recordRefusal(method, refusal.path ?? "", HTTPResponse.Status(code: refusal.status), by: sender)
+    }
+
+    /// Performs a request that needs an audit entry, and records it.
+    private func record(
+        _ request: ServerRequest, _ respond: RequestTask.Responder, by sender: OperatorIdentity
+    ) async throws -> HandlerResponse {
+        let action: AuditEntry
+        do {
+            action = try await audit.begin(entry(request.head.method, request.head.path ?? "", outcome: "", by: sender.name))
+        } catch {
+            logger.error("audit log cannot be written; nothing was done", metadata: ["error": "\(error)"])
+            throw Problem(
+                .serviceUnavailable, .storeUnavailable, "The audit log cannot be written, so nothing was done.", fields: [.retryAfter: "1"])
+        }
+        let context = AuditContext()
+        let result: Result<HandlerResponse, any Error>
+        do {
+            result = .success(
+                try await OperatorRole.$current.withValue(sender.role ?? .read) {
+                    try await AuditContext.$current.withValue(context) { try await respond(request) }
+                })
+        } catch {
+            result = .failure(error)
+        }
+        let (status, outcome): (HTTPResponse.Status, String)
+        switch result {
+        case .success(let response): (status, outcome) = (response.decoded.status, "done")
+        case .failure(let error): (status, outcome) = (Problem(error).status, Problem(error).detail)
+        }
+        do {
+            try await audit.finish(action, status: status.code, outcome: outcome, context: context, now: clock())
+        } catch {
+            logger.error("audit log cannot be written; an action has no outcome in it", metadata: ["error": "\(error)"])
+            throw Problem(
+                .serviceUnavailable, .storeUnavailable,
+                "The audit log cannot be written. The request had the status \(status.code), of which the log has only the begin.",
+                fields: [.retryAfter: "1"])
+        }
+        return try result.get()
+    }
+
+    private func recordRefusal(of request: HTTPRequest, _ status: HTTPResponse.Status, by sender: String) {
+        recordRefusal(request.method, request.path ?? "", status, by: sender)
+    }
+
+    /// Records the refusal without waiting for the disk, because this runs on the event loop. Nothing was changed.
+    private func recordRefusal(_ method: HTTPRequest.Method, _ path: String, _ status: HTTPResponse.Status, by sender: String) {
+        // A status that was created from its number alone has no reason phrase, so the title comes from the problem details.
+        var entry = entry(method, path, outcome: "refused: \(ProblemDetails(status: status.code, detail: "").title)", by: sender)
+        entry.status = status.code
+        audit.refuse(entry)
+    }
+
+    private func entry(_ method: HTTPRequest.Method, _ path: String, outcome: String, by sender: String) -> AuditEntry {
+        AuditEntry(
+            who: sender, method: method.rawValue,
+            path: AuditEntry.shown(ViewerErasureRoutes.nameless(path)),
+            outcome: outcome, now: clock())
+    }
+
+    private static func isWrite(_ method: HTTPRequest.Method) -> Bool {
+        ![.get, .head, .options].contains(method)
+    }
+}

@@ -1,0 +1,166 @@
+internal import Dispatch
+internal import Glibc
+internal import IntertwineFeed
+internal import IntertwinePrimitives
+internal import IntertwineStorage
+internal import Synchronization
+
+/// The append-only record of the writes of operators, as lines of JSON.
+///
+/// An action has two lines with one id: `begun`, on disk before it changes anything, and its outcome, on disk before its response. If the first
+/// line cannot be written, the action is not performed. An interrupted action has the first line only, so a start has nothing to complete.
+///
+/// Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
+package final class AuditLog: Sendable {
+    /// The maximum number of entries of refused requests within ``refusalWindow``. Why: a client chooses how many requests are refused.
+    static let refusalLimit = 100
+    static let refusalWindow = Duration.seconds(60)
+
+    private struct Job {
+        let line: [UInt8]
+        /// Nil for a refused request, which does not wait for the disk.
+        let continuation: CheckedContinuation<Void, any Error>?
+    }
+
+    private struct Refusals {
+        var end: ContinuousClock.Instant
+        var count = 0
+    }
+
+    private let path: String
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let queue = DispatchQueue(label: "intertwine.audit")
+    private let jobs = Mutex<[Job]>([])
+    private let refusals: Mutex<Refusals>
+
+    /// - Throws: `ConfigurationError` if the log cannot be written.
+    package init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
+        (self.path, self.now) = (path, now)
+        refusals = Mutex(Refusals(end: now() + Self.refusalWindow))
+        do {
+            try append([])
+        } catch {
+            throw ConfigurationError("the audit log cannot be written: \(error)")
+        }
+    }
+
+    /// Records the begin of an action. Call it before the action changes anything.
+    ///
+    /// - Returns: The entry for ``finish(_:status:outcome:context:now:)``.
+    /// - Throws: `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
+    package func begin(_ entry: AuditEntry) async throws -> AuditEntry {
+        var entry = entry
+        entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
+        entry.outcome = "begun"
+        let line = entry.line
+        try await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
+        return entry
+    }
+
+    /// Records the end of an action, whether it was performed or not.
+    ///
+    /// - Throws: `StoreError.unavailable` if the disk did not accept the line.
+    package func finish(
+        _ begun: AuditEntry, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64
+    ) async throws {
+        var entry = begun.ended(outcome, now)
+        entry.status = status
+        context?.add(to: &entry)
+        let line = entry.line
+        do {
+            try await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
+        } catch {
+            throw StoreError.unavailable("the audit log does not have the outcome '\(outcome)' of \(begun.method) \(begun.path): \(error)")
+        }
+    }
+
+    /// Performs an action of a command and records it.
+    ///
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
+    /// - Throws: The error of `body`, after it is recorded; `StoreError.unavailable` if nothing can be recorded, in which case `body` did not run.
+    package func record<Value>(
+        who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
+    ) async throws -> Value {
+        let begun = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
+        let context = AuditContext { [self] in
+            queue.sync { try? append(begun.ended("not done: interrupted", now()).line) }
+        }
+        let value: Value
+        do {
+            value = try await body(context)
+        } catch {
+            try? await finish(begun, outcome: Self.outcome(error), context: context, now: now())
+            throw error
+        }
+        try await finish(begun, outcome: "done", context: context, now: now())
+        return value
+    }
+
+    private static func outcome(_ error: any Error) -> String {
+        if case StoreError.uncertain? = error as? StoreError { "\(error)" } else { "not done: \(error)" }
+    }
+
+    /// Queues a line about a refused request without waiting for the disk. Nothing was changed.
+    func refuse(_ entry: AuditEntry) {
+        let now = now()
+        let omitted: Int? = refusals.withLock { refusals in
+            guard now < refusals.end else {
+                defer { refusals = Refusals(end: now + Self.refusalWindow, count: 1) }
+                return max(0, refusals.count - Self.refusalLimit)
+            }
+            refusals.count += 1
+            return refusals.count <= Self.refusalLimit ? 0 : nil
+        }
+        guard let omitted else { return }
+        var entry = entry
+        if omitted > 0 { entry.outcome += "; \(omitted) refused requests before it have no entry" }
+        submit(Job(line: entry.line, continuation: nil))
+    }
+
+    /// Writes all pending lines.
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                self.flush()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func submit(_ job: Job) {
+        let isFirst = jobs.withLock { jobs in
+            jobs.append(job)
+            return jobs.count == 1
+        }
+        if isFirst { queue.async { self.flush() } }
+    }
+
+    /// Writes everything that is queued, on the queue.
+    private func flush() {
+        let jobs = jobs.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        let result = Result { try append(jobs.flatMap(\.line)) }
+        for job in jobs { job.continuation?.resume(with: result) }
+    }
+
+    /// Appends lines to the file in one write, so that lines of two processes do not mix. They are on disk when the method returns.
+    ///
+    /// The file is opened each time, because it may have been moved since the last write.
+    private func append(_ lines: [UInt8]) throws {
+        let isNew = access(path, F_OK) != 0
+        let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw fault() }
+        defer { Glibc.close(file) }
+        // An incomplete line, which a full disk or a power cut has left, would hide the next one.
+        let end = Int(lseek(file, 0, SEEK_END))
+        let isTorn = end > 0 && !lines.isEmpty && FileIO.read(file, 1, at: end - 1) != [UInt8(ascii: "\n")]
+        let bytes = (isTorn ? [UInt8(ascii: "\n")] : []) + lines
+        guard bytes.withUnsafeBytes({ FileIO.write($0, to: file) }) == bytes.count, fdatasync(file) == 0 || errno == EINVAL,
+            !isNew || DurableFolder.sync(of: path)
+        else { throw fault() }
+    }
+
+    private func fault() -> StoreError { .unavailable("\(path): \(String(cString: strerror(errno)))") }
+}

@@ -1,0 +1,178 @@
+internal import Dispatch
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineStorage
+
+/// `POST /admin/items`: an import, gathered as it arrives, and written in one transaction.
+struct ImportRoutes: Sendable {
+    /// The maximum number of invalid items that a response lists; further ones are only counted.
+    private static let reported = 100
+
+    let location: any ItemLocation
+    let kinds: ItemKinds
+    let settings: AdminSettings
+
+    private struct Answer: Encodable {
+        struct Bad: Encodable {
+            var line: Int
+            /// The index of the item in an array.
+            var index: Int?
+            var id: String?
+            var offset: Int
+            var field: String?
+            var reason: String
+            /// True if the item is imported without the value.
+            var kept: Bool?
+        }
+
+        var added: Int
+        var replaced: Int
+        var skipped: Int
+        /// The number of invalid values of optional fields that items lack.
+        var omittedValues: Int
+        /// The number of items that were left out because they are taken down; the first of them are named.
+        var withheld: Int
+        var withheldItems: [String]
+        var bytes: Int
+        /// The first of the skipped items and of the omitted values.
+        var bad: [Bad]
+    }
+
+    private static let onError = Parameter.word(
+        "onError", default: BadItemPolicy.stop,
+        "`stop`: an invalid item rolls the import back. `skip`: the import omits and reports invalid items and invalid values of optional fields.",
+        example: .skip)
+
+    var routes: [Route] {
+        let item =
+            #"{"kind": "user", "id": "tt", "type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
+        let line = "\"" + item.replacing("\"", with: "\\\"") + "\\n\""
+        let operation = APIOperation(
+            "importItems", tag: "Items", "Import items",
+            """
+            The body is NDJSON or a JSON array, also as a gzip file. Its decompressed size is limited by `admin.max-import`. The import is one \
+            transaction, which begins when the body is complete. An incomplete body imports nothing. An item with a known id replaces the stored item in its \
+            position. A missing body is an empty list.
+            """,
+            parameters: [Self.onError],
+            body: RequestBodyDescription(.list(of: .anyItem), isRequired: false, example: "[\(item)]")
+                .or("application/x-ndjson", .string, example: line),
+            responses: [
+                .json(
+                    .ok, "The items are imported.", .imported, [.noStore],
+                    example: """
+                        {"added": 2, "replaced": 0, "skipped": 1, "omittedValues": 0, "withheld": 0, "withheldItems": [], "bytes": 380, \
+                        "bad": [{"line": 2, "offset": 190, "field": "avatarUrl", "reason": "is missing"}]}
+                        """),
+                .problem(
+                    .badRequest, "`onError` is invalid, or the body is incomplete.",
+                    [
+                        .init(.invalidParameter("onError", .unknown, "onError must be stop or skip.")),
+                        .init(nil, "The body is incomplete."),
+                    ],
+                    [.problemCaching]),
+                .forbidden, .requestTimeout, .contentTooLarge,
+                .problem(
+                    .unprocessableContent, "An item is invalid. Nothing was imported.",
+                    [.init(.invalidItem, "Nothing was imported: line 2: avatarUrl: is missing.")]),
+                .storeUnavailable,
+            ])
+        return [
+            Route(
+                .post, "/admin/items", operation, bodyLimit: settings.maxImport.bytes,
+                timeLimit: settings.importTimeout + .seconds(60), streamsBody: true
+            ) { try await importItems($0) }
+        ]
+    }
+
+    private func importItems(_ request: RouteRequest) async throws -> ServerResponse {
+        let importing = ImportStream(
+            into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.maxImport.bytes, reported: Self.reported)
+        do {
+            for try await piece in request.request.body { try await importing.append(piece) }
+            let (summary, bad) = try await importing.commit()
+            AuditContext.current?.record(summary)
+            let answer = Answer(
+                added: summary.added, replaced: summary.replaced, skipped: summary.skipped, omittedValues: summary.omittedValues,
+                withheld: summary.withheld.count,
+                withheldItems: summary.withheld.items.map(\.description), bytes: summary.bytes,
+                bad: bad.map { bad in
+                    Answer.Bad(
+                        line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.error.field, reason: bad.error.reason,
+                        kept: bad.isKept ? true : nil)
+                })
+            return try .noStore(json: answer)
+        } catch {
+            await importing.rollback()
+            switch error {
+            case let bad as InvalidItem:
+                let path = (bad.index.map { [String($0)] } ?? []) + bad.error.path
+                throw Problem.invalid(.invalidItem, path, bad.error.code, "Nothing was imported: \(bad).")
+            case ItemFileError.tooLong(let limit):
+                throw Problem(.contentTooLarge, nil, "Nothing was imported: the body has more than \(limit) bytes, decompressed.")
+            case let fault as ItemFileError: throw Problem.invalid(.invalidItem, [], .invalid, "Nothing was imported: \(fault).")
+            default: throw error
+            }
+        }
+    }
+}
+
+/// An import that a task feeds. Its calls block, so they run on a queue of its own.
+///
+/// `@unchecked Sendable`: the importer and the list are used on the serial queue only.
+private final class ImportStream: @unchecked Sendable {
+    private let queue = DispatchQueue(label: "intertwine.admin.import")
+    private let make: (ImportStream) throws -> ItemImport
+    private var importer: ItemImport?
+    private var bad: [InvalidItem] = []
+
+    /// - Parameters:
+    ///   - limit: The maximum size in bytes, decompressed.
+    ///   - reported: The maximum number of invalid items in the result.
+    init(into location: any ItemLocation, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
+        make = { [kinds] owner in
+            try location.importer(kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
+                guard let owner, owner.bad.count < reported else { return }
+                owner.bad.append(item)
+            }
+        }
+    }
+
+    func append(_ bytes: [UInt8]) async throws {
+        try await perform { try $0.opened().append(bytes) }
+    }
+
+    /// Commits the import and returns its summary and the first of the items that were left out.
+    func commit() async throws -> (ImportSummary, [InvalidItem]) {
+        try await perform { owner in
+            let importer = try owner.opened()
+            try importer.endOfFile()
+            let summary = try importer.commit()
+            owner.importer = nil
+            return (summary, owner.bad)
+        }
+    }
+
+    func rollback() async {
+        try? await perform { owner in
+            owner.importer?.rollback()
+            owner.importer = nil
+        }
+    }
+
+    /// Opens the store on the queue and not on the caller's thread.
+    private func opened() throws -> ItemImport {
+        if let importer { return importer }
+        let importer = try make(self)
+        self.importer = importer
+        return importer
+    }
+
+    private func perform<Value: Sendable>(_ body: @escaping @Sendable (ImportStream) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try body(self) }) }
+        }
+    }
+}

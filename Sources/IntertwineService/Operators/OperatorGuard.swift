@@ -1,0 +1,133 @@
+package import HTTPTypes
+package import IntertwineHTTPServer
+package import Logging
+
+/// The roles of operators. Each permits the operations of those before it.
+package enum OperatorRole: String, Comparable, CaseIterable, Sendable {
+    /// Reads.
+    case read
+    /// Writes of items: single ones, operations, imports, and synchronizations of sources.
+    case edit
+    /// Operations with an effect on viewers beyond items: takedowns and releases, purges of images, erasures of viewers.
+    case publish
+
+    /// The role of the operator who sent the current request.
+    @TaskLocal static var current = OperatorRole.publish
+
+    /// True if a write of an item that is taken down may release it.
+    static var mayRelease: Bool { current >= .publish }
+
+    private static let publishing: Set = ["/admin/takedowns/{id}", "/admin/images", "/admin/viewers/{id}"]
+
+    /// Creates the role that an operation requires.
+    ///
+    /// - Parameter route: The pattern of the route; nil if there is no such route.
+    init(requiredBy method: HTTPRequest.Method, on route: String?) {
+        if [.get, .head, .options].contains(method) {
+            self = .read
+        } else {
+            self = route.map(Self.publishing.contains) == true ? .publish : .edit
+        }
+    }
+
+    package static func < (left: OperatorRole, right: OperatorRole) -> Bool {
+        (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    }
+}
+
+/// An authenticated sender of a request to the admin API.
+struct OperatorIdentity: Sendable {
+    /// The actor in the audit log.
+    var name: String
+    /// The highest role; nil if the operator has none.
+    var role: OperatorRole?
+
+    /// Returns the refusal of an operation that the operator's role does not permit.
+    func refusal(of method: HTTPRequest.Method, on route: String?) -> Problem? {
+        let required = OperatorRole(requiredBy: method, on: route)
+        guard role.map({ $0 < required }) ?? true else { return nil }
+        return Problem(
+            .forbidden, .roleRequired, "The operation requires the role \(required.rawValue).",
+            fields: [.wwwAuthenticate: #"Bearer error="insufficient_scope", scope="\#(required.rawValue)""#])
+    }
+}
+
+/// The access check of the admin listener, with a rate limit for wrong tokens.
+package final class OperatorGuard: Sendable {
+    enum Admission {
+        case admitted(OperatorIdentity)
+        case refused(Problem)
+        /// The JSON Web Token of the request is not known, and must be verified in a task.
+        case unverified([UInt8])
+    }
+
+    let access: OperatorAccess
+    private let settings: AdminSettings
+    private let tokens: TokenVerifier?
+    private let open: Set<String>
+    private let logger: Logger
+    private let guesses = AuthFailureLimiter()
+
+    /// - Parameters:
+    ///   - tokens: The verifier of JSON Web Tokens; nil if none are accepted, or none yet.
+    ///   - open: Paths that may be read without a token. Their responses must contain no data of the service.
+    package init(_ settings: AdminSettings, tokens: TokenVerifier?, open: Set<String>, logger: Logger) {
+        access = OperatorAccess(token: settings.token, verifiesTokens: settings.jwt.isEnabled)
+        (self.settings, self.tokens, self.open, self.logger) = (settings, tokens, open, logger)
+    }
+
+    /// Returns the refusal of a request; nil if the request may pass, or if its token must be verified in a task.
+    package func problem(of request: HTTPRequest, from peer: PeerAddress) -> Problem? {
+        if case .refused(let problem) = admission(of: request, from: peer, now: 0) { problem } else { nil }
+    }
+
+    /// Decides about a request, on the event loop.
+    ///
+    /// The right token passes even if the rate limit of its address is exceeded. Why: a token of at least 16 bytes cannot be guessed, and wrong
+    /// tokens must not lock out operators who share an address with their sender.
+    ///
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
+    func admission(of request: HTTPRequest, from peer: PeerAddress, now: Int64) -> Admission {
+        guard let problem = access.refusal(of: request) else { return .admitted(OperatorIdentity(name: access.name, role: .publish)) }
+        guard problem.status == .unauthorized else { return .refused(problem) }
+        guard let token = OperatorAccess.token(in: request) else {
+            let isRead = request.method == .get || request.method == .head
+            guard isRead, request.path.map(open.contains) == true else { return .refused(problem) }
+            return .admitted(OperatorIdentity(name: "", role: .read))
+        }
+        guard settings.jwt.isEnabled else { return .refused(refusal(of: problem, from: peer)) }
+        let known = tokens?.cachedIdentity(of: token.span, now: now)
+        return known.map { .admitted(identity($0)) } ?? .unverified(token)
+    }
+
+    /// Verifies the token of a request.
+    ///
+    /// - Throws: ``Problem``: 401 or 429 if the token is rejected, 503 if it cannot be verified now.
+    func verify(_ token: [UInt8], from peer: PeerAddress, now: Int64) async throws(Problem) -> OperatorIdentity {
+        do throws(TokenError) {
+            guard let tokens else { throw .keysUnavailable }
+            return identity(try await tokens.verify(token, now: now))
+        } catch {
+            guard !error.isTemporary else { throw Problem(.serviceUnavailable, nil, error.reason, fields: [.retryAfter: "1"]) }
+            throw refusal(of: Problem(.unauthorized, nil, error.reason, fields: [.wwwAuthenticate: error.challenge]), from: peer)
+        }
+    }
+
+    private func identity(_ sender: VerifiedIdentity) -> OperatorIdentity {
+        let roles = [(settings.publishRoles, OperatorRole.publish), (settings.editRoles, .edit), (settings.readRoles, .read)]
+        return OperatorIdentity(
+            name: "jwt:" + sender.subject, role: roles.first { names, _ in names.contains(where: sender.roles.contains) }?.1)
+    }
+
+    /// Counts a wrong token, and returns its refusal.
+    private func refusal(of problem: Problem, from peer: PeerAddress) -> Problem {
+        if let seconds = guesses.wait(of: peer) {
+            return Problem(
+                .tooManyRequests, nil, "Too many wrong tokens came from this address.", fields: [.retryAfter: String(seconds)])
+        }
+        if guesses.fail(peer) {
+            logger.warning("too many wrong admin tokens from an address; wrong ones get 429 for a minute, right ones are accepted")
+        }
+        return problem
+    }
+}

@@ -1,0 +1,178 @@
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+package import IntertwineImages
+internal import IntertwinePrimitives
+internal import IntertwineStorage
+package import Logging
+internal import ServiceLifecycle
+
+/// A service that keeps the store in step with the sources. It polls each at its interval, with backoff after failures.
+/// Only a complete snapshot changes the served items. Of several processes with one store, the leader polls.
+/// A requested synchronisation runs in any process.
+package struct SourcePoller: ServiceLifecycle.Service {
+    package let sources: [RemoteSource]
+    package let registry: SourceRegistry
+    private let store: any ItemStore
+    private let location: any ItemLocation
+    private let leadership: any LeaderElection
+    private let policy: AddressPolicy
+    /// The clock, in milliseconds since 1970-01-01 UTC.
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    /// Records the changes of a synchronisation.
+    private var record: @Sendable (_ source: String, SourceOutcome) async throws -> Void = { _, _ in }
+
+    /// - Parameter now: The clock, in milliseconds since 1970-01-01 UTC.
+    package init(
+        _ sources: [RemoteSource], policy: AddressPolicy, into store: any ItemStore, at location: any ItemLocation,
+        now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.sources = sources
+        registry = SourceRegistry(sources.map(\.name), now: now())
+        self.store = store
+        self.location = location
+        leadership = location.leadership()
+        self.policy = policy
+        self.now = now
+        self.logger = logger
+        for source in sources { recall(source.name) }
+    }
+
+    /// Returns a copy that calls `record` after each synchronisation that changed something.
+    package func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
+        var polling = self
+        polling.record = record
+        return polling
+    }
+
+    /// Loads the record of a source from before this service started, or from another process.
+    private func recall(_ name: String) {
+        guard let record = SourceRecord(of: name, nextTo: location.companions) else { return }
+        registry.update(name) { $0.recall(record) }
+    }
+
+    package func run() async throws {
+        guard !sources.isEmpty else {
+            try? await gracefulShutdown()
+            return
+        }
+        let loop = try EventLoop(label: "sources")
+        let transfers = CurlClient(on: loop, policy: policy)
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                for source in sources { group.addTask { await watch(source, transfers) } }
+            }
+        }
+        await transfers.shutDown()
+        loop.stop()
+    }
+
+    /// The interval at which other processes check if they lead.
+    private static let leaderCheckInterval = Duration.seconds(2)
+    /// The longest wait for another process that synchronises a source.
+    private static let lockTimeout = Duration.seconds(5)
+
+    private func watch(_ source: RemoteSource, _ transfers: CurlClient) async {
+        let backoff = Backoff(interval: source.interval)
+        var memory = HTTPValidatorCache()
+        var isWished = false
+        while !Task.isCancelled {
+            var wait = min(source.interval, Self.leaderCheckInterval)
+            if await isLeading(isWished) { wait = await synchronise(source, transfers, backoff, &memory) }
+            isWished = await registry.cooldown(source.name, for: wait)
+            // A requested synchronisation compares all items, without conditional requests.
+            if isWished { memory = HTTPValidatorCache() }
+            recall(source.name)
+        }
+    }
+
+    private func isLeading(_ isWished: Bool) async -> Bool {
+        if isWished { return true }
+        return await leadership.isLeading()
+    }
+
+    private func didFinish(_ outcome: SourceOutcome, of name: String) async {
+        do {
+            try await record(name, outcome)
+        } catch {
+            logger.error(
+                "audit log cannot be written; a synchronization has no entry", metadata: ["source": "\(name)", "error": "\(error)"])
+        }
+    }
+
+    /// - Returns: The delay before the next synchronisation.
+    private func synchronise(_ source: RemoteSource, _ transfers: CurlClient, _ backoff: Backoff, _ memory: inout HTTPValidatorCache) async
+        -> Duration
+    {
+        let (name, board, logger) = (source.name, registry, logger)
+        board.update(name) { $0.begin(at: now()) }
+        let run = SyncJob(source, transfers: transfers, into: location) { bad in
+            logger.debug(
+                bad.isKept ? "value of a source left out" : "item of a source skipped", metadata: ["source": "\(name)", "item": "\(bad)"])
+        } onProgress: { progress in
+            board.update(name) { $0.progress = progress }
+        } version: { [store] in
+            store.version
+        }
+        do {
+            let outcome = try await run.run(&memory)
+            // Jitter separates sources with equal intervals.
+            let wait = source.interval * Double.random(in: 0.95...1.05)
+            board.update(name) { $0.succeed(outcome, at: now(), next: now() + wait.milliseconds) }
+            if let changes = outcome.changes, !changes.isEmpty {
+                logger.notice(
+                    "source synchronised",
+                    metadata: [
+                        "source": "\(name)", "added": "\(changes.added)", "changed": "\(changes.changed)",
+                        "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)", "omitted": "\(outcome.omittedValues)",
+                        "withheld": "\(changes.withheld)",
+                    ])
+                await didFinish(outcome, of: name)
+            }
+            return wait
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            let failure = error as? SourceError
+            if failure?.cause == .busy {
+                let wait = min(source.interval, Self.lockTimeout) * Double.random(in: 0.5...1)
+                board.update(name) { $0.postpone(to: now() + wait.milliseconds) }
+                return wait
+            }
+            let count = (board[name]?.failures ?? 0) + 1
+            let wait = backoff.delay(after: count, requested: failure?.retryAfter, chance: .random(in: 0...1))
+            board.update(name) {
+                $0.fail("\(error)", cause: failure?.cause.rawValue ?? SourceState.otherCause, next: now() + wait.milliseconds)
+            }
+            logger.warning(
+                "source not synchronized; its items stay unchanged",
+                metadata: ["source": "\(name)", "error": "\(error)", "failures": "\(count)", "next": "\(wait.milliseconds) ms"])
+            return wait
+        }
+    }
+}
+
+/// The settings `sources.*`: JSON APIs that the store is kept in step with.
+///
+/// ```swift
+/// var sources = SourceSettings()
+/// sources.file = "sources.yaml"
+/// sources.allowedNetworks = ["10.1.0.0/16"]
+/// ```
+public struct SourceSettings: Sendable {
+    /// The path of the file that declares the sources (`sources.file`). The default is empty, for none.
+    public var file = ""
+    /// The networks that are allowed although their addresses are private (`sources.allowed-networks`), in CIDR notation. It is empty by
+    /// default.
+    public var allowedNetworks: [String] = []
+    /// The ports of sources (`sources.allowed-ports`). The default is 80 and 443.
+    public var allowedPorts: [UInt16] = [80, 443]
+
+    /// Creates settings without sources.
+    public init() {}
+
+    /// The addresses that sources, their next pages and their redirects may use, against SSRF.
+    package var policy: AddressPolicy {
+        AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts))
+    }
+}

@@ -1,0 +1,198 @@
+public import IntertwineFeed
+public import IntertwineImages
+public import IntertwineStorage
+
+/// The reason why a synchronisation changed nothing. The description is one line for the operator of the source.
+///
+/// ```swift
+/// do {
+///     _ = try await job.run(&validators)
+/// } catch let error as SourceError {
+///     print(error)  // "page 1: the origin returned 404; the URL may be wrong"
+/// }
+/// ```
+public enum SourceError: Error, Sendable, CustomStringConvertible {
+    /// A page cannot be fetched.
+    ///
+    /// - Parameter refusal: The forbidden target, if that is the reason.
+    case fetch(FetchError, page: Int, refusal: FetchRejection?)
+    /// The origin responds with an error status.
+    ///
+    /// - Parameter retryAfter: The delay that the origin requests.
+    case status(Int, page: Int, retryAfter: Duration?)
+    /// The page is not JSON, or its list is not at the configured pointer.
+    case document(RemotePageError, page: Int)
+    /// An item is invalid under `BadItemPolicy.stop`.
+    case item(BadSourceItem)
+    /// A limit of the source is exceeded.
+    case tooMuch(String)
+    /// The next page is one that was read before.
+    case circle(page: Int)
+    /// The complete snapshot is not applied.
+    case refused(SnapshotRejection)
+    /// The store failed.
+    case store(StoreError)
+
+    /// The reason as one line for the operator of the source.
+    public var description: String {
+        switch self {
+        case .fetch(let failure, let page, let refusal): "page \(page): \(failure.explained(by: refusal))"
+        case .status(let status, let page, _): "page \(page): the origin returned \(status)\(Self.hint(for: status))"
+        case .document(let fault, let page):
+            "page \(page), \(fault)" + (fault.isOfLocation ? "; `items` in the source's declaration is the pointer to the list" : "")
+        case .item(let item): "\(item)"
+        case .tooMuch(let reason): reason
+        case .circle(let page): "page \(page) names a next page that was read before"
+        case .refused(let refusal): "\(refusal)"
+        case .store(let error): "\(error)"
+        }
+    }
+
+    private static func hint(for status: Int) -> String {
+        switch status {
+        case 401, 403: "; if it requires a key, set headers in the source's declaration"
+        case 404, 410: "; the URL may be wrong"
+        case 429: ", too many requests; a longer `every` sends fewer"
+        default: ""
+        }
+    }
+
+    /// The cause for metrics.
+    ///
+    /// ```swift
+    /// SourceError.status(503, page: 1, retryAfter: nil).cause  // .status
+    /// SourceError.circle(page: 2).cause  // .document
+    /// ```
+    public var cause: Cause {
+        switch self {
+        case .fetch: .fetch
+        case .status: .status
+        case .document, .circle: .document
+        case .item: .item
+        case .tooMuch: .limit
+        case .refused(.busy): .busy
+        case .refused: .refused
+        case .store: .store
+        }
+    }
+
+    /// The cause of a failed synchronisation, as the label of a metric.
+    public enum Cause: String, Sendable, CaseIterable {
+        /// The cause with the name of the error; `limit` means ``SourceError/tooMuch(_:)``. ``SourceError/circle(page:)`` counts as
+        /// `document`.
+        case fetch, status, document, item, limit, refused, store
+        /// No error: another process synchronises the source now.
+        case busy
+    }
+
+    /// The delay that the origin requests; nil without a request.
+    ///
+    /// ```swift
+    /// let error = SourceError.status(503, page: 1, retryAfter: .seconds(60))
+    /// let delay = backoff.delay(after: 1, requested: error.retryAfter, chance: .random(in: 0...1))
+    /// ```
+    public var retryAfter: Duration? {
+        if case .status(_, _, let pause) = self { pause } else { nil }
+    }
+}
+
+extension FetchError {
+    /// Returns a sentence for the operator: why a page of a source failed, and the remedy.
+    ///
+    /// - Parameter refusal: The forbidden target; nil if it is unknown.
+    public func explained(by refusal: FetchRejection?) -> String {
+        "\(leading(to: refusal))\(reason(refusal)) (\(rawValue))"
+    }
+
+    private func leading(to refusal: FetchRejection?) -> String {
+        guard let refusal else { return "" }
+        let origin = refusal.origin.map { "\($0.withoutQuery) redirects to " } ?? ""
+        return "\(origin)\(refusal.url.withoutQuery): "
+    }
+
+    private func reason(_ refusal: FetchRejection?) -> String {
+        switch self {
+        case .addressDenied:
+            let addresses = (refusal?.addresses ?? []).map(\.description)
+            let (shown, network) = (addresses.joined(separator: ", "), addresses.first.map { "\($0)/\($0.contains(":") ? 128 : 32)" })
+            return
+                "the address \(shown.isEmpty ? "" : "\(shown) ")is private or local, and denied; if it is intended, "
+                + "allow its network, as in sources.allowed-networks: [\(network ?? "10.1.0.0/16")]"
+        case .portDenied: return "the port \(refusal.map { "\($0.url.port) " } ?? "")is not among sources.allowed-ports"
+        case .hostDenied: return "the host is not allowed"
+        case .malformedURL: return "the address is not a valid URL"
+        case .schemeDenied: return "the address is neither http nor https"
+        case .userinfoDenied: return "the address has a user name in it; use headers in the source's declaration instead"
+        case .downgradeDenied: return "a redirect leads from https to http, which is not followed"
+        case .tooManyRedirects: return "too many redirects, one after another"
+        case .hostNotFound: return "the host is unknown to DNS"
+        case .resolveFailed: return "the DNS lookup of the host failed"
+        case .resolveTimeout: return "the DNS lookup timed out"
+        case .resolverBusy: return "too many DNS lookups are running"
+        case .connectFailed: return "the connection was refused"
+        case .connectTimeout: return "the connection timed out"
+        case .tlsFailed: return "TLS failed: the certificate is not trusted, or does not belong to the host"
+        case .headTimeout: return "the origin sent no response in time"
+        case .totalTimeout: return "the page took longer than the source's deadline"
+        case .tooSlow: return "the page was received too slowly"
+        case .connectionLost: return "the connection was lost"
+        case .headTooLarge: return "the head of the response is too large"
+        case .bodyTooLarge: return "the page is too large"
+        case .truncated: return "the page is truncated"
+        case .protocolError: return "the response is not valid HTTP"
+        case .cancelled, .rejected, .shuttingDown: return "the request was cancelled"
+        case .internalError: return "an internal error occurred"
+        }
+    }
+}
+
+/// An invalid item of a source.
+public struct BadSourceItem: Sendable, Hashable, CustomStringConvertible {
+    /// The page number, from 1.
+    public var page: Int
+    /// The number of the item on its page, from 1.
+    public var number: Int
+    /// The reason why the item, or the value of one of its fields, is invalid.
+    public var fault: ItemError
+    /// True if the item is kept without the value.
+    public var isKept = false
+
+    /// The page, the item and the reason as one line, such as `page 2, item 7: …`.
+    public var description: String { "page \(page), item \(number): \(fault)\(isKept ? "; the value is left out" : "")" }
+}
+
+/// An exponential backoff with jitter: the delay doubles after each failure up to a bound.
+///
+/// ```swift
+/// let backoff = Backoff(interval: .seconds(300))
+/// backoff.delay(after: 1, chance: 1)  // 10 s
+/// backoff.delay(after: 2, chance: 1)  // 20 s
+/// ```
+public struct Backoff: Sendable, Hashable {
+    /// The maximum delay after the first failure.
+    public var first: Duration
+    /// The maximum delay: one hour, or the polling interval if that is longer.
+    public var longest: Duration
+
+    /// Creates a backoff for a polling interval.
+    ///
+    /// - Parameter interval: The polling interval without failures. Retries come at most ten times as often.
+    public init(interval: Duration) {
+        first = max(.milliseconds(100), min(.seconds(10), interval))
+        longest = max(.seconds(3_600), interval)
+    }
+
+    /// Returns the delay before the next attempt, of which a random half is jitter.
+    ///
+    /// - Parameters:
+    ///   - failures: The number of consecutive failures, at least 1.
+    ///   - requested: The delay that the origin requests, honoured up to one day.
+    ///   - chance: A random number from 0 to 1.
+    public func delay(after failures: Int, requested: Duration? = nil, chance: Double) -> Duration {
+        let doubled = first * (1 << min(max(failures, 1) - 1, 20))
+        let bounded = min(doubled, longest)
+        // Half of the delay is fixed and half is random, so that clients that failed together retry at different times.
+        let drawn = bounded * (0.5 + 0.5 * min(max(chance, 0), 1))
+        return max(drawn, min(requested ?? .zero, .seconds(86_400)))
+    }
+}

@@ -1,0 +1,307 @@
+internal import Glibc
+internal import HTTPTypes
+public import IntertwineFeed
+public import IntertwineImages
+internal import IntertwinePrimitives
+public import IntertwineStorage
+
+/// One synchronisation: reads all pages of a source into a snapshot, and applies it in one transaction. A failure before that leaves the store
+/// unchanged.
+///
+/// ```swift
+/// let job = SyncJob(source, transfers: client, database: "items.sqlite") { print("skipped: \($0)") }
+/// var validators = HTTPValidatorCache()
+/// let outcome = try await job.run(&validators)
+/// ```
+public struct SyncJob: Sendable {
+    private let source: RemoteSource
+    private let transfers: CurlClient
+    private let location: any ItemLocation
+    private let report: @Sendable (BadSourceItem) -> Void
+    private let onProgress: @Sendable (SourceProgress) -> Void
+    private let version: @Sendable () -> StoreVersion?
+
+    /// Creates a job for a source and a store in a file.
+    ///
+    /// - Parameters:
+    ///   - transfers: The HTTP client. Its address policy applies to the source, its next pages and its redirects.
+    ///   - database: The store's file.
+    ///   - report: Called with each item that `BadItemPolicy.skip` leaves out, from any thread.
+    ///   - onProgress: Called often with the progress, from any thread.
+    ///   - version: The store's version. If it is unchanged, the items of the source are unchanged too. Nil compares them each time.
+    public init(
+        _ source: RemoteSource, transfers: CurlClient, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
+        onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
+    ) {
+        self.init(source, transfers: transfers, into: ItemFile(database), report: report, onProgress: onProgress, version: version)
+    }
+
+    /// Creates a job for items that need not be in a file.
+    package init(
+        _ source: RemoteSource, transfers: CurlClient, into location: any ItemLocation,
+        report: @escaping @Sendable (BadSourceItem) -> Void = { _ in }, onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in },
+        version: @escaping @Sendable () -> StoreVersion? = { nil }
+    ) {
+        self.source = source
+        self.transfers = transfers
+        self.location = location
+        self.report = report
+        self.onProgress = onProgress
+        self.version = version
+    }
+
+    ///
+    /// ```swift
+    /// let outcome = try await job.run(&validators)
+    /// print("\(outcome.items) items, \(outcome.changes?.added ?? 0) added")
+    /// ```
+    ///
+    /// - Parameter memory: The cache of the last synchronisation, which is updated. With an empty one, all items are read and compared.
+    /// - Throws: ``SourceError``, or `CancellationError` if the task is cancelled.
+    public func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
+        do {
+            let outcome = try await synchronise(&memory)
+            SourceRecord(of: outcome).save(source.name, nextTo: location.companions)
+            return outcome
+        } catch let error as SnapshotRejection {
+            throw SourceError.refused(error)
+        } catch let error as StoreError {
+            throw SourceError.store(error)
+        }
+    }
+
+    private func synchronise(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
+        let stage = SyncStaging(source, into: location, report: report)
+        do {
+            let mayAsk = !memory.pages.isEmpty && memory.pages.allSatisfy(\.hasValidator)
+            var reading = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil)
+            if reading == nil {
+                // The first page is unchanged; the others must be unchanged too.
+                if try await areUnchanged(memory.pages.dropFirst(), from: 2), try await isInStep(stage, &memory) {
+                    await stage.discard()
+                    return unchanged(memory)
+                }
+                reading = try await readAll(stage, ifChangedSince: nil)
+            }
+            guard let read = reading else { throw SourceError.status(304, page: 1, retryAfter: nil) }
+            let isKnown = !memory.pages.isEmpty && memory.pages.map(\.digest) == read.pages.map(\.digest)
+            var outcome = SourceOutcome(
+                pages: read.pages.count, items: read.progress.items, skipped: read.progress.skipped, bytes: read.progress.bytes)
+            (outcome.omittedValues, outcome.invalid) = (read.progress.omittedValues, read.progress.invalid)
+            if isKnown, try await isInStep(stage, &memory) {
+                await stage.discard()
+            } else {
+                outcome.changes = try await stage.apply(onProgress)
+            }
+            memory.pages = read.pages
+            memory.items = read.progress.items
+            memory.skipped = read.progress.skipped
+            (memory.omittedValues, memory.invalid) = (outcome.omittedValues, outcome.invalid)
+            return outcome
+        } catch {
+            await stage.discard()
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    /// Returns true if no other write has changed the items that the source brought last. An unchanged list then needs no comparison.
+    private func isInStep(_ stage: SyncStaging, _ memory: inout HTTPValidatorCache) async throws -> Bool {
+        // The version is read first, so that writes during the comparison are checked the next time.
+        let version = version()
+        if let version, version == memory.version { return true }
+        guard try await stage.isInStep() else { return false }
+        memory.version = version
+        return true
+    }
+
+    private func unchanged(_ memory: HTTPValidatorCache) -> SourceOutcome {
+        var outcome = SourceOutcome(pages: memory.pages.count, items: memory.items, skipped: memory.skipped)
+        (outcome.omittedValues, outcome.invalid) = (memory.omittedValues, memory.invalid)
+        return outcome
+    }
+}
+
+extension SyncJob {
+    /// The number of attempts for one page.
+    private static let pageAttempts = 3
+
+    private struct Reading {
+        var pages: [HTTPValidatorCache.Page] = []
+        var progress = SourceProgress()
+    }
+
+    /// Reads all pages in sequence; returns nil if the first is unchanged.
+    private func readAll(_ stage: SyncStaging, ifChangedSince known: HTTPValidatorCache.Page?) async throws -> Reading? {
+        var reading = Reading()
+        var seen: Set<FetchURL> = []
+        var elements = 0
+        var url: FetchURL? = source.url
+        while let current = url {
+            let number = reading.pages.count + 1
+            guard number <= source.pageLimit else {
+                throw SourceError.tooMuch("the list has more than \(source.pageLimit) pages; max-pages allows more")
+            }
+            guard seen.insert(current).inserted else { throw SourceError.circle(page: number - 1) }
+            let bytes = source.byteLimit - reading.progress.bytes
+            let fetch = try await open(current, unless: number == 1 ? known : nil, bytes: bytes)
+            defer { fetch.cancel() }
+            guard let head = try await head(of: fetch, page: number, mayBeUnchanged: known != nil && number == 1) else { return nil }
+            try await stage.beginPage()
+            while let bytes = try await next(of: fetch, page: number) {
+                reading.progress = try await stage.append(bytes)
+                onProgress(reading.progress)
+            }
+            let end = try await stage.endPage(at: head.url.text)
+            reading.progress = end.progress
+            onProgress(reading.progress)
+            elements += end.elements
+            // An API that ignores the parameter of a page returns the same page again and again.
+            if end.digest == reading.pages.last?.digest, source.next.isCounted { throw SourceError.circle(page: number - 1) }
+            reading.pages.append(page(current, head, end.digest))
+            do throws(FetchError) {
+                let read = NextPage.Progress(pages: number, elements: elements, isEnd: end.elements == 0)
+                url = try source.next.following(head, cursor: end.cursor, first: source.url, after: read)
+            } catch {
+                throw SourceError.fetch(error, page: number + 1, refusal: nil)
+            }
+        }
+        return reading
+    }
+
+    /// Returns true if pages are unchanged since they were read, by their validators.
+    private func areUnchanged(_ pages: some Sequence<HTTPValidatorCache.Page>, from first: Int) async throws -> Bool {
+        for (number, page) in zip(first..., pages) {
+            let fetch = try await open(page.url, unless: page, bytes: source.byteLimit)
+            defer { fetch.cancel() }
+            guard try await head(of: fetch, page: number, mayBeUnchanged: true) == nil else { return false }
+        }
+        return true
+    }
+
+    private func page(_ url: FetchURL, _ head: FetchHead, _ digest: [UInt8]) -> HTTPValidatorCache.Page {
+        HTTPValidatorCache.Page(
+            url: url, entityTag: head.headers[.eTag], lastModified: head.headers.strongModification(now: Int64(time(nil))),
+            digest: digest)
+    }
+
+    /// Requests a page, and retries once or twice after a server error. With many pages, a single transient failure is likely.
+    private func open(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) async throws -> FetchStream {
+        var fetch = fetch(url, unless: known, bytes: bytes)
+        for attempt in 1..<Self.pageAttempts {
+            guard await isOutOfOrder(fetch) else { break }
+            fetch.cancel()
+            try await Task.sleep(for: .milliseconds(200 << attempt) * Double.random(in: 0.5...1))
+            fetch = self.fetch(url, unless: known, bytes: bytes)
+        }
+        return fetch
+    }
+
+    /// Returns true if an immediate retry may succeed. A response with `Retry-After` excludes one.
+    private func isOutOfOrder(_ fetch: FetchStream) async -> Bool {
+        do throws(FetchError) {
+            let head = try await fetch.head()
+            return [500, 502, 503, 504].contains(head.status) && head.headers[.retryAfter] == nil
+        } catch {
+            return error.isWorthRetrying
+        }
+    }
+
+    private func fetch(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) -> FetchStream {
+        var headers: HTTPFields = [.accept: "application/json", .userAgent: "intertwine"]
+        headers[.ifNoneMatch] = known?.entityTag
+        headers[.ifModifiedSince] = known?.lastModified
+        var request = FetchRequest(url, headers: headers)
+        // Configured header fields go to the source's own origin only, also if a page names another origin for the next one.
+        if url.hasSameOrigin(as: source.url) { request.credentials = source.headers }
+        request.acceptsCompression = true
+        request.limits.resolve = .seconds(5)
+        request.limits.connect = .seconds(10)
+        request.limits.head = min(source.deadline, .seconds(60))
+        request.limits.total = source.deadline
+        request.limits.slowBytesPerSecond = 128
+        request.limits.slowSeconds = 20
+        request.limits.bodyBytes = max(0, bytes)
+        // The bodies of other responses are not read.
+        return transfers.open(request) { $0.isWhole || $0.status == 304 }
+    }
+
+    /// Returns nil if the request was conditional and the page is unchanged.
+    private func head(of fetch: FetchStream, page: Int, mayBeUnchanged: Bool) async throws -> FetchHead? {
+        let head: FetchHead
+        do throws(FetchError) {
+            head = try await fetch.head()
+        } catch {
+            throw failure(error, of: fetch, page: page)
+        }
+        switch head.status {
+        case _ where head.isWhole: return head
+        case 304 where mayBeUnchanged: return nil
+        default:
+            let pause = head.headers[.retryAfter].flatMap { HTTPDate.delay(retryAfter: $0, now: Int64(time(nil))) }
+            throw SourceError.status(head.status, page: page, retryAfter: pause.map { .seconds($0) })
+        }
+    }
+
+    private func next(of fetch: FetchStream, page: Int) async throws -> [UInt8]? {
+        do throws(FetchError) {
+            return try await fetch.next()
+        } catch {
+            throw failure(error, of: fetch, page: page)
+        }
+    }
+
+    private func failure(_ failure: FetchError, of fetch: FetchStream, page: Int) -> SourceError {
+        if failure == .bodyTooLarge { return .tooMuch("the list has more than \(source.byteLimit) bytes; max-bytes allows more") }
+        var refusal = fetch.refusal
+        if let url = refusal?.url, url != fetch.url { refusal?.origin = fetch.url }
+        return .fetch(failure, page: page, refusal: refusal)
+    }
+}
+
+/// The result of a synchronisation.
+///
+/// ```swift
+/// switch outcome.changes {
+/// case let changes?: print("\(changes.added) added, \(changes.removed) removed")
+/// case nil: print("unchanged")
+/// }
+/// ```
+public struct SourceOutcome: Sendable, Hashable {
+    /// The changes; nil if the source is unchanged.
+    public var changes: SourceChanges?
+    /// The number of pages of the snapshot.
+    public var pages: Int
+    /// The number of valid items of the snapshot.
+    public var items: Int
+    /// The number of invalid items that were skipped.
+    public var skipped: Int
+    /// The number of invalid values of optional fields that items lack.
+    public var omittedValues = 0
+    /// The first of the skipped items and omitted values.
+    public var invalid: [String] = []
+    /// The number of decompressed bytes of all pages.
+    public var bytes: Int
+
+    /// Creates an outcome. Without arguments, the source is unchanged.
+    public init(changes: SourceChanges? = nil, pages: Int = 0, items: Int = 0, skipped: Int = 0, bytes: Int = 0) {
+        self.changes = changes
+        self.pages = pages
+        self.items = items
+        self.skipped = skipped
+        self.bytes = bytes
+    }
+}
+
+extension HTTPFields {
+    /// Returns `Last-Modified` if it is a strong validator (RFC 9110 §8.8.2.2): at least one second old by the origin's own clock.
+    /// Two changes within one second have equal dates.
+    ///
+    /// - Parameter now: The time in seconds since 1970-01-01 UTC.
+    func strongModification(now: Int64) -> String? {
+        guard let field = self[.lastModified], let modified = HTTPDate.parse(field, now: now),
+            let date = self[.date].flatMap({ HTTPDate.parse($0, now: now) }), date - modified >= 1
+        else { return nil }
+        return field
+    }
+}

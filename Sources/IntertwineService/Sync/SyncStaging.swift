@@ -1,0 +1,199 @@
+internal import Dispatch
+internal import IntertwineFeed
+internal import IntertwinePrimitives
+internal import IntertwineStorage
+internal import Synchronization
+
+/// A snapshot builder that a task uses: it reads pages into a snapshot and applies it. Its blocking calls run on a queue of its own.
+///
+/// `@unchecked Sendable`: only the serial queue accesses the state, except the flag.
+final class SyncStaging: @unchecked Sendable {
+    /// The number of items per batch.
+    private static let batchSize = 256
+
+    private let source: RemoteSource
+    private let location: any ItemLocation
+    private let report: @Sendable (BadSourceItem) -> Void
+    private let queue: DispatchQueue
+    private let isCancelled = Atomic(false)
+
+    private var snapshot: (any SourceCollection)?
+    private var page: [UInt8] = []
+    private var hash = SHA256()
+    /// Items with their numbers on the page.
+    private var batch: [(item: ValidatedItem, number: Int)] = []
+    private var progress = SourceProgress()
+
+    init(_ source: RemoteSource, into location: any ItemLocation, report: @escaping @Sendable (BadSourceItem) -> Void) {
+        self.source = source
+        self.location = location
+        self.report = report
+        queue = DispatchQueue(label: "intertwine.source.\(source.name)")
+    }
+
+    func beginPage() async throws {
+        try await perform { stage in
+            _ = try stage.opened()
+            stage.page = []
+            stage.hash = SHA256()
+            stage.progress.pages += 1
+        }
+    }
+
+    func append(_ bytes: [UInt8]) async throws -> SourceProgress {
+        try await perform { stage in
+            stage.hash.update(data: bytes)
+            stage.progress.bytes += bytes.count
+            guard stage.page.count + bytes.count <= RemotePage.limit else {
+                throw SourceError.tooMuch("page \(stage.progress.pages) has more than \(RemotePage.limit) bytes")
+            }
+            stage.page += bytes
+            return stage.progress
+        }
+    }
+
+    /// Ends the page; returns its digest, its cursor for the next page, and the number of elements of its list.
+    ///
+    /// - Parameter url: The URL of the page, after redirects.
+    func endPage(at url: String) async throws -> (digest: [UInt8], cursor: String?, elements: Int, progress: SourceProgress) {
+        try await perform { stage in
+            let (cursor, elements) = try stage.readPage(at: url)
+            return (Array(stage.hash.digest()), cursor, elements, stage.progress)
+        }
+    }
+
+    func apply(_ onProgress: @escaping @Sendable (SourceProgress) -> Void) async throws -> SourceChanges {
+        try await withTaskCancellationHandler {
+            try await perform { stage in
+                guard let snapshot = stage.snapshot else { throw SnapshotRejection.empty }
+                stage.snapshot = nil
+                var progress = stage.progress
+                return try snapshot.apply(removing: stage.source.removable) { done in
+                    if stage.isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+                    progress.phase = .applying(done)
+                    onProgress(progress)
+                }
+            }
+        } onCancel: {
+            isCancelled.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// Returns true if no other write has changed the items that the source brought last.
+    func isInStep() async throws -> Bool {
+        try await perform { try $0.opened().isInStep() }
+    }
+
+    private func opened() throws -> any SourceCollection {
+        if let snapshot { return snapshot }
+        let opened = try location.collection(of: source.name, kind: source.kind)
+        snapshot = opened
+        return opened
+    }
+
+    func discard() async {
+        try? await perform { stage in
+            stage.snapshot?.discard()
+            stage.snapshot = nil
+        }
+    }
+
+    /// Adds the items of the page; returns its cursor for the next page, and the number of elements of its list.
+    private func readPage(at url: String) throws -> (cursor: String?, elements: Int) {
+        defer { page = [] }
+        do {
+            let page = try RemotePage(page, items: source.items, cursor: source.next.pointer, at: url)
+            var number = 0
+            let leavingOut: ((ItemError) -> Void)? =
+                source.policy == .skip ? { [self] in omit($0, number: number + 1) } : nil
+            try page.forEachItem(of: source.kind, source.fields, where: source.conditions, leavingOut: leavingOut) { element in
+                number += 1
+                switch element {
+                case nil: break
+                case .success(let item):
+                    batch.append((item, number))
+                    if batch.count >= Self.batchSize { try flush() }
+                case .failure(let fault): try refuse(fault, number: number)
+                }
+            }
+            try flush()
+            return (page.cursor, number)
+        } catch let error as RemotePageError {
+            throw SourceError.document(error, page: progress.pages)
+        }
+    }
+
+    private func flush() throws {
+        guard let snapshot, !batch.isEmpty else { return }
+        let repeated = try snapshot.add(batch.map(\.item))
+        progress.items += batch.count - repeated.count
+        let accepted = batch
+        batch.removeAll(keepingCapacity: true)
+        for index in repeated {
+            try refuse(ItemError(field: "id", reason: "occurs twice in the list"), number: accepted[index].number)
+        }
+        guard progress.items <= source.itemLimit else {
+            throw SourceError.tooMuch("the list has more than \(source.itemLimit) items; max-items allows more")
+        }
+    }
+
+    private func refuse(_ fault: ItemError, number: Int) throws {
+        let bad = BadSourceItem(page: progress.pages, number: number, fault: fault)
+        guard source.policy == .skip else { throw SourceError.item(bad) }
+        progress.skipped += 1
+        name(bad)
+    }
+
+    private func omit(_ fault: ItemError, number: Int) {
+        progress.omittedValues += 1
+        name(BadSourceItem(page: progress.pages, number: number, fault: fault, isKept: true))
+    }
+
+    private func name(_ bad: BadSourceItem) {
+        if progress.invalid.count < SourceProgress.namedLimit { progress.invalid.append(bad.description) }
+        report(bad)
+    }
+
+    private func perform<Value: Sendable>(_ body: @escaping @Sendable (SyncStaging) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try body(self) }) }
+        }
+    }
+}
+
+/// The progress of a synchronisation.
+///
+/// ```swift
+/// let job = SyncJob(source, transfers: client, database: "items.sqlite", onProgress: { progress in
+///     print("\(progress.pages) pages, \(progress.items) items")
+/// })
+/// ```
+public struct SourceProgress: Sendable, Hashable {
+    /// The phase of a synchronisation.
+    public enum Phase: Sendable, Hashable {
+        /// Pages are fetched and read.
+        case reading
+        /// The snapshot is applied to the store; the value counts the processed items.
+        case applying(Int)
+    }
+
+    /// The current phase. The first phase is ``Phase/reading``.
+    public var phase = Phase.reading
+    /// The number of fetched pages, including the current one.
+    public var pages = 0
+    /// The number of valid items read.
+    public var items = 0
+    /// The number of invalid items that were skipped.
+    public var skipped = 0
+    /// The number of invalid values of optional fields that items lack.
+    public var omittedValues = 0
+    /// The first of the skipped items and omitted values, at most ``namedLimit``.
+    public var invalid: [String] = []
+    /// The maximum number of invalid items and values that a state names.
+    public static let namedLimit = 10
+    /// The number of decompressed bytes.
+    public var bytes = 0
+
+    /// Creates the progress of a synchronisation that has read nothing.
+    public init() {}
+}

@@ -1,0 +1,262 @@
+internal import HTTPTypes
+package import IntertwineFeed
+internal import IntertwineHTTPServer
+package import IntertwineImages
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// A service that calls the tracker URLs of third parties (webhooks) after impressions and clicks.
+///
+/// Calls start after the events are on disk. A failed call is retried with backoff up to a limit of attempts. No request waits for a call.
+package struct TrackerDispatcher: ServiceLifecycle.Service {
+    /// The limits of concurrent calls: in total, and for one host.
+    private static let atOnce = (all: 64, host: 8)
+    /// The time in milliseconds for which a call is leased to one process, which also limits its duration.
+    private static let lease: Int64 = 30_000
+    /// The limit of body bytes that are read. Further bytes are not awaited.
+    private static let longestBody = 64 * 1_024
+    /// The first and the longest retry delay in milliseconds. The delay doubles with each failure.
+    private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
+
+    package let metrics = TrackerMetrics()
+    private let ledger: any TrackerLedger
+    private let sources: [any TrackerSource]
+    private let calls: @Sendable () -> TrackerCalls
+    private let policy: AddressPolicy
+    private let settings: TrackerSettings
+    /// Returns milliseconds since 1970-01-01 UTC.
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    private let certificates: String?
+
+    /// Creates a dispatcher.
+    ///
+    /// - Parameters:
+    ///   - sources: their trackers are combined for each event.
+    ///   - now: returns milliseconds since 1970-01-01 UTC.
+    ///   - certificates: the trusted certificate authorities; nil selects those of the system.
+    package init(
+        ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
+        settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.ledger = ledger
+        self.sources = sources
+        self.calls = calls
+        self.policy = policy
+        self.settings = settings
+        self.certificates = certificates
+        self.now = now
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        let loop = try EventLoop(label: "trackers")
+        let transfers = CurlClient(on: loop, policy: policy, certificates: certificates)
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                let limiter = HostConcurrencyLimiter(all: Self.atOnce.all, host: Self.atOnce.host)
+                while !Task.isCancelled {
+                    let due = await round(limiter)
+                    for (call, url) in due ?? [] {
+                        group.addTask {
+                            let begun = Self.monotonic
+                            let result = await Self.call(url, on: transfers)
+                            let ended = Self.monotonic
+                            limiter.release(url.host, duration: ended - begun, hasResponse: Self.hasResponse(result), now: ended)
+                            await record([call.id: outcome(of: call, result)], of: call)
+                        }
+                    }
+                    // If all due calls lead to hosts that do not respond, the next calls in the queue are examined at once.
+                    if due?.isEmpty == true { continue }
+                    do { try await Task.sleep(for: due != nil ? .milliseconds(50) : .milliseconds(500)) } catch { break }
+                }
+                group.cancelAll()
+            }
+        }
+        await transfers.shutDown()
+        loop.stop()
+    }
+
+    /// Milliseconds of a monotonic clock.
+    private static var monotonic: Int64 { MonotonicInstant.now().nanoseconds / 1_000_000 }
+
+    /// Queues the calls of new events, and leases due calls up to the limit of concurrent calls.
+    ///
+    /// - Returns: the calls to make now; nil if none is due.
+    private func round(_ limiter: HostConcurrencyLimiter) async -> [(TrackerCall, FetchURL)]? {
+        do {
+            let ousted = try await ledger.enqueueTrackerCalls(waiting: settings.maxPending, now: now()) { [sources, calls] events in
+                guard !events.isEmpty else { return [] }
+                var made: [TrackerCall] = []
+                let calls = calls()
+                for source in sources {
+                    let trackers = try await source.trackers(of: events.map(\.event))
+                    for (event, trackers) in zip(events, trackers) { made += calls.calls(of: event, trackers) }
+                }
+                return made
+            }
+            metrics.recordAbandoned(ousted)
+            let due = try await ledger.leaseTrackerCalls(limiter.free, now: now(), lease: Self.lease)
+            var settled: [Int64: TrackerOutcome] = [:]
+            var begun: [(TrackerCall, FetchURL)] = []
+            for call in due {
+                guard let url = try? FetchURL(call.url) else {
+                    settled[call.id] = .abandoned(FetchError.malformedURL.rawValue)
+                    continue
+                }
+                switch limiter.acquire(url.host, now: Self.monotonic) {
+                case .acquired: begun.append((call, url))
+                case .full(let wait): settled[call.id] = .untried(again: now() &+ wait)
+                case .silent: settled[call.id] = failed(call, "host-silent")
+                }
+            }
+            metrics.record(settled.values)
+            do {
+                try await ledger.completeTrackerCalls(settled, now: now())
+                if metrics.wantsSummary { metrics.record(try await ledger.trackerSummary()) }
+            } catch {
+                // The leased calls are made despite the error. All others are leased again after their lease has expired.
+                logger.error("tracker calls cannot be recorded", metadata: ["error": "\(error)"])
+            }
+            return due.isEmpty ? nil : begun
+        } catch is CancellationError {
+            return nil
+        } catch {
+            logger.error("trackers cannot be called: the ledger is unavailable", metadata: ["error": "\(error)"])
+            do { try await Task.sleep(for: .seconds(5)) } catch {}
+            return nil
+        }
+    }
+
+    /// Stores outcomes of a call, in a detached task, so that a service that stops does not repeat completed calls.
+    private func record(_ outcomes: [Int64: TrackerOutcome], of call: TrackerCall) async {
+        metrics.record(outcomes.values)
+        for case .abandoned(let failure) in outcomes.values {
+            logger.warning(
+                "tracker call abandoned", metadata: ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
+        }
+        await Task.detached { [ledger, now, logger] in
+            do {
+                try await ledger.completeTrackerCalls(outcomes, now: now())
+            } catch {
+                logger.error("tracker response cannot be recorded: the call is repeated", metadata: ["error": "\(error)"])
+            }
+        }.value
+    }
+
+    /// Calls a URL and returns the status of the last response after redirects.
+    private static func call(_ url: FetchURL, on client: CurlClient) async -> Result<Int, FetchError> {
+        var request = FetchRequest(url, headers: [.accept: "*/*", .userAgent: "intertwine"])
+        request.limits.total = .seconds(10)
+        request.limits.bodyBytes = .max
+        let response = client.open(request)
+        defer { response.cancel() }
+        do throws(FetchError) {
+            let head = try await response.head()
+            // The body is read and discarded, so that the connection can be reused. A status counts even if the transfer of the body fails.
+            var rest = longestBody
+            while rest >= 0, let bytes = try? await response.next() { rest -= bytes.count }
+            return .success(head.status)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Returns true if the host responded, with any status, and nil if the call was cancelled.
+    private static func hasResponse(_ result: Result<Int, FetchError>) -> Bool? {
+        switch result {
+        case .success: true
+        case .failure(.cancelled), .failure(.shuttingDown): nil
+        // A refusal by the address policy costs no time, and does not predict the next call.
+        case .failure(let reason): refusals.contains(reason)
+        }
+    }
+
+    private func outcome(of call: TrackerCall, _ result: Result<Int, FetchError>) -> TrackerOutcome {
+        switch result {
+        case .success(let status) where (200..<400).contains(status): return .succeeded
+        case .success(let status):
+            // A 4xx status shows that the host received the call; a retry would not change the result.
+            let isFinal = (400..<500).contains(status) && ![408, 425, 429].contains(status)
+            return isFinal ? .abandoned("status \(status)") : failed(call, "status \(status)")
+        case .failure(.cancelled), .failure(.shuttingDown): return .untried(again: now())
+        case .failure(let reason):
+            return Self.refusals.contains(reason) ? .abandoned(reason.rawValue) : failed(call, reason.rawValue)
+        }
+    }
+
+    private func failed(_ call: TrackerCall, _ failure: String) -> TrackerOutcome {
+        let tried = call.attempts + 1
+        guard tried < settings.maxAttempts else { return .abandoned(failure) }
+        let wait = min(Self.waits.longest, Self.waits.first << Int64(min(tried - 1, 20)))
+        return .failed(failure, again: now() &+ wait &+ Int64.random(in: 0...wait / 10))
+    }
+
+    /// Errors that a retry cannot change.
+    private static let refusals: Set<FetchError> = [
+        .malformedURL, .schemeDenied, .userinfoDenied, .portDenied, .hostDenied, .addressDenied, .downgradeDenied, .tooManyRedirects,
+    ]
+}
+
+/// Counters of tracker calls, for metrics.
+package final class TrackerMetrics: Sendable {
+    package struct State: Sendable {
+        package var succeeded = 0
+        package var failed = 0
+        package var abandoned = 0
+        package var summary = TrackerSummary()
+        /// The time at which the summary was last read.
+        fileprivate var summarizedAt: ContinuousClock.Instant?
+    }
+
+    private static let interval = Duration.seconds(5)
+
+    private let shared = Mutex(State())
+
+    package var state: State { shared.withLock { $0 } }
+
+    func record(_ outcomes: some Collection<TrackerOutcome>) {
+        shared.withLock { state in
+            for outcome in outcomes {
+                switch outcome {
+                case .succeeded: state.succeeded += 1
+                case .failed: state.failed += 1
+                case .abandoned: state.abandoned += 1
+                case .untried: break
+                }
+            }
+        }
+    }
+
+    /// Counts calls that were abandoned to make space in the queue.
+    func recordAbandoned(_ count: Int) {
+        shared.withLock { $0.abandoned += count }
+    }
+
+    /// A Boolean value indicating whether the summary is outdated.
+    ///
+    /// Why: counting the queued calls costs more than making one call, so the summary is read at most every 5 seconds.
+    var wantsSummary: Bool { shared.withLock { $0.summarizedAt.map { $0.duration(to: .now) >= Self.interval } ?? true } }
+
+    func record(_ summary: TrackerSummary) {
+        shared.withLock { ($0.summary, $0.summarizedAt) = (summary, .now) }
+    }
+}
+
+/// Limits of retries and of queued tracker calls.
+///
+/// ```swift
+/// var trackers = TrackerSettings()
+/// trackers.maxAttempts = 6
+/// trackers.maxPending = 10_000
+/// ```
+public struct TrackerSettings: Sendable {
+    /// The limit of attempts for each call. With 12 attempts the last one is about three hours after the first.
+    public var maxAttempts = 12
+    /// The limit of queued calls. Above it, failed calls are abandoned early; if none has failed, new events wait until their calls can be queued.
+    public var maxPending = 100_000
+
+    /// Creates settings with the default values.
+    public init() {}
+}

@@ -1,0 +1,42 @@
+// Requests to the admin API with the operator's token. A page that uses them has the form `access` with the input `token`.
+
+const find = (id) => document.getElementById(id)
+
+// A frame of another origin may have no session storage. The token is then valid until the page closes.
+const storage = {
+  get token() {
+    try { return sessionStorage.getItem("token") } catch { return this.own }
+  },
+  set token(value) {
+    this.own = value
+    try { sessionStorage.setItem("token", value) } catch { /* `own` has it. */ }
+  },
+}
+
+/**
+ * Sends a request, and returns its response if the status is 2xx. A redirect and a web page are those of a proxy that requires a sign-in.
+ *
+ * @throws An error with the `status` and the `problem` of another response. The page shows the form of the token if another token may help.
+ */
+export async function send(path, options = {}) {
+  const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
+  const response = await fetch(path, { cache: "no-store", redirect: "manual", ...options, headers: { ...authorization, ...options.headers } })
+  find("access").hidden = ![401, 403, 429].includes(response.status)
+  const isOfProxy = response.type === "opaqueredirect" || /\bhtml\b/i.test(response.headers.get("content-type") ?? "")
+  if (response.ok && !isOfProxy) return response
+  if (isOfProxy) throw Object.assign(new Error("Reload the page to sign in."), { status: response.status, problem: {} })
+  // A page in a frame leaves the focus to the page around it.
+  if (response.status === 401 && window === window.top) find("token").focus()
+  const problem = await response.json().catch(() => ({}))
+  throw Object.assign(new Error(problem.detail ?? `The response has the status ${response.status}.`), { status: response.status, problem })
+}
+
+/** Calls a function after the operator has entered the token. */
+export function onToken(load) {
+  find("access").addEventListener("submit", (event) => {
+    event.preventDefault()
+    storage.token = find("token").value
+    find("token").value = ""
+    load()
+  })
+}

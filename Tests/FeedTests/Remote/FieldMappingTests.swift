@@ -1,0 +1,184 @@
+import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
+
+@Suite("Mappings from the values of a source")
+struct FieldMappingTests {
+    /// Returns the mapped field as JSON; nil if it has no value.
+    private static func mapped(_ origin: FieldMapping.Origin, _ json: String) throws -> String? {
+        let object = try JSONObject(Array(json.utf8), isLenient: true)
+        let fields = try FieldMapping([("field", origin)]).fields(from: object)
+        return try fields.token("field").map { token in
+            token.kind == .string
+                ? "\"\(String(decoding: fields.object.characters(of: token), as: UTF8.self))\""
+                : String(decoding: fields.object.bytes[token.range], as: UTF8.self)
+        }
+    }
+
+    private static func mapped(_ form: SourceForm, _ value: String) throws -> String? {
+        try mapped(FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: form), "{\"v\":\(value)}")
+    }
+
+    @Test(
+        "HTML becomes the text that a person reads",
+        arguments: [
+            ("Salt &amp; Pepper&#8217;s caf&eacute; &#8211; part 1 &hellip; <em>new</em>", "Salt & Pepper’s café – part 1 … new"),
+            ("<p>Lorem &#8220;ipsum&#8221; 1</p>\n", "Lorem “ipsum” 1"), ("<p>one</p><p>two</p>", "one\ntwo"), ("a<br>b<br/>c", "a\nb\nc"),
+            ("a < b && c > d", "a < b && c > d"), ("AT&T &nosuch; &", "AT&T &nosuch; &"),
+            ("&#x41;&#X42;&#67;&#128;&#150;&#0;&#xD800;", "ABC€–\u{FFFD}\u{FFFD}"),
+            ("<a href=\"x>y\" title='>'>link</a>", "link"), ("<!-- <b> -->x<script>if (a<b) {}</script>y<style>p{}</style>z", "xyz"),
+            ("  many \n\t spaces  ", "many spaces"), ("<ul><li>one</li><li>two</li></ul>", "one\ntwo"),
+            ("&copy 2026 &hearts;&trade;&nbsp;&apos;", "© 2026 ♥™\u{A0}'"),
+            ("<td>a</td><td>b</td>", "a b"), ("&amp;lt;b&amp;gt;", "&lt;b&gt;"), ("plain", "plain"), ("<b", ""), ("1 <2", "1 <2"),
+            ("&Auml;&szlig;&Omega;&rarr;", "ÄßΩ→"),
+        ])
+    func html(_ html: String, _ text: String) throws {
+        var json: [UInt8] = []
+        json.append(jsonString: html.utf8)
+        #expect(try Self.mapped(.text, String(decoding: json, as: UTF8.self)) == (text.isEmpty ? nil : "\"\(text)\""))
+    }
+
+    @Test(
+        "Dates as APIs write them",
+        arguments: [
+            (#""2026-11-05""#, "2026-11-05"), (#""2026-11-05T08:30:00Z""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05t08:30:00z""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05T08:30:00+0000""#, "2026-11-05T08:30:00Z"), (#""2026-11-05T10:30:00+02:00""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05T10:30:00+02""#, "2026-11-05T08:30:00Z"), (#""2026-11-05 03:30:00-0500""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05 08:30:00 UTC""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05 08:30:00 +00:00""#, "2026-11-05T08:30:00Z"), (#""2026-11-05T08:30Z""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05T08:30:00.25Z""#, "2026-11-05T08:30:00.250Z"),
+            (#""2026-11-05T08:30:00,250Z""#, "2026-11-05T08:30:00.250Z"),
+            (#""2026-11-05T08:30:00.123456789Z""#, "2026-11-05T08:30:00.123Z"),
+            (#""2026-11-05T08:30:00""#, "2026-11-05T07:30:00Z"), (#""2026-07-05 08:30:00""#, "2026-07-05T06:30:00Z"),
+            (#""2026-03-29T03:00:00""#, "2026-03-29T01:00:00Z"),
+            (#""Thu, 05 Nov 2026 08:30:00 GMT""#, "2026-11-05T08:30:00Z"), (#""Thu, 05 Nov 2026 08:30:00 +0000""#, "2026-11-05T08:30:00Z"),
+            ("1760000000", "2025-10-09T08:53:20Z"), ("1760000000.0", "2025-10-09T08:53:20Z"), ("1760000000.5", "2025-10-09T08:53:20.500Z"),
+            ("1760000000123", "2025-10-09T08:53:20.123Z"),
+            (#""1760000000""#, "2025-10-09T08:53:20Z"), ("0", "1970-01-01T00:00:00Z"), ("-86400", "1969-12-31T00:00:00Z"),
+            (#"" 2026-11-05 ""#, "2026-11-05"),
+        ])
+    func dates(_ json: String, _ text: String) throws {
+        let zone = try #require(SourceForm.TimeZoneName("Europe/Berlin"))
+        #expect(try Self.mapped(.date(zone: zone), json) == "\"\(text)\"")
+    }
+
+    @Test("Other texts are invalid dates and numbers, and a date without offset needs a zone")
+    func invalid() throws {
+        for json in [
+            #""soon""#, #""2026-13-01""#, #""2026-11-05T25:00:00Z""#, #""05.11.2026""#, "true", "{}", #""2026-11-05T08:30:00""#,
+            "1e300",
+        ] {
+            let value = try Self.mapped(.date(zone: nil), json)
+            #expect(value?.hasPrefix("\"") != true, "\(json)")
+        }
+        for json in [#""12,90""#, #""€ 5""#, #""0x1F""#, #""nan""#, #""inf""#, "true", "{}", "[1]"] {
+            #expect(try Self.mapped(.number, json).flatMap { Double($0) } == nil, "\(json)")
+        }
+        #expect(throws: ItemError.self) {
+            _ = try UserKind().validate(
+                FieldMapping([("username", FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: .number))])
+                    .fields(from: JSONObject(Array(#"{"v":"x"}"#.utf8))))
+        }
+    }
+
+    @Test(
+        "Numbers as texts, and texts as numbers",
+        arguments: [
+            (#""12.90""#, "12.9"), (#"" 7 ""#, "7"), (#""+5""#, "5"), (#""-0.50""#, "-0.5"), (#""1e3""#, "1000.0"), (#""007""#, "7"),
+            ("8046735700001", "8046735700001"),
+            (#""9007199254740993""#, "9007199254740993"), ("1.5", "1.5"),
+        ])
+    func numbers(_ json: String, _ expected: String) throws {
+        #expect(try Self.mapped(.number, json) == expected)
+        #expect(try Self.mapped(.text, "12.5") == "\"12.5\"" && Self.mapped(.text, "true") == "\"true\"")
+        for absent in ["null", #""""#, "[]", "NaN"] { #expect(try Self.mapped(.number, absent) == nil) }
+    }
+
+    @Test("The first of several pointers with a value counts")
+    func first() throws {
+        let pointers = try ["/a/0/url", "/b", "/c"].map { try #require(JSONPointer($0)) }
+        for (json, expected) in [
+            (#"{"a":[{"url":"A"}],"b":"B"}"#, "\"A\""), (#"{"a":[],"b":"B"}"#, "\"B\""),
+            (#"{"a":[{"code":"no"}],"b":"","c":"C"}"#, "\"C\""),
+            (#"{"b":null,"c":7}"#, "7"), (#"{"b":NaN,"c":7}"#, "7"), ("{}", nil), (#"{"b":{}}"#, "{}"),
+        ] as [(String, String?)] {
+            #expect(try Self.mapped(FieldMapping.Origin(.first(pointers)), json) == expected, "\(json)")
+        }
+        // A value that cannot be converted does not hide a later one that can.
+        let date = FieldMapping.Origin(.first(Array(pointers.dropFirst())), as: .date(zone: nil))
+        #expect(try Self.mapped(date, #"{"b":"soon","c":"2026-11-05"}"#) == "\"2026-11-05\"")
+    }
+
+    @Test("A list is joined")
+    func joined() throws {
+        var origin = FieldMapping.Origin(.first([JSONPointer(member: "v")]))
+        origin.joined = (nil, ", ")
+        for (json, expected) in [
+            (#"["a","b"]"#, "\"a, b\""), (#"["a",1,true,null,"",{"x":1}]"#, "\"a, 1, true\""), ("[]", nil), ("[{}]", nil),
+            (#""a""#, "\"a\""),
+        ] as [(String, String?)] {
+            #expect(try Self.mapped(origin, "{\"v\":\(json)}") == expected, "\(json)")
+        }
+        origin.joined = (JSONPointer("/name"), " / ")
+        origin.form = .text
+        #expect(try Self.mapped(origin, #"{"v":[{"name":"A &amp; B"},{"no":1},{"name":"C"}]}"#) == "\"A & B / C\"")
+    }
+
+    @Test(
+        "A template inserts values, and keeps the parts of a path",
+        arguments: [
+            ("https://shop.example/products/{{handle}}", "https://shop.example/products/mug-1"),
+            ("https://shop.example/{{/path}}", "https://shop.example/r/pics/1/"),
+            ("https://shop.example/x?u={{/path}}&n={{ n }}", "https://shop.example/x?u=%2Fr%2Fpics%2F1%2F&n=7"),
+            ("https://shop.example/{{odd}}", "https://shop.example/a%20%C3%BC%3F%23"),
+            ("by {{handle}} & {{n}}", "by mug-1 & 7"), ("https://shop.example/{{none}}", nil),
+            ("https://shop.example/{{evil}}", "https://shop.example/.evil.example"),
+        ])
+    func templates(_ text: String, _ expected: String?) throws {
+        let object = #"{"handle":"mug-1","path":"/r/pics/1/","n":7,"odd":"a ü?#","none":null,"evil":".evil.example"}"#
+        #expect(try Self.mapped(FieldMapping.Origin(.template(#require(SourceTemplate(text)))), object) == expected.map { "\"\($0)\"" })
+    }
+
+    @Test(
+        "A template whose values could set the host, or that is malformed, is refused",
+        arguments: [
+            "https://{{host}}/", "https://shop.example{{path}}", "https://{{a}}", "{{a", "no value", "{{}}", "{{/a~2}}",
+        ])
+    func refused(_ text: String) {
+        #expect(SourceTemplate(text) == nil)
+    }
+
+    @Test("Conditions leave out what is no item")
+    func conditions() throws {
+        let object = try JSONObject(
+            Array(#"{"status":"active","n":7,"flag":false,"tags":["story","front"],"none":null,"empty":"","deep":{"x":[]}}"#.utf8))
+        func isSatisfied(_ pointer: String, _ test: SourceCondition.Test) throws -> Bool {
+            try SourceCondition(#require(JSONPointer(pointer)), test).isSatisfied(by: object)
+        }
+        for (pointer, test, expected) in [
+            ("/status", .anyOf(["active"]), true), ("/status", .anyOf(["a", "b"]), false), ("/status", .noneOf(["archived"]), true),
+            ("/n", .anyOf(["7"]), true),
+            ("/flag", .anyOf(["false"]), true), ("/tags", .anyOf(["story"]), true), ("/tags", .noneOf(["comment"]), true),
+            ("/tags", .noneOf(["front"]), false),
+            ("/none", .present(false), true), ("/none", .present(true), false), ("/empty", .present(false), true),
+            ("/deep/x", .present(true), false),
+            ("/missing", .noneOf(["x"]), true), ("/missing", .anyOf(["x"]), false), ("/status", .present(true), true),
+        ] as [(String, SourceCondition.Test, Bool)] {
+            #expect(try isSatisfied(pointer, test) == expected, "\(pointer) \(test)")
+        }
+    }
+
+    @Test("URLs of items are relative to their page")
+    func relative() throws {
+        let text = #"[{"username":"a","avatarUrl":"../a b.png","type":"regular","backgroundUrl":"//cdn.example/ü.jpg"}]"#
+        let page = try RemotePage(Array(text.utf8), items: #require(JSONPointer("")), at: "https://api.example.com/v1/users")
+        try page.forEachItem(of: UserKind(), nil) { element in
+            let body = String(decoding: try #require(element).get().body, as: UTF8.self)
+            #expect(
+                body.contains(#""https://api.example.com/v1/../a%20b.png""#) && body.contains(#""https://cdn.example/%C3%BC.jpg""#),
+                "\(body)")
+        }
+    }
+}
