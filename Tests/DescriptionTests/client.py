@@ -41,7 +41,9 @@ def main():
     items = [user(name) for name in ["Grace", "Ada", "Cash", "Glasses", "Frances"]]
     items += [advertisement(1), {"kind": "story", "id": "s", "title": "Swing"}]
     with Service(items, kinds=FEED) as service:
-        client = importlib.import_module("feed_client").Client(base_url=service.base, raise_on_unexpected_status=True)
+        # With the User-Agent of the HTTP library, the client is a robot, whose events do not count.
+        client = importlib.import_module("feed_client").Client(
+            base_url=service.base, raise_on_unexpected_status=True, headers={"User-Agent": "Example/1.0 (Android 15)"})
         pages = [page(api["feed.get_feed"], client)]
         while pages[-1].page.next_:
             pages.append(page(api["feed.get_feed"], client, pages[-1].page.next_))
