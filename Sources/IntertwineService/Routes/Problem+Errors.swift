@@ -63,7 +63,8 @@ extension StoreError: ProblemConvertible {
         case .uncertain:
             Problem(
                 .serviceUnavailable, .storeUnavailable,
-                "It is not known whether it was done: the connection to the store was lost. Look before you try again.")
+                "It is not known whether it was done: the connection to the store was lost. Look before you try again.",
+                fields: [.retryAfter: "1"])
         case .overloaded:
             Problem(.serviceUnavailable, .storeUnavailable, "The write queue of the store is full. Try again.", fields: [.retryAfter: "1"])
         }

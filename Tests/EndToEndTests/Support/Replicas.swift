@@ -5,6 +5,8 @@ import TestSupport
 enum Replicas {
     static let settings = [
         RunningService.tokenSetting, "events.click-rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000",
+        // The default, on which the durations of these tests are based.
+        "ledger.write-timeout=5s",
     ]
     static let items = Items.users(12) + Items.advertisements(2)
 

@@ -194,11 +194,12 @@ function member(object, name) {
   return object && Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** Returns a schema without references and without the alternative null. `$ref` refers to the definitions of the document. */
+/** Returns a schema without references and without the alternatives for no value. `$ref` refers to the definitions of the document. */
 function resolve(schema, document) {
   let resolved = schema ?? {}
   while (resolved.$ref?.startsWith("#/$defs/")) resolved = member(document.$defs, resolved.$ref.slice(8)) ?? {}
-  return resolved.anyOf?.length === 2 && resolved.anyOf[1].type === "null" ? resolve(resolved.anyOf[0], document) : resolved
+  const values = resolved.anyOf?.filter((one) => one.type !== "null" && one.const !== "")
+  return values?.length === 1 ? resolve(values[0], document) : resolved
 }
 
 /** Returns the field for a schema and a stored value. */
