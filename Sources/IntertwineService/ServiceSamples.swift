@@ -101,7 +101,7 @@ struct ServiceSamples: Sendable {
             .gauge(
                 "intertwine_ledger_rate_counters", "Rate counters of clients in memory; others are on disk.", ledger.rateCounters),
             .gauge(
-                "intertwine_ledger_rate_counter_bytes", "Size of the table of rate counters in memory, at most 64 MiB.",
+                "intertwine_ledger_rate_counters_bytes", "Size of the table of rate counters in memory, at most 64 MiB.",
                 ledger.rateCounterBytes),
             .gauge("intertwine_ledger_largest_batch_units", "Largest number of units of work in one transaction.", ledger.largestGroup),
         ]

@@ -14,7 +14,7 @@ import settings
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Keys of the Compose Specification that the service uses; another one is a typing error.
 KNOWN = {
-    "build", "cap_drop", "depends_on", "deploy", "environment", "image", "pids_limit", "ports", "read_only", "restart", "security_opt",
+    "build", "cap_drop", "depends_on", "deploy", "environment", "image", "init", "pids_limit", "ports", "read_only", "restart", "security_opt",
     "stop_grace_period", "ulimits", "volumes",
 }
 

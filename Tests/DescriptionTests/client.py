@@ -43,7 +43,7 @@ def main():
     with Service(items, kinds=FEED) as service:
         # With the User-Agent of the HTTP library, the client is a robot, whose events do not count.
         client = importlib.import_module("feed_client").Client(
-            base_url=service.base, raise_on_unexpected_status=True, headers={"User-Agent": "Example/1.0 (Android 15)"})
+            base_url=service.base, raise_on_unexpected_status=True, headers={"User-Agent": "NewsApp/1.0 okhttp/4.12.0"})
         pages = [page(api["feed.get_feed"], client)]
         while pages[-1].page.next_:
             pages.append(page(api["feed.get_feed"], client, pages[-1].page.next_))

@@ -17,7 +17,7 @@ struct TakedownImageFilterTests {
             #"{"kind":"user","id":"\#(id)","username":"A","avatarUrl":"https://example.com/\#(id).png","type":"regular"}"#
         }
         let importer = try ItemImport(into: "\(folder)/items.sqlite")
-        let count = TestSize.full(100_000, small: 20_000)
+        let count = TestSize.full(90_000, small: 20_000)
         try importer.append(Array((0..<count).map { line("\($0)") }.joined(separator: "\n").utf8))
         try importer.endOfFile()
         _ = try importer.commit()

@@ -27,6 +27,10 @@ public final class URLSessionTransport: Transport {
         // `FeedClient` and `ImageLoader` have caches of their own.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        #if canImport(FoundationNetworking)
+            // The session of Linux names curl, a program whose events the service does not count.
+            configuration.httpAdditionalHeaders = ["User-Agent": "\(ProcessInfo.processInfo.processName) IntertwineClient"]
+        #endif
         session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
     }
 
