@@ -309,7 +309,7 @@ def rest(walk):
     for path in ["/openapi.json", "/schemas/cell.json"]:
         tag = walk.ask("get", path, 200).getheader("ETag")
         walk.ask("get", path, 304, headers={"If-None-Match": tag})
-    walk.ask("get", "/healthz", 414, query="?" + "a" * 9000)
+    walk.ask("get", "/healthz", 414, query="?" + "a" * 18000)
     walk.ask("get", "/healthz", 431, headers={"X-Long": "a" * 20000})
     walk.ask("get", "/healthz", 501, headers={"Transfer-Encoding": "gzip"})
     answer = walk.service.ask("GET", "/healthz", version="HTTP/3.1")
