@@ -51,7 +51,7 @@ struct TakedownRoutes: Sendable {
             ])
         let reason = Schema.object([
             .optional(
-                "reason", Schema.string(minLength: 1, maxLength: Self.reasonLimit).orNull,
+                "reason", Schema.string(maxLength: Self.reasonLimit).orNull,
                 "The reason, shown in the list.")
         ])
         let listing = APIOperation(

@@ -54,8 +54,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     public var skipped: Int
     /// The number of pages of the list.
     public var pages: Int
-    /// The number of invalid values of optional fields, and the first of them and of the skipped items.
+    /// The number of invalid values of optional fields, which were left out.
     public var omittedValues: Int?
+    /// The first of these values and of the skipped items, with their reasons.
     public var invalid: [String]?
 
     init(of outcome: SourceOutcome) {
