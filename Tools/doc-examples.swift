@@ -138,8 +138,12 @@ func missing<Value>() -> Value { fatalError() }
 #endif
 
 #if IntertwineService
-    import IntertwineImages
+    @_exported import CoreMetrics
+    @_exported import IntertwineFeed
+    @_exported import IntertwineImages
+    @_exported import IntertwinePrimitives
     import IntertwineService
+    @_exported import Logging
 
     var backoff: Backoff { fatalError() }
     var client: CurlClient { fatalError() }
