@@ -120,16 +120,16 @@ enum FeedParameters {
     static let viewerField = "X-Viewer-ID"
 
     static let viewer = Parameter.field(
-        viewerField, .string(maxLength: 256),
+        viewerField, .string(maxLength: 256, pattern: #"^[^\u0000-\u001f\u007f-\u009f]*$"#),
         """
-        The viewer's name, in UTF-8 with at most 256 characters. The proxy that authenticates the viewer sets it. An empty value means no viewer. \
+        The viewer's name, in UTF-8 with at most 256 characters and without control characters. The proxy that authenticates the viewer sets it. An empty value means no viewer. \
         Names are compared by bytes. The setting `viewers.header` has the name of the field.
         """, example: #""viewer-1""#)
 
     static let requiredViewer = Parameter.field(
-        viewerField, .string(minLength: 1, maxLength: 256),
+        viewerField, .string(minLength: 1, maxLength: 256, pattern: #"^[^\u0000-\u001f\u007f-\u009f]+$"#),
         """
-        The name of the viewer to whom the list belongs, in UTF-8 with at most 256 characters. The proxy that authenticates the viewer sets it. \
+        The name of the viewer to whom the list belongs, in UTF-8 with at most 256 characters and without control characters. The proxy that authenticates the viewer sets it. \
         The setting `viewers.header` has the name of the field.
         """,
         isRequired: true, example: #""viewer-1""#)
