@@ -22,7 +22,7 @@ let package = Package(
         .trait(name: "WebClient", description: "The web client and the operators' pages, about 600 kB."),
     ],
     dependencies: [
-        // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
+        // Why each dependency is here: Documentation/maintainers/decisions/0001-dependencies.md.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Tests and demo of the client. Apps use the products of the repository's package, which has the same two targets. Why a package of
-// its own: it needs no build of the service, and on Linux it has stubs of UIKit and SwiftUI, against which the compiler checks views and
-// the documentation's examples. In one package with the service, all of its modules would see the stubs.
+// The client with its tests and demo. An app in Xcode adds this folder of a clone; the repository's package has the same two products. Why a
+// package of its own: it needs no build of the service, and on Linux it has stubs of UIKit and SwiftUI, against which the compiler checks
+// views and the documentation's examples. In one package with the service, all of its modules would see the stubs.
 #if os(Linux)
     let stubs: [Target] = [
         .target(name: "UIKit", path: "Tests/UIKitStub"), .target(name: "SwiftUI", dependencies: ["UIKit"], path: "Tests/SwiftUIStub"),
@@ -18,7 +18,11 @@ let package = Package(
     name: "IntertwineClientTests",
     platforms: [.macOS(.v13), .iOS(.v16)],
     // A library has a scheme in Xcode.
-    products: [.executable(name: "feed-demo", targets: ["feed-demo"]), .library(name: "IntertwineUI", targets: ["IntertwineUI"])],
+    products: [
+        .executable(name: "feed-demo", targets: ["feed-demo"]),
+        .library(name: "IntertwineClient", targets: ["IntertwineClient"]),
+        .library(name: "IntertwineUI", targets: ["IntertwineUI"]),
+    ],
     targets: stubs + [
         .target(name: "IntertwineClient"),
         .target(name: "IntertwineUI", dependencies: ["IntertwineClient"] + frameworks),

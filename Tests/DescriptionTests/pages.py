@@ -1,6 +1,6 @@
 """Generates reference pages from the descriptions of both listeners, the shipped configuration file and the help of the command line.
 
-The pages are in Documentation/reference: http-api.md, data-model.md, problems.md, headers.md, configuration.md and command-line.md.
+The pages are in Documentation/reference: http-api.md, data-model.md, problems.md, configuration.md and command-line.md.
 documents.py compares them with the generated ones, or writes them.
 """
 import json
@@ -98,7 +98,7 @@ def http_api(document):
 
 {NOTE}
 Every route of the service listener. [openapi.json](openapi.json) is the complete description, and `GET /openapi.json` serves it. [Data model](data-model.md)
-describes the objects, [problems](problems.md) the errors, [header fields](headers.md) the fields, and [the protocol](protocol.md) what clients can rely on.
+describes the objects, [problems](problems.md) the errors, [header fields](#header-fields) the fields, and [the protocol](protocol.md) what clients can rely on.
 The [admin API](admin-api.md) has a listener of its own.
 
 Clients follow each `href` unchanged. They construct only the paths of feeds, `/changes`, `/cells/{{id}}`, `/saved/{{cell}}` and `/dismissed/{{cell}}`.
@@ -414,19 +414,19 @@ def headers(document, operators):
                     responses.setdefault(name, described.resolve(header).get("description", ""))
     usual = [(name, where, text) for name, (where, text) in REQUEST.items()]
     described = [(name, "as described for each route", text) for name, text in requests.items() if name not in REQUEST]
-    return f"""# Header fields
+    return f"""
+# Header fields
 
-{NOTE}
-The fields with a meaning of their own. Both listeners speak HTTP/1.1 and treat all other fields as RFC 9110 says. [HTTP API](http-api.md) lists the fields
-of each route.
+The fields with a meaning of their own. Both listeners speak HTTP/1.1 and treat all other fields as RFC 9110 says. The operations above list the
+fields of each route.
 
-## Requests
+## Fields of requests
 
 {table(["field", "on", "meaning"], [(f"`{name}`", *rest) for name, *rest in sorted(usual + described)])}
 The names of the viewer's fields are settings: `viewers.header`, `viewers.language-header` and `viewers.attributes-header`. The service accepts
 the viewer's name from `server.trusted-proxies` only ([authenticate viewers](../how-to/authenticate-viewers.md)).
 
-## Responses
+## Fields of responses
 
 {table(["field", "meaning"], [(f"`{name}`", text) for name, text in sorted({**RESPONSE, **responses}.items())])}"""
 
@@ -620,8 +620,8 @@ def generate(document, operators, ask):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("INTERTWINE_")}
     shown = subprocess.run([binary, "check-config", "--config", "/dev/null"], check=True, capture_output=True, text=True, env=environment).stdout
     pages = {
-        "http-api.md": http_api(document), "data-model.md": data_model(document), "problems.md": problems(document, operators, ask),
-        "headers.md": headers(document, operators), "configuration.md": configuration([line.split("=")[0] for line in shown.splitlines()]),
+        "http-api.md": http_api(document) + headers(document, operators), "data-model.md": data_model(document), "problems.md": problems(document, operators, ask),
+        "configuration.md": configuration([line.split("=")[0] for line in shown.splitlines()]),
         "command-line.md": command_line(help_of(binary)),
     }
     return {name: re.sub(r"\n{3,}", "\n\n", text).strip() + "\n" for name, text in pages.items()}

@@ -74,7 +74,7 @@ def blocks(page):
 
 def check(documents, folder, service_port, port):
     """- documents: the folder of the pages. service_port: the service's. port: a free one for nginx."""
-    plain = blocks(documents / "how-to/nginx.md")[0]
+    plain = blocks(documents / "how-to/proxy-and-cdn.md")[0]
     plain = plain.replace("127.0.0.1:8080", f"127.0.0.1:{service_port}").replace("443 ssl http2", f"127.0.0.1:{port}")
     plain = re.sub(r"^\s*ssl_\w+ .*\n", "", plain, flags=re.M)
     forged = {"X-Viewer-ID": "mallory", "Content-Length": "0"}
@@ -82,7 +82,7 @@ def check(documents, folder, service_port, port):
         cell = json.loads(proxy.ask("GET", "/feed?limit=1")[2])["cells"][0]["id"].replace(" ", "%20")
         status, _, body = proxy.ask("POST", f"/cells/{cell}/dismissal", forged)
         assert (status, json.loads(body)["type"]) == (403, "/problems/viewer-required"), (status, body)
-    print("how-to/nginx.md: a forged viewer is anonymous")
+    print("how-to/proxy-and-cdn.md: a forged viewer is anonymous")
 
     authentication = ThreadingHTTPServer(("127.0.0.1", 0), Authentication)
     Thread(target=authentication.serve_forever, daemon=True).start()
@@ -98,11 +98,11 @@ def check(documents, folder, service_port, port):
     authentication.shutdown()
     print("how-to/authenticate-viewers.md: the user of the token is the viewer, whatever the client names")
 
-    cache, location = blocks(documents / "how-to/cdn.md")[0].split("\n\n", 1)
+    cache, location = blocks(documents / "how-to/proxy-and-cdn.md")[1].split("\n\n", 1)
     cached = cache.replace("/var/cache/nginx/images", f"{folder}/cache") + "\n" + plain.rstrip()[:-1] + location + "}"
     with Proxy(folder, cached, port) as proxy:
         image = re.search(rb'"href":"(/images/[^"{]+)"', proxy.ask("GET", "/feed?limit=1")[2])[1].decode()
         responses = [proxy.ask("GET", image, {"Accept": "image/png"}) for _ in range(2)]
         seen = [(status, fields["X-Cache"]) for status, fields, _ in responses]
         assert seen == [(200, "MISS"), (200, "HIT")], f"{seen}: {responses[0][2][:300]}"
-    print("how-to/cdn.md: the second request for an image is a cache hit")
+    print("how-to/proxy-and-cdn.md: the second request for an image is a cache hit")

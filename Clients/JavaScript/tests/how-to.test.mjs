@@ -17,10 +17,10 @@ Module._initPaths();
 const debian = createRequire(import.meta.url);
 const maxLines = 30;
 
-/** Returns the module in a how-to, with packages in `modules`: a folder or a text for each. */
-async function moduleOf(name, modules, run) {
-  const guide = readFileSync(new URL(`../../../Documentation/how-to/${name}.md`, import.meta.url), "utf8");
-  const [, code] = guide.match(/```js title="use-feed.mjs"\n(.*?)```/s);
+/** Returns the module for a library in the how-to, with packages in `modules`: a folder or a text for each. */
+async function moduleOf(library, modules, run) {
+  const guide = readFileSync(new URL("../../../Documentation/how-to/react-and-vue.md", import.meta.url), "utf8");
+  const [, code] = guide.split(`\n## ${library}\n`)[1].match(/```js title="use-feed.mjs"\n(.*?)```/s);
   assert.ok(code.trim().split("\n").length <= maxLines, `${code.split("\n").length} lines`);
   const folder = mkdtempSync(join(tmpdir(), "how-to-"));
   try {
@@ -64,7 +64,7 @@ const ids = (entries) => entries.map(({ cell }) => cell.id);
 test("the React hook lists, loads, dismisses, undoes and follows", async () => {
   const service = await Service.start({ items: [user("ada"), user("bob"), user("cyd")] });
   try {
-    await moduleOf("react", { react: `${folderOfPackages}/react` }, async ({ useFeed }) => {
+    await moduleOf("React", { react: `${folderOfPackages}/react` }, async ({ useFeed }) => {
       const { createElement } = debian("react");
       const renderer = debian("react-test-renderer");
       globalThis.IS_REACT_ACT_ENVIRONMENT = false;
@@ -104,7 +104,7 @@ test("the Vue composable lists, loads, dismisses, undoes and follows", async () 
   globalThis.vueTest = { Vue: debian("vue"), ended };
   const vue = "const { Vue, ended } = globalThis.vueTest; export const shallowReactive = Vue.observable; export const onUnmounted = (end) => ended.push(end);";
   try {
-    await moduleOf("vue", { vue }, async ({ useFeed }) => {
+    await moduleOf("Vue", { vue }, async ({ useFeed }) => {
       const { state, dismiss } = useFeed({ base: service.url, viewer: "me" });
       const seen = [];
       const view = new globalThis.vueTest.Vue({ computed: { ids: () => ids(state.entries) }, watch: { ids: (now) => seen.push(now.join()) } });
