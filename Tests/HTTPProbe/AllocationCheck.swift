@@ -9,7 +9,7 @@ struct AllocationCheck {
     let requests: Int
 
     /// The limits for each page of a viewer, from the request's first byte to the response's last. 47, 50 and 50 were measured on 2026-11-29,
-    /// two of which are the digest by libcrypto. The bar for a plain page is 40 (`Benchmarks/RESULTS.md`), which is missed. Gzip adds a body,
+    /// two of which are the digest by libcrypto. The bar for a plain page is 40 (`Benchmarks/TARGETS.md`), which is missed. Gzip adds a body,
     /// a head and a tag.
     private static let viewerLimits = [("plain", "", 48), ("gzip", "Accept-Encoding: gzip\r\n", 51), ("a browser", browser, 51)]
     private static let rounds = 20
