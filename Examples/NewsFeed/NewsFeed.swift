@@ -14,11 +14,15 @@ struct NewsFeed: AsyncParsableCommand {
     @Option(help: "Port to listen on.")
     var port = 8080
 
+    @Option(help: "Seconds between two requests for the API's version.")
+    var interval = 60.0
+
     @Argument(help: "URL of the API.")
     var api: String
 
     func run() async throws {
         guard let base = URL(string: api) else { throw ValidationError("\(api) is no URL") }
+        guard interval > 0 else { throw ValidationError("--interval is a positive number of seconds") }
         let (api, version) = (NewsAPI(base: base), ArticleVersion())
         var extensions = ServiceExtensions()
         extensions.add(Article.self, actions: .on(.selection, Analytics()).on("bookmark", Save(), label: "Save"))
@@ -34,7 +38,7 @@ struct NewsFeed: AsyncParsableCommand {
 
         let service = try FeedService.build(
             configuration: configuration, extensions: extensions, logger: Logger(label: "news-feed"))
-        let following = Task { try await version.follow(api, every: .milliseconds(50)) }
+        let following = Task { try await version.follow(api, every: .seconds(interval)) }
         defer { following.cancel() }
         try await service.run { addresses in
             print("listening on http://\(addresses["service"] ?? "")")

@@ -18,14 +18,8 @@ struct RecipeFeed: AsyncParsableCommand {
     var file: String
 
     func run() async throws {
-        var extensions = ServiceExtensions(kinds: [RecipeKind()], commands: [CookCommand()]) { factories, registry in
-            let commands = try CellCommands(
-                kind: "recipe", slots: [.selection: ["analytics", "cook"]], registry: registry, offers: .viewer)
-            for variant in RecipeKind.variants {
-                try factories.register(
-                    RecipeCellFactory(commands: commands), for: ItemType(kind: "recipe", variant: variant), prefix: "recipe")
-            }
-        }
+        var extensions = ServiceExtensions()
+        extensions.add(Recipe.self, actions: .on(.selection, Analytics(), CookCommand()))
         extensions.lists = [CookCommand.cooked]
         extensions.middleware = [RobotFilter()]
         extensions.routes = [

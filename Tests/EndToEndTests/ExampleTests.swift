@@ -88,7 +88,7 @@ struct ExampleTests {
             }
             defer { api.stop() }
             try run("news-feed") {
-                ["--database", "\($0)/news.sqlite", "--port", "0", api.url("")]
+                ["--database", "\($0)/news.sqlite", "--port", "0", "--interval", "0.05", api.url("")]
             } _: { _, ask in
                 func cells() throws -> [String] {
                     try JSON(ask("GET", "/feed", [], "").text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
