@@ -21,7 +21,7 @@ COMMON = ["400", "403", "406", "408", "412", "413", "414", "415", "417", "431", 
 REACTIONS = {
     "already-undone": "Nothing: the undo is done.",
     "bearer-token-rejected": "Get a new token, and repeat the request once.",
-    "bearer-token-required": "Sign in, and send the token ([how](../how-to/authenticate-viewers.md)).",
+    "bearer-token-required": "Sign in, and send the token ([authenticate viewers](../how-to/authenticate-viewers.md)).",
     "command-failed": "Revert the optimistic change, and show that the action failed.",
     "empty-slot": "Request the cell again: its actions have changed.",
     "expired-image-url": "Request the page again; it has new URLs.",
@@ -51,7 +51,7 @@ REACTIONS = {
     "unknown-request": "Nothing: the image request has ended.",
     "unknown-section": "Request `/feeds` for the list of sections.",
     "unshown-cell": "Show a placeholder, or declare the cell in `Accept-Cells`.",
-    "viewer-required": "Sign in. The proxy or the token then names the viewer ([how](../how-to/authenticate-viewers.md)).",
+    "viewer-required": "Sign in. The proxy or the token then names the viewer ([authenticate viewers](../how-to/authenticate-viewers.md)).",
     "viewer-untrusted": "The operator adds the network of the proxy to `server.trusted-proxies`.",
 }
 
