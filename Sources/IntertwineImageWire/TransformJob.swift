@@ -8,9 +8,6 @@ package struct TransformJob: Sendable, Hashable {
         case point = 3
     }
 
-    /// The maximum length of a side that can be requested.
-    package static let longestSide = 16_384
-
     /// The identifier of the job in responses and cancellations.
     package var id: UInt32
     /// The width of the box in pixels; 0 for any. `height` is the corresponding height.
@@ -30,8 +27,8 @@ package struct TransformJob: Sendable, Hashable {
         quality: Int = 0, keepsAnimation: Bool = false
     ) {
         self.id = id
-        self.width = min(max(width, 0), Self.longestSide)
-        self.height = min(max(height, 0), Self.longestSide)
+        self.width = min(max(width, 0), ImageLimits.longestSide)
+        self.height = min(max(height, 0), ImageLimits.longestSide)
         self.cut = cut
         self.x = min(max(x, 0), 1_000)
         self.y = min(max(y, 0), 1_000)

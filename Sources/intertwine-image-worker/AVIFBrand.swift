@@ -43,6 +43,7 @@ enum DecoderMessage {
 
     static func refusal(_ image: UnsafeRawBufferPointer) -> TransformRejection {
         let said = String(cString: vips_error_buffer())
+        if said.contains("Insufficient memory") || said.contains("out of memory") { return .tooManyPixels }
         if unsupported.contains(where: said.contains) || AVIFBrand.isAnimated(image) { return .unsupported }
         // Unknown variants of other formats are distinguished from damaged files by their first bytes.
         return AVIFBrand.isAVIF(image) && said.contains("not in a known format") ? .unsupported : .undecodable

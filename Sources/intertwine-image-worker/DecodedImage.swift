@@ -38,12 +38,20 @@ final class DecodedImage {
             && (kind == VIPS_INTERPRETATION_sRGB || (kind == VIPS_INTERPRETATION_B_W && bands <= 2))
     }
 
-    private var isAnimation: Bool {
-        var loader: UnsafePointer<CChar>?
-        guard vips_image_get_typeof(pointer, "vips-loader") != 0, vips_image_get_string(pointer, "vips-loader", &loader) == 0, let loader
-        else { return false }
-        let name = String(cString: loader)
-        return name.hasPrefix("gif") || name.hasPrefix("webp")
+    /// The way in which the image is held while it is decoded.
+    var decoding: ImageLimits.Decoding {
+        guard loader.hasPrefix("jpeg") else { return .pixels }
+        return vips_image_get_typeof(pointer, "interlaced") == 0 ? .rows : .coefficients
+    }
+
+    private var isAnimation: Bool { loader.hasPrefix("gif") || loader.hasPrefix("webp") }
+
+    private var loader: String {
+        var name: UnsafePointer<CChar>?
+        guard vips_image_get_typeof(pointer, "vips-loader") != 0, vips_image_get_string(pointer, "vips-loader", &name) == 0 else {
+            return ""
+        }
+        return name.map { String(cString: $0) } ?? ""
     }
 
     /// Calls the closure with the pixels in row order, which are rendered to memory if necessary.

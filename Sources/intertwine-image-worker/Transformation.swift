@@ -3,19 +3,16 @@ internal import IntertwineImageWire
 
 /// One job, from the bytes of an image to those of the result.
 struct Transformation {
-    /// The limits for decoding, equal to those of the service's header check. Why: they stop decompression bombs.
-    private static let longestSide = 16_384
-    private static let mostPixels = 64_000_000
-    private static let mostAnimatedPixels = 480_000_000
-    /// The maximum number of pixels of all output frames, which are in memory together.
-    private static let mostPixelsMade = 48_000_000
     /// A value that libvips treats as no limit for a side.
     private static let anySide = 10_000_000
 
     private let job: TransformJob
     private let imageBytes: UnsafeRawBufferPointer
+    /// They stop decompression bombs.
+    private let limits: ImageLimits
 
-    init(_ job: TransformJob, _ image: UnsafeRawBufferPointer) {
+    init(_ job: TransformJob, _ image: UnsafeRawBufferPointer, _ limits: ImageLimits) {
+        self.limits = limits
         self.job = job
         self.imageBytes = image
     }
@@ -28,11 +25,11 @@ struct Transformation {
         let original = try size(of: header)
         let isAnimated = job.keepsAnimation && header.frames > 1 && (job.format == .gif || job.format == .webp)
         let plan = Plan(job, original)
-        if isAnimated {
-            guard original.width * original.height <= Self.mostAnimatedPixels / header.frames,
-                plan.scaled.width * plan.scaled.height <= Self.mostPixelsMade / header.frames
-            else { throw .tooManyPixels }
-        }
+        // All output frames are in memory together.
+        let frames = isAnimated ? header.frames : 1
+        guard plan.scaled.width * plan.scaled.height <= limits.mostPixels / frames,
+            !isAnimated || original.width * original.height <= ImageLimits.mostAnimatedPixels / frames
+        else { throw .tooManyPixels }
         let pixels = try decode(plan, hasProfile: header.hasProfile, isAnimated: isAnimated)
         let first = isAnimated ? try part(of: pixels, 0, 0, pixels.width, pixels.frameHeight) : pixels
         let likeness = try likeness(first, header, original)
@@ -60,7 +57,7 @@ struct Transformation {
     private func size(of header: DecodedImage) throws(TransformRejection) -> (width: Int, height: Int) {
         let (width, height) = (header.width, header.frameHeight)
         guard width > 0, height > 0 else { throw .undecodable }
-        guard max(width, height) <= Self.longestSide, width * height <= Self.mostPixels else { throw .tooManyPixels }
+        guard limits.accepts(width: width, height: height, header.decoding) else { throw .tooManyPixels }
         return header.isOnItsSide ? (height, width) : (width, height)
     }
 
@@ -142,7 +139,7 @@ struct Transformation {
         for format in OutputFormat.allCases {
             guard let encoded = EncodedImage(black, format, quality: 50) else { continue }
             let job = TransformJob(id: 0, width: 16, height: 8, cut: .attention, format: format)
-            _ = try? Transformation(job, encoded.bytes).run()
+            _ = try? Transformation(job, encoded.bytes, ImageLimits()).run()
         }
         cvips_warm_profiles(black.pointer)
         vips_error_clear()

@@ -8,8 +8,6 @@ internal import IntertwineImageWire
 /// The worker does one job at a time, and enters its sandbox before the first. An image that compromises it gains access to that socket only.
 @main
 struct Worker {
-    /// The limit of address space in bytes, libraries included. The largest permitted image needs about half of it.
-    private static let maxMemory: UInt64 = 1 << 30
     /// The limit of processor time in seconds for the life of the process. The service limits each job, and replaces workers long before.
     private static let mostSeconds: UInt64 = 3_600
     /// The descriptor of the socket.
@@ -18,9 +16,11 @@ struct Worker {
     private nonisolated(unsafe) static var hasUntrimmedMemory = false
 
     static func main() {
-        switch CommandLine.arguments.dropFirst().first {
-        case "work": work()
-        case "check": exit(SandboxCheck.run(lockIn))
+        let argument = CommandLine.arguments.dropFirst().first
+        // The service passes the bytes of memory.
+        if let memory = argument.flatMap({ Int($0) }), memory > 0 { work(ImageLimits(memory: memory)) }
+        switch argument {
+        case "check": exit(SandboxCheck.run { lockIn(ImageLimits()) })
         default:
             print("intertwine starts intertwine-image-worker to decode images.")
             print("intertwine-image-worker check: reports which parts of the sandbox this system supports")
@@ -29,34 +29,34 @@ struct Worker {
     }
 
     /// Runs the job loop, and never returns.
-    private static func work() {
+    private static func work(_ limits: ImageLimits) -> Never {
         _ = sandbox_die_with_parent()
         // A worker without a job for two seconds returns memory to the system.
         var idle = timeval(tv_sec: 2, tv_usec: 0)
         _ = setsockopt(service, SOL_SOCKET, SO_RCVTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
         // The lower priority leaves the processor to the other requests of the service.
         _ = nice(5)
-        let report = lockIn()
+        let report = lockIn(limits)
         // Messages of libraries do not belong in the log of the service.
         close(1)
         close(2)
         send(WorkerMessage.hello(report).frame)
-        while true { next() }
+        while true { next(limits) }
     }
 
     /// Loads all libraries and enters the sandbox. Access to files is not possible afterwards.
-    private static func lockIn() -> WorkerReport {
+    private static func lockIn(_ limits: ImageLimits) -> WorkerReport {
         guard cvips_start() == 0 else { fail("libvips does not start") }
         Transformation.warmUp()
         let landlock = sandbox_landlock()
-        let limits = sandbox_limit(maxMemory, mostSeconds)
+        let isLimited = sandbox_limit(UInt64(limits.memory), mostSeconds) == 0
         let seccomp = sandbox_seccomp()
         let version = String(cString: vips_version_string()).split(separator: "-").first.map(String.init) ?? "?"
-        return WorkerReport(hasSeccomp: seccomp == 0, landlock: Int(max(0, landlock)), hasLimits: limits == 0, library: version)
+        return WorkerReport(hasSeccomp: seccomp == 0, landlock: Int(max(0, landlock)), hasLimits: isLimited, library: version)
     }
 
     /// Waits for a frame, and performs it.
-    private static func next() {
+    private static func next(_ limits: ImageLimits) {
         let head = receive(WireFrame.headLength)
         defer { head.deallocate() }
         guard let (type, length) = WireFrame.head(UnsafeRawBufferPointer(head)) else { exit(2) }
@@ -67,16 +67,16 @@ struct Worker {
             guard let (job, bytes) = TransformJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
             let image = UnsafeMutableRawBufferPointer(mutating: bytes)
             AVIFBrand.normalize(image)
-            perform(job, PNGTextChunks.removed(from: image))
+            perform(job, PNGTextChunks.removed(from: image), limits)
         // The cancellation arrived after the end of its job.
         case .cancel: break
         default: exit(2)
         }
     }
 
-    private static func perform(_ job: TransformJob, _ image: UnsafeRawBufferPointer) {
+    private static func perform(_ job: TransformJob, _ image: UnsafeRawBufferPointer, _ limits: ImageLimits) {
         do throws(TransformRejection) {
-            let (result, encoded) = try Transformation(job, image).run()
+            let (result, encoded) = try Transformation(job, image, limits).run()
             send(WorkerMessage.head(job.id, result, before: encoded?.bytes.count ?? 0))
             if let encoded { send(encoded.bytes) }
         } catch {

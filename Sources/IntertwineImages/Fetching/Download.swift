@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
+internal import IntertwineImageWire
 internal import IntertwinePrimitives
 
 /// A coalesced download of one image with its waiters. All access is on the event loop of its ``ImageFetchCoordinator``.
@@ -63,7 +64,8 @@ final class Download {
         attempt = FetchAttempt(rules: rules, isOwned: isBackgroundRevalidation)
         self.buffer = buffer
         intake = OriginResponseReader(
-            policy: configuration.hostFreshness.first { $0.host.matches(asked.host) }?.policy ?? configuration.freshness)
+            policy: configuration.hostFreshness.first { $0.host.matches(asked.host) }?.policy ?? configuration.freshness,
+            limits: ImageLimits(memory: configuration.workerMemory))
     }
 
     /// Begins an attempt, and returns its request.
@@ -72,7 +74,7 @@ final class Download {
         isPaused = false
         intake.begin(at: configuration.clock())
         let headers: HTTPFields = [
-            .accept: AcceptedFormats.field(acceptedFormats), .acceptEncoding: "identity", .userAgent: configuration.userAgent,
+            .accept: AcceptedFormats.field(acceptedFormats), .acceptEncoding: "identity",
             .via: "1.1 \(ImageNetworkManager.viaName)",
         ]
         let now = MonotonicInstant.now()

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwineImageWire
 internal import IntertwinePrimitives
 
 /// A pure state machine that reads the response of an origin. Its result is an image, a confirmation (304) or a failure.
@@ -16,6 +17,7 @@ struct OriginResponseReader: ~Copyable {
     }
 
     private let policy: FreshnessPolicy
+    private let limits: ImageLimits
     /// The time of the request in seconds since 1970.
     private(set) var asked: Int64 = 0
     /// A Boolean value indicating that the request is sent without conditions.
@@ -40,9 +42,12 @@ struct OriginResponseReader: ~Copyable {
 
     /// Creates a reader.
     ///
-    /// - Parameter policy: The limits of the freshness that the origin may set.
-    init(policy: FreshnessPolicy = FreshnessPolicy()) {
+    /// - Parameters:
+    ///   - policy: The limits of the freshness that the origin may set.
+    ///   - limits: The limits of the image.
+    init(policy: FreshnessPolicy = FreshnessPolicy(), limits: ImageLimits = ImageLimits()) {
         self.policy = policy
+        self.limits = limits
     }
 
     /// Begins a request.
@@ -118,7 +123,7 @@ struct OriginResponseReader: ~Copyable {
             // `Content-Type` is often wrong, and responses have the type of the bytes.
             case .kind(let kind):
                 head?.kind = kind
-                frame = ImageHeaderParser(kind)
+                frame = ImageHeaderParser(kind, limits: limits)
                 frame?.consume(prefix)
                 prefix = []
             default: return reject(ImageError(.typeMismatch))

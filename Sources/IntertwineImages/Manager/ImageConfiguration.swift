@@ -66,8 +66,8 @@ public struct ImageConfiguration: Sendable {
     public var facts: ImageMetadataTable?
     /// The logger of downloads and caches.
     public var logger = Logger(label: "intertwine.images")
-    /// The `User-Agent` field of requests to origins.
-    public var userAgent = "Intertwine"
+    /// The memory of a worker in bytes. It determines the largest originals, and equals that of the transformer's workers.
+    public var workerMemory = 1 << 30
     /// Returns seconds since 1970. Tests replace it.
     public var clock: @Sendable () -> Int64 = { Int64(time(nil)) }
 

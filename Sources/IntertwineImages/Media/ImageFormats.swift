@@ -40,11 +40,10 @@ struct AVIFBoxes: Sendable {
         var largest: ImageDimensions?
         Self.each("ispe", in: bytes, minimumSize: 16) { rest in
             let size = ImageDimensions(width: Self.number(rest, 8), height: Self.number(rest, 12))
-            if largest?.error == .tooManyPixels { return }
-            if size.error == .tooManyPixels { largest = size }
-            if size.error == nil, size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }
+            if largest?.isTooLong == true { return }
+            if size.isTooLong || size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }
         }
-        if let largest, largest.error == .tooManyPixels || isComplete { return size = .size(largest) }
+        if let largest, largest.isTooLong || isComplete { return size = .size(largest) }
         if isComplete { size = .unreadable }
     }
 
@@ -108,7 +107,7 @@ struct GIFBlocks: Sendable {
             guard bytes.count >= 13 else { return .more }
             let found = ImageDimensions(width: number(6), height: number(8))
             screen = found
-            if found.error == .tooManyPixels { size = .size(found) }
+            if found.isTooLong { size = .size(found) }
             return .pass(13 + Self.table(byte(10)))
         }
         guard let first = bytes.first else { return .more }
@@ -151,7 +150,7 @@ enum JPEGSegment: Hashable {
     case unclear
     /// The scan data or the end precede any frame.
     case unreadable
-    case frame(ImageDimensions)
+    case frame(ImageDimensions, isBaseline: Bool)
     /// A segment of another type, with its length in bytes including the marker.
     case other(length: Int)
 
@@ -183,7 +182,7 @@ enum JPEGSegment: Hashable {
                 self = .unclear
                 return
             }
-            self = .frame(ImageDimensions(width: number(7), height: number(5)))
+            self = .frame(ImageDimensions(width: number(7), height: number(5)), isBaseline: byte(1) <= 0xc1)
         case 0xc4, 0xc8, 0xcc, 0xdb...0xfe:
             guard bytes.count >= 4 else {
                 self = .unclear

@@ -1,3 +1,5 @@
+package import IntertwineImageWire
+
 /// An incremental parser of the dimensions and the number of frames of an image. It buffers only the bytes that it needs, and is pure.
 ///
 /// Violations of the format before the dimensions are ignored if decoders reject them, too.
@@ -12,7 +14,10 @@ package struct ImageHeaderParser: Sendable {
     package private(set) var finding = Finding.unclear
     /// The number of frames so far; an animation may have more.
     package private(set) var frames = 1
+    /// The way in which a worker holds the image while it decodes it.
+    private(set) var decoding: ImageLimits.Decoding
     private let kind: ImageFormat
+    private let limits: ImageLimits
     private var bytes: [UInt8] = []
     /// The number of following bytes to skip.
     private var skipping: Int
@@ -23,15 +28,17 @@ package struct ImageHeaderParser: Sendable {
     private var png = PNGChunks()
     private var avif = AVIFBoxes()
 
-    package init(_ kind: ImageFormat) {
+    package init(_ kind: ImageFormat, limits: ImageLimits = ImageLimits()) {
         self.kind = kind
+        self.limits = limits
+        decoding = kind == .jpeg ? .coefficients : .pixels
         // The start marker, which identified the JPEG.
         skipping = kind == .jpeg ? 2 : 0
     }
 
     /// The reason to reject the image, as far as is known; nil if none was found.
     var error: ImageError.Reason? {
-        if case .size(let size) = finding { size.error(frames: frames) } else { nil }
+        if case .size(let size) = finding { size.error(frames: frames, decoding, limits) } else { nil }
     }
 
     package mutating func consume(_ more: some Collection<UInt8>) {
@@ -63,7 +70,9 @@ package struct ImageHeaderParser: Sendable {
             switch JPEGSegment(rest) {
             case .unclear: return .more
             case .unreadable: (finding, step) = (.unreadable, .done)
-            case .frame(let size): (finding, step) = (.size(size), .done)
+            case .frame(let size, let isBaseline):
+                decoding = isBaseline ? .rows : .coefficients
+                (finding, step) = (.size(size), .done)
             case .other(let length): return .pass(length)
             }
         case .png:
@@ -90,31 +99,20 @@ package struct ImageHeaderParser: Sendable {
 
 /// The dimensions of a decoded image.
 package struct ImageDimensions: Sendable, Hashable {
-    /// The maximum number of pixels, from the memory of a worker: 1 GiB holds 64 million in any format, with the coefficients of a progressive JPEG at 6
-    /// bytes for each. Today's cameras have up to 61 million.
-    private static let mostPixels = 64_000_000
-    private static let longestSide = 16_384
-    /// The maximum number of pixels of all frames of an animation: some hundred frames of 1280 × 720. Why:
-    /// few bytes could declare millions of frames.
-    private static let mostAnimatedPixels = 480_000_000
     /// The maximum number of frames. Decoders read the header of each frame before the first pixel, and the time of libwebp grows with the square.
     private static let mostFrames = 2_000
 
     let width: Int
     let height: Int
 
-    /// The reason to reject the dimensions, such as a decompression bomb or an empty image; nil if they are acceptable.
-    var error: ImageError.Reason? {
-        guard width > 0, height > 0 else { return .typeMismatch }
-        // The sides are checked first, so that their product cannot overflow.
-        guard max(width, height) <= Self.longestSide else { return .tooManyPixels }
-        return width * height <= Self.mostPixels ? nil : .tooManyPixels
-    }
+    var isTooLong: Bool { max(width, height) > ImageLimits.longestSide }
 
-    /// Returns the reason to reject an animation with this number of frames.
-    func error(frames: Int) -> ImageError.Reason? {
-        if let error { return error }
-        guard frames <= max(1, Self.mostAnimatedPixels / (width * height)) else { return .tooManyPixels }
+    /// Returns the reason to reject the image, such as a decompression bomb or an empty image; nil if it is acceptable.
+    func error(frames: Int = 1, _ decoding: ImageLimits.Decoding = .pixels, _ limits: ImageLimits = ImageLimits()) -> ImageError.Reason? {
+        guard width > 0, height > 0 else { return .typeMismatch }
+        guard limits.accepts(width: width, height: height, decoding) else { return .tooManyPixels }
+        guard frames > 1 else { return nil }
+        guard frames <= ImageLimits.mostAnimatedPixels / (width * height) else { return .tooManyPixels }
         return frames <= Self.mostFrames ? nil : .tooManyFrames
     }
 }

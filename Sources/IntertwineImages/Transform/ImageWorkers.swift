@@ -23,6 +23,8 @@ public final class ImageWorkers: ImageTransformer {
         ///
         /// No origin and no viewer uses more than half of them, which equals the number of processors by default.
         public var count = 2 * Processors.count
+        /// The memory of a worker in bytes, libraries included. It determines the largest images.
+        public var memory = 1 << 30
         /// The time limit of a worker for one image.
         public var timeLimit: Duration = .seconds(10)
         /// The maximum number of waiting images. `queueTimeout` is their maximum wait.
@@ -43,6 +45,7 @@ public final class ImageWorkers: ImageTransformer {
     private let pool: WorkerPool?
     /// The limit of the estimated time of an animation. Why lower than the time limit: other work uses the processor, too.
     private let animationLimit: Duration
+    private let limits: ImageLimits
 
     /// Starts the workers. If their program is missing, none are started and a warning is logged.
     ///
@@ -51,6 +54,7 @@ public final class ImageWorkers: ImageTransformer {
         loop = try EventLoop(label: "images")
         let path = configuration.path ?? Self.besideThisProgram()
         animationLimit = configuration.timeLimit * 3 / 5
+        limits = ImageLimits(memory: configuration.memory)
         guard access(path, X_OK) == 0, let starter = WorkerStarter() else {
             pool = nil
             configuration.logger.warning(
@@ -98,15 +102,15 @@ public final class ImageWorkers: ImageTransformer {
         _ job: TransformJob, on image: [UInt8], keepsAnimation: Bool, _ urgency: TransformPriority
     ) async throws(ImageError) -> TransformResult {
         guard let pool, isAvailable else { throw ImageError(.workerFailed) }
-        let (image, cost) = try ImageHeaderParser.cost(of: image, keepsAnimation: keepsAnimation)
+        let (image, cost) = try ImageHeaderParser.cost(of: image, keepsAnimation: keepsAnimation, limits)
         if cost.frames > 1, cost.time(for: job) > animationLimit { throw ImageError(.tooManyFrames) }
-        return try await pool.perform(job, on: image, pixels: cost.pixels, urgency).get()
+        return try await pool.perform(job, on: image, pixels: limits.cost(ofPixels: cost.pixels, cost.decoding), urgency).get()
     }
 
     /// Returns true if a worker's result is plausible for the job. A worker may have been compromised by an image.
     static func fits(_ result: TransformResult, _ job: TransformJob) -> Bool {
         guard let format = job.format else { return result.bytes.isEmpty }
-        guard result.width > 0, result.height > 0, result.width <= TransformJob.longestSide, result.height <= TransformJob.longestSide
+        guard result.width > 0, result.height > 0, result.width <= ImageLimits.longestSide, result.height <= ImageLimits.longestSide
         else {
             return false
         }
@@ -127,12 +131,12 @@ extension ImageHeaderParser {
     ///
     /// - Throws: `tooManyPixels`, `tooManyFrames`, `undecodable` or `noDecoder`.
     fileprivate static func cost(
-        of image: [UInt8], keepsAnimation: Bool
+        of image: [UInt8], keepsAnimation: Bool, _ limits: ImageLimits
     ) throws(ImageError) -> (image: [UInt8], cost: DecodingCost) {
         guard case .kind(let kind) = ImageFormat.sniff(Array(image.prefix(512))) else { throw ImageError(.undecodable) }
         // Browsers show a JPEG that lacks only its end marker, and libvips refuses it. A further marker behind the image has no effect.
         let image = kind == .jpeg && !image.suffix(2).elementsEqual(ImageFormat.jpegEndMarker) ? image + ImageFormat.jpegEndMarker : image
-        var reader = ImageHeaderParser(kind)
+        var reader = ImageHeaderParser(kind, limits: limits)
         var place = 0
         // The bytes are consumed in pieces, because the parser buffers unparsed ones.
         while place < image.count, reader.error == nil {
@@ -145,7 +149,7 @@ extension ImageHeaderParser {
         guard case .size(let size) = reader.finding else {
             throw ImageError(kind == .avif && kind.isComplete(image, isDelimited: true) ? .noDecoder : .undecodable)
         }
-        return (image, DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1))
+        return (image, DecodingCost(size: size, decoding: reader.decoding, frames: keepsAnimation ? reader.frames : 1))
     }
 }
 
@@ -158,6 +162,7 @@ private struct DecodingCost {
     private static let frame = 300_000.0
 
     let size: ImageDimensions
+    let decoding: ImageLimits.Decoding
     let frames: Int
 
     var pixels: Int { size.width * size.height * frames }

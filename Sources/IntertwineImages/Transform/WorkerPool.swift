@@ -57,11 +57,12 @@ actor WorkerPool: EventLoopActor {
         self.loop = loop
         self.starter = starter
         let count = max(1, configuration.count)
-        // The cost is the number of pixels. Running ones determine the memory of the workers.
+        // The cost is the number of pixels that are held decoded. Running jobs use at most the memory of one worker, together.
+        let pixels = ImageLimits(memory: configuration.memory).mostPixels
         queue = AdmissionQueue(
             limits: AdmissionQueue.Limits(
-                running: count, perOrigin: max(1, count / 2), prefetchesPerOrigin: max(1, count / 2), runningCost: 64_000_000,
-                waiting: configuration.queue, waitingCost: 400_000_000, maxQueueTime: configuration.queueTimeout))
+                running: count, perOrigin: max(1, count / 2), prefetchesPerOrigin: max(1, count / 2), runningCost: pixels,
+                waiting: configuration.queue, waitingCost: 6 * pixels, maxQueueTime: configuration.queueTimeout))
         restarts = RestartPolicy(tolerated: max(4, 2 * configuration.count))
     }
 
@@ -181,7 +182,7 @@ actor WorkerPool: EventLoopActor {
 
     private func startOne() {
         startingCount += 1
-        starter.start(path) { [weak self, starter] result in
+        starter.start(path, memory: configuration.memory) { [weak self, starter] result in
             if let self {
                 execute { $0.hasStarted(result) }
             } else if case .success(let started) = result {

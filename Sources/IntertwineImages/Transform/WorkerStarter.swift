@@ -47,11 +47,11 @@ final class WorkerStarter: Sendable {
         queue.add(nil)
     }
 
-    /// Starts a worker whose only descriptor is a socket as its standard input. The reply comes on the thread of the starter.
-    func start(_ path: String, _ reply: @escaping @Sendable (Result<Started, StartError>) -> Void) {
+    /// Starts a worker with the bytes of its memory. Its only descriptor is a socket as its standard input. The reply comes on the thread of the starter.
+    func start(_ path: String, memory: Int, _ reply: @escaping @Sendable (Result<Started, StartError>) -> Void) {
         queue.add {
             var socket: Int32 = -1
-            let process = clinux_start_process(path, "work", &socket)
+            let process = clinux_start_process(path, "\(memory)", &socket)
             reply(process > 0 ? .success(Started(process: process, socket: socket)) : .failure(StartError(number: -process)))
         }
     }

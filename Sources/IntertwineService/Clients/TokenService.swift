@@ -35,13 +35,13 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
     ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     /// - Throws: An error if the event loop of the client cannot be created.
     init?(
-        _ settings: TokenSettings, _ section: String, rules: TokenRules?, listener: String, clock: @escaping @Sendable () -> Int64,
-        logger: Logger
+        _ settings: TokenSettings, _ section: String, rules: TokenRules?, listener: String, userAgent: String,
+        clock: @escaping @Sendable () -> Int64, logger: Logger
     ) throws {
         guard settings.isEnabled, let rules else { return nil }
         let onReload: @Sendable (TokenKeys.Event) -> Void = { Self.log($0, section, logger) }
         if settings.keysFile.isEmpty {
-            let client = try Self.client(settings)
+            let client = try Self.client(settings, userAgent)
             self.client = client
             fileSetting = nil
             keys = TokenKeys(
@@ -95,12 +95,12 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
     /// Returns a client that may fetch from the host and the port of the URL only.
     ///
     /// An http URL is fetched from the allowed networks only, so that a resolver cannot lead to a server beyond them.
-    private static func client(_ settings: TokenSettings) throws -> CurlClient {
+    private static func client(_ settings: TokenSettings, _ userAgent: String) throws -> CurlClient {
         let url = try FetchURL(settings.jwksURL)
         let policy = AddressPolicy(
             allowedNetworks: settings.allowedNetworks.compactMap(Network.init), allowedPorts: [url.port],
             allowedHosts: HostPattern(url.host).map { [$0] } ?? [], deniesPublicAddresses: !url.isSecure)
-        return CurlClient(on: try EventLoop(label: "keys"), policy: policy)
+        return CurlClient(on: try EventLoop(label: "keys"), policy: policy, userAgent: userAgent)
     }
 
     private static func document(at url: String, by client: CurlClient, _ section: String) async throws -> [UInt8] {
@@ -162,9 +162,10 @@ extension ServiceConfiguration {
         clock: @escaping @Sendable () -> Int64, logger: Logger
     ) throws -> (viewers: TokenService?, operators: TokenService?) {
         let viewers = try TokenService(
-            viewers.jwt, "viewers.jwt", rules: viewers.tokenRules, listener: "service", clock: clock, logger: logger)
+            viewers.jwt, "viewers.jwt", rules: viewers.tokenRules, listener: "service", userAgent: server.userAgent, clock: clock,
+            logger: logger)
         let operators = try TokenService(
-            admin.jwt, "admin.jwt", rules: admin.tokenRules, listener: "admin", clock: clock, logger: logger)
+            admin.jwt, "admin.jwt", rules: admin.tokenRules, listener: "admin", userAgent: server.userAgent, clock: clock, logger: logger)
         return (viewers, operators)
     }
 

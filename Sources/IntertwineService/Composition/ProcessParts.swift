@@ -34,10 +34,10 @@ extension ServiceBuilder {
         // It starts an event loop, so nothing after it may fail.
         let images = try ImageProxy(
             configuration.images, signer: configuration.images.signer(stores.ring.keys), folder: configuration.store.path(of: "images"),
-            store: stores.store, clock: clock, logger: logger)
+            userAgent: configuration.server.userAgent, store: stores.store, clock: clock, logger: logger)
         let polling = SourcePoller(
-            stores.declared.sources, policy: configuration.sources.policy, into: stores.store, at: stores.location, now: clock,
-            logger: logger)
+            stores.declared.sources, policy: configuration.sources.policy, userAgent: configuration.server.userAgent, into: stores.store,
+            at: stores.location, now: clock, logger: logger)
         // A separate limiter, because many viewers of one address receive pages.
         let decisions = WriteLimiter(address: limits.decisionsPerAddress, viewer: limits.writesPerViewer)
         let delivery = AdServer(

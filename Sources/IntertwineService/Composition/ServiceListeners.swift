@@ -28,7 +28,7 @@ extension ServiceBuilder {
                 AdTrackers(store: stores.store, factories: { live.current.factories }),
                 CampaignTrackers(store: stores.store, campaigns: { live.current.campaigns }),
             ], calls: { live.current.trackerCalls }, policy: configuration.images.trackerPolicy, settings: configuration.trackers,
-            now: stores.clock, logger: logger)
+            userAgent: configuration.server.userAgent, now: stores.clock, logger: logger)
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
             anonymize: { live.current.privacy.storedForm(of: $0, now: $1) })

@@ -28,6 +28,7 @@ extension ImageSettings {
         reader.read("images.worker-program", &workerProgram, allowed: "empty, or a program's path")
         reader.read("images.workers", &workers, in: 0...256)
         reader.read("images.worker-timeout", &workerTimeout, in: .milliseconds(100) ... .seconds(300))
+        reader.read("images.worker-memory", &workerMemory, in: 512 << 20...64 << 30)
         let ages: ClosedRange<Duration> = .zero ... .seconds(30 * 86_400)
         reader.read("images.min-ttl", &minTTL, in: ages)
         reader.read("images.stale-while-revalidate", &staleWhileRevalidate, in: ages)
@@ -114,6 +115,7 @@ extension ImageSettings {
         configuration.path = workerProgram.isEmpty ? nil : workerProgram
         configuration.count = workers > 0 ? workers : 2 * Processors.count
         configuration.timeLimit = workerTimeout
+        configuration.memory = workerMemory.bytes
         return configuration
     }
 
@@ -131,6 +133,7 @@ extension ImageSettings {
         configuration.formats = formats.compactMap { ["avif": ImageFormat.avif, "webp": .webp][$0] }
         for each in quality { configuration.qualities.read(setting: each) }
         configuration.limits.bodyBytes = maxSourceSize.bytes
+        configuration.workerMemory = workerMemory.bytes
         configuration.limits.total = fetchTimeout
         configuration.limits.connect = connectTimeout
         configuration.limits.head = headerTimeout

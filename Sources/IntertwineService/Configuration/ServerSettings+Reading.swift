@@ -11,6 +11,12 @@ extension ServerSettings {
             where: { $0.isEmpty || Self.isBase($0) })
         reader.read(
             "server.trusted-proxies", &trustedProxies, allowed: "networks such as 10.1.0.0/16 or fd00::/8", where: { Network($0) != nil })
+        reader.read(
+            "server.user-agent", &userAgent, allowed: "1 to 256 visible ASCII characters and spaces",
+            where: {
+                (1...256).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x20...0x7e).contains($0) } && !$0.hasPrefix(" ")
+                    && !$0.hasSuffix(" ")
+            })
         reader.read("server.shutdown-delay", &shutdownDelay)
         reader.read("server.shutdown-timeout", &shutdownTimeout)
         limits.read(&reader)

@@ -64,7 +64,7 @@ extension ServiceConfiguration {
         }
         let items = try store.items()
         let loop = try EventLoop(label: "sources")
-        let transfers = CurlClient(on: loop, policy: sources.policy)
+        let transfers = CurlClient(on: loop, policy: sources.policy, userAgent: server.userAgent)
         let run = SyncJob(source, transfers: transfers, into: items, report: report, onProgress: onProgress)
         var memory = HTTPValidatorCache()
         let result: Result<SourceOutcome, any Error>

@@ -30,12 +30,12 @@ final class ImageProxy: Sendable {
     ///   - store: The store with takedowns.
     ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     init(
-        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, store: (any ItemStore)? = nil,
+        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, userAgent: String? = nil, store: (any ItemStore)? = nil,
         clock: @escaping @Sendable () -> Int64, logger: Logger
     )
         throws
     {
-        let transfers = CurlClient(on: try EventLoop(label: "images"), policy: settings.policy)
+        let transfers = CurlClient(on: try EventLoop(label: "images"), policy: settings.policy, userAgent: userAgent)
         var images = settings.configuration(folder: folder)
         images.logger = logger
         images.clock = { clock() / 1_000 }

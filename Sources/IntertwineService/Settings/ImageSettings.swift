@@ -57,6 +57,10 @@ public struct ImageSettings: Sendable {
     public var workers = 0
     /// The timeout of a worker for one image (`images.worker-timeout`), from 100 ms to 300 s. The default is 10 s.
     public var workerTimeout: Duration = .seconds(10)
+    /// The memory of a worker in bytes (`images.worker-memory`), from 512 MiB to 64 GiB. The default is 1 GiB.
+    ///
+    /// With ``workerTimeout`` it determines the largest images. The images in work use at most the memory of one worker, together.
+    public var workerMemory: ByteCount = .gibibytes(1)
     /// The minimum freshness lifetime of an image, unless its origin forbids it (`images.min-ttl`), up to 30 d. The default is 5 min.
     public var minTTL: Duration = .seconds(300)
     /// The time for which a stale image is served during a revalidation (`images.stale-while-revalidate`), up to 30 d. The default is zero.

@@ -208,7 +208,7 @@ extension SyncJob {
     }
 
     private func fetch(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) -> FetchStream {
-        var headers: HTTPFields = [.accept: "application/json", .userAgent: "intertwine"]
+        var headers: HTTPFields = [.accept: "application/json"]
         headers[.ifNoneMatch] = known?.entityTag
         headers[.ifModifiedSince] = known?.lastModified
         var request = FetchRequest(url, headers: headers)

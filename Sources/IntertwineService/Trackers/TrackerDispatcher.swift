@@ -29,6 +29,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private let certificates: String?
+    private let userAgent: String?
 
     /// Creates a dispatcher.
     ///
@@ -38,7 +39,8 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     ///   - certificates: the trusted certificate authorities; nil selects those of the system.
     package init(
         ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
-        settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, now: @escaping @Sendable () -> Int64, logger: Logger
+        settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, userAgent: String? = nil,
+        now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.ledger = ledger
         self.sources = sources
@@ -46,13 +48,14 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         self.policy = policy
         self.settings = settings
         self.certificates = certificates
+        self.userAgent = userAgent
         self.now = now
         self.logger = logger
     }
 
     package func run() async throws {
         let loop = try EventLoop(label: "trackers")
-        let transfers = CurlClient(on: loop, policy: policy, certificates: certificates)
+        let transfers = CurlClient(on: loop, policy: policy, certificates: certificates, userAgent: userAgent)
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 let limiter = HostConcurrencyLimiter(all: Self.atOnce.all, host: Self.atOnce.host)
@@ -147,7 +150,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
 
     /// Calls a URL and returns the status of the last response after redirects.
     private static func call(_ url: FetchURL, on client: CurlClient) async -> Result<Int, FetchError> {
-        var request = FetchRequest(url, headers: [.accept: "*/*", .userAgent: "intertwine"])
+        var request = FetchRequest(url, headers: [.accept: "*/*"])
         request.limits.total = .seconds(10)
         request.limits.bodyBytes = .max
         let response = client.open(request)

@@ -1,4 +1,5 @@
 internal import CIntertwineCurl
+internal import HTTPTypes
 public import IntertwineHTTPServer
 internal import Synchronization
 
@@ -26,6 +27,7 @@ public actor CurlClient: EventLoopActor {
     private let resolver: Resolver
     /// The PEM file of the certificate authorities for https; nil for the system's authorities.
     private let certificates: String?
+    private let userAgent: String?
 
     private var multi: CurlMulti?
     private var timer: OneShotTimer?
@@ -49,11 +51,15 @@ public actor CurlClient: EventLoopActor {
     ///   - policy: The policy that every URL, redirect and address must satisfy.
     ///   - resolver: The resolver of host names.
     ///   - certificates: The path of a PEM file with the certificate authorities for https; nil for the system's authorities.
-    public init(on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil) {
+    ///   - userAgent: The field `User-Agent` of requests that have none themselves; nil for none.
+    public init(
+        on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
+    ) {
         self.loop = loop
         self.policy = policy
         self.resolver = resolver
         self.certificates = certificates
+        self.userAgent = userAgent
     }
 
     /// The number of running fetches.
@@ -260,9 +266,9 @@ extension CurlClient {
             transfer.attach(easy)
             easy.limit(transfer.request.limits, total: transfer.remaining)
             if transfer.wantsNewConnection { easy.set(CURLOPT_FRESH_CONNECT, 1) }
-            try easy.prepare(
-                transfer.url, addresses: transfer.addresses, headers: transfer.request.fields(for: transfer.url), certificates: certificates
-            )
+            var fields = transfer.request.fields(for: transfer.url)
+            if fields[.userAgent] == nil { fields[.userAgent] = userAgent }
+            try easy.prepare(transfer.url, addresses: transfer.addresses, headers: fields, certificates: certificates)
             guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else { throw .internalError }
             transfer.easy = easy
         } catch {

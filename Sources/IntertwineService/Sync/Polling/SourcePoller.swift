@@ -16,6 +16,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
     private let location: any ItemLocation
     private let leadership: any LeaderElection
     private let policy: AddressPolicy
+    private let userAgent: String?
     /// The clock, in milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
     private let logger: Logger
@@ -24,8 +25,8 @@ package struct SourcePoller: ServiceLifecycle.Service {
 
     /// - Parameter now: The clock, in milliseconds since 1970-01-01 UTC.
     package init(
-        _ sources: [RemoteSource], policy: AddressPolicy, into store: any ItemStore, at location: any ItemLocation,
-        now: @escaping @Sendable () -> Int64, logger: Logger
+        _ sources: [RemoteSource], policy: AddressPolicy, userAgent: String? = nil, into store: any ItemStore,
+        at location: any ItemLocation, now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.sources = sources
         registry = SourceRegistry(sources.map(\.name), now: now())
@@ -33,6 +34,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
         self.location = location
         leadership = location.leadership()
         self.policy = policy
+        self.userAgent = userAgent
         self.now = now
         self.logger = logger
         for source in sources { recall(source.name) }
@@ -57,7 +59,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
             return
         }
         let loop = try EventLoop(label: "sources")
-        let transfers = CurlClient(on: loop, policy: policy)
+        let transfers = CurlClient(on: loop, policy: policy, userAgent: userAgent)
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 for source in sources { group.addTask { await watch(source, transfers) } }
