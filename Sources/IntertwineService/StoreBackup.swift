@@ -133,7 +133,7 @@ package struct StoreBackup: Sendable {
                 let draft = target.items + ".restoring"
                 // A killed restore may have left it.
                 removeIncomplete(draft)
-                guard mkdir(draft, 0o700) == 0 else { throw failure(draft) }
+                guard OwnedFile.makeFolder(draft) else { throw failure(draft) }
                 onInterruption {
                     removeIncomplete(draft)
                     note.flushOnFailure()
@@ -218,7 +218,7 @@ package struct StoreBackup: Sendable {
 
     /// Writes a new file that only its owner can read, and syncs it to disk.
     private static func write(_ text: String, to path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = OwnedFile.open(path, O_WRONLY | O_EXCL)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
@@ -235,7 +235,7 @@ package struct StoreBackup: Sendable {
     private static func realPath(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 
     private static func failure(_ path: String) -> StoreError {
-        .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))")
+        .unusable("\(path): cannot be written: \(OwnedFile.reason(path))")
     }
 
     private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

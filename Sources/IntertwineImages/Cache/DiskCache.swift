@@ -88,7 +88,7 @@ final class DiskCache: Sendable {
     /// Returns the error number of the first obstacle to writing in the folder; nil if it is writable.
     private static func trouble(with folder: String) -> Int32? {
         for part in [folder, "\(folder)/\(temporary)"] {
-            if mkdir(part, 0o700) != 0, errno != EEXIST { return errno }
+            if !OwnedFile.makeFolder(part), errno != EEXIST { return errno }
             if access(part, W_OK | X_OK) != 0 { return errno }
         }
         return nil
@@ -266,7 +266,7 @@ final class DiskCache: Sendable {
         state.withLock { $0.index.reserve(room) }
         let aside = "\(folder)/\(Self.temporary)/\(name)"
         // The folders are created again, because an operator may have emptied or removed them.
-        for part in [folder, "\(folder)/\(Self.temporary)", "\(folder)/\(name.prefix(2))"] { _ = mkdir(part, 0o700) }
+        for part in [folder, "\(folder)/\(Self.temporary)", "\(folder)/\(name.prefix(2))"] { _ = OwnedFile.makeFolder(part) }
         let error = FileBytes.write(bytes, to: aside) ?? (rename(aside, path(name)) == 0 ? nil : errno)
         let isWritten = error == nil
         if let error {

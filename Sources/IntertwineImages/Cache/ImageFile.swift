@@ -104,7 +104,7 @@ enum FileBytes {
     ///
     /// - Returns: The system error number if the write was incomplete (the written part remains), otherwise nil.
     static func write(_ bytes: [UInt8], to path: String) -> Int32? {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = OwnedFile.open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno }
         let error = bytes.withUnsafeBytes { FileIO.write($0, to: descriptor) == $0.count ? nil : errno }
         return close(descriptor) == 0 ? error : error ?? errno

@@ -169,7 +169,7 @@ public final class ImageMetadataTable: Sendable {
     }
 
     private static func append(_ bytes: [UInt8], to path: String) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = OwnedFile.open(path, O_WRONLY | O_APPEND | O_NOFOLLOW)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         // A partially written record is ignored on reading.

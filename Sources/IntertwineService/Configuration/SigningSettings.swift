@@ -66,7 +66,7 @@ struct SigningKeyFile {
     /// Temporary files of killed processes do no harm.
     private func create(_ key: SigningKey) throws {
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = OwnedFile.open(draft, O_WRONLY | O_EXCL)
         guard descriptor >= 0 else { throw failure("cannot be written") }
         defer { unlink(draft) }
         let line = Array((key.hexadecimal + "\n").utf8)
@@ -78,7 +78,7 @@ struct SigningKeyFile {
     }
 
     private func failure(_ what: String) -> ConfigurationError {
-        ConfigurationError("\(path): the signing key \(what): \(String(cString: strerror(errno)))")
+        ConfigurationError("\(path): the signing key \(what): \(OwnedFile.reason(path))")
     }
 }
 

@@ -20,7 +20,7 @@ package enum TextFile {
     package static func text(at path: String) throws(ReadError) -> String {
         // The call does not wait for the writer of a pipe.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { throw .unreadable() }
+        guard file >= 0 else { throw ReadError(reason: "cannot be read: \(OwnedFile.reason(path))") }
         defer { close(file) }
         let end = ContinuousClock.now + timeout
         var bytes: [UInt8] = []

@@ -150,7 +150,7 @@ package final class AuditLog: Sendable {
     /// The file is opened each time, because it may have been moved since the last write.
     private func append(_ lines: [UInt8]) throws {
         let isNew = access(path, F_OK) != 0
-        let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let file = OwnedFile.open(path, O_RDWR | O_APPEND)
         guard file >= 0 else { throw fault() }
         defer { Glibc.close(file) }
         // An incomplete line, which a full disk or a power cut has left, would hide the next one.
@@ -162,5 +162,5 @@ package final class AuditLog: Sendable {
         else { throw fault() }
     }
 
-    private func fault() -> StoreError { .unavailable("\(path): \(String(cString: strerror(errno)))") }
+    private func fault() -> StoreError { .unavailable("\(path): \(OwnedFile.reason(path))") }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Glibc
 import IntertwineFeed
+import IntertwinePrimitives
 
 extension StoreFiles {
     /// The number of pages that are copied between two calls of a progress function.
@@ -71,8 +72,8 @@ extension StoreFiles {
     private static func copy(
         _ source: DatabaseFile, through connection: DatabaseQueue, to path: String, onProgress: @escaping (Double) throws -> Void
     ) throws {
-        let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, DatabaseFile.mode)
-        guard created >= 0 else { throw StoreError.unusable("\(path): cannot be created: \(String(cString: strerror(errno)))") }
+        let created = OwnedFile.open(path, O_RDWR | O_EXCL)
+        guard created >= 0 else { throw StoreError.unusable("\(path): cannot be created: \(OwnedFile.reason(path))") }
         close(created)
         do {
             let destination = try DatabaseQueue(path: path)
@@ -108,7 +109,7 @@ extension StoreFiles {
         }
         try queue.close()
         guard DurableFolder.syncContent(of: path) else {
-            throw StoreError.unusable("\(path): cannot be written: \(String(cString: strerror(errno)))")
+            throw StoreError.unusable("\(path): cannot be written: \(OwnedFile.reason(path))")
         }
     }
 
@@ -155,6 +156,6 @@ extension StoreFiles {
     }
 
     private static func failure(_ path: String) -> StoreError {
-        .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))")
+        .unusable("\(path): cannot be written: \(OwnedFile.reason(path))")
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Glibc
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 
 /// An import into a new store: into a draft file beside its path, which is moved to the path when it is complete.
 ///
@@ -171,9 +172,9 @@ final class DraftFile {
         self.finalPath = place
         for number in 1...64 {
             let path = "\(place).draft-\(number)"
-            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, DatabaseFile.mode)
+            let descriptor = OwnedFile.open(path, O_RDWR | O_EXCL)
             if descriptor < 0, errno == EEXIST { continue }
-            guard descriptor >= 0 else { throw .unusable("\(place): cannot be created: \(String(cString: strerror(errno)))") }
+            guard descriptor >= 0 else { throw .unusable("\(place): cannot be created: \(OwnedFile.reason(path))") }
             // Another process that locked the file between the two calls treats it as abandoned.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
@@ -195,18 +196,18 @@ final class DraftFile {
     func moveIntoPlace() throws(StoreError) -> Bool {
         try ServedFile.check(finalPath)
         guard DurableFolder.syncContent(of: path) else {
-            throw .unavailable("\(finalPath): cannot be written: \(String(cString: strerror(errno)))")
+            throw .unavailable("\(finalPath): cannot be written: \(OwnedFile.reason(finalPath))")
         }
         // Unlike a rename, a link never replaces a file that another process has created.
         guard link(path, finalPath) == 0 else {
             guard [EEXIST, EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
-                throw .unavailable("\(finalPath): cannot be moved into place: \(String(cString: strerror(errno)))")
+                throw .unavailable("\(finalPath): cannot be moved into place: \(OwnedFile.reason(finalPath))")
             }
             return false
         }
         remove()
         guard DurableFolder.sync(of: finalPath) else {
-            throw .unavailable("\(finalPath): cannot be written: \(String(cString: strerror(errno)))")
+            throw .unavailable("\(finalPath): cannot be written: \(OwnedFile.reason(finalPath))")
         }
         return true
     }

@@ -1,5 +1,6 @@
 import Glibc
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 
 /// A buffer of items in order of arrival: in memory for few items, and otherwise in an unnamed file beside the store.
 ///
@@ -85,7 +86,7 @@ final class SpoolFile {
 
     private func open() throws(StoreError) {
         let path = "\(store).import-" + String(UInt64.random(in: .min ... .max), radix: 36)
-        descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        descriptor = OwnedFile.open(path, O_RDWR | O_EXCL)
         guard descriptor >= 0 else { throw failure() }
         unlink(path)
     }
@@ -96,7 +97,7 @@ final class SpoolFile {
     }
 
     private func failure() -> StoreError {
-        let reason = errno == ENOSPC ? "the disk is full" : "items cannot be stored in its folder: \(String(cString: strerror(errno)))"
+        let reason = errno == ENOSPC ? "the disk is full" : "items cannot be stored in its folder: \(OwnedFile.reason(store))"
         return .unavailable("\(store): \(reason); nothing was imported")
     }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
 package import IntertwineFeed
+internal import IntertwinePrimitives
 
 /// A complete list of a source's items, which is collected in a separate file and then applied to the store in one transaction.
 ///
@@ -193,8 +194,8 @@ private struct StagingFile {
         let path = "\(database).source-\(source)"
         self.path = path
         while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw StoreError.unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
+            let descriptor = OwnedFile.open(path, O_RDWR)
+            guard descriptor >= 0 else { throw StoreError.unusable("\(path): cannot be written: \(OwnedFile.reason(path))") }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
                 throw SnapshotRejection.busy(source)

@@ -2,6 +2,7 @@ import Foundation
 package import GRDB
 import Glibc
 package import IntertwineFeed
+internal import IntertwinePrimitives
 
 /// A description of an Intertwine database file, with functions that recognize, open and create it.
 struct DatabaseFile {
@@ -42,13 +43,10 @@ struct DatabaseFile {
         }
     }
 
-    /// The file mode of the database, which SQLite copies to its `-wal` and `-shm` files. Only the owner can read viewers' activity.
-    static let mode: mode_t = 0o600
-
-    /// Creates the file if it is missing, and restricts access to its owner, independent of the umask and of the mode set by earlier versions.
-    /// A file of another user is not changed.
+    /// Creates the file if it is missing, and restricts access to its owner and to a group that can write in its folder, independent of the umask and
+    /// of the mode set by earlier versions. A file of another user is not changed. SQLite copies the mode to its `-wal` and `-shm` files.
     private func restrict() {
-        let made = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, Self.mode)
+        let made = OwnedFile.open(path, O_RDWR | O_EXCL)
         guard made < 0 else {
             close(made)
             return
@@ -56,8 +54,9 @@ struct DatabaseFile {
         // The mode is changed by path: closing a descriptor of the file would drop the locks that SQLite holds on it for the process.
         for name in [path, path + "-wal", path + "-shm"] {
             var facts = stat()
-            guard stat(name, &facts) == 0, facts.st_mode & 0o777 != Self.mode else { continue }
-            chmod(name, Self.mode)
+            let mode = OwnedFile.mode(at: path)
+            guard stat(name, &facts) == 0, facts.st_mode & 0o777 != mode else { continue }
+            chmod(name, mode)
         }
     }
 
@@ -110,10 +109,10 @@ struct DatabaseFile {
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             guard !isFolder.boolValue else { throw .unusable("\(path): is a folder, not a database") }
             try checkFile()
-            guard access(path, R_OK | W_OK) == 0 else { throw .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
+            guard access(path, R_OK | W_OK) == 0 else { throw .unusable("\(path): cannot be written: \(OwnedFile.reason(path))") }
         }
         guard access(folderPath, W_OK) == 0 else {
-            throw .unusable("\(path): the folder \(folderPath) cannot be written: \(String(cString: strerror(errno)))")
+            throw .unusable("\(path): the folder \(folderPath) cannot be written: \(OwnedFile.reason(folderPath))")
         }
     }
 
