@@ -128,9 +128,9 @@ export class FeedList extends EventTarget {
     return this.#loading;
   }
 
-  /** Hides an entry and its companions (`id#photos`). Returns a function that shows them again at their positions. */
+  /** Hides an entry, and the other cells of its item if it is the first one (`primary`). Returns a function that shows them again at their positions. */
   hide(entry) {
-    const hidden = [entry, ...this.#all.filter(({ cell, isHidden }) => !isHidden && cell.id.startsWith(`${entry.cell.id}#`))];
+    const hidden = [entry, ...this.#all.filter(({ cell, isHidden }) => !isHidden && cell.primary === entry.cell.id)];
     this.#setHidden(hidden, true);
     return () => this.#setHidden(hidden, false);
   }

@@ -147,14 +147,20 @@ test("a change that releases held moves notifies of all moves", () => {
   });
 });
 
-test("hides and shows a cell together with its companions", () => against(replies.json(page("user:a", "user:a#photos", "user:ab")), async (client) => {
+// Only `primary` tells a companion or a repetition: the id of another item may begin like that of the hidden cell.
+const companions = page("user:a", "user:a#photos", "user:a#x", "user:ab", "user:a#2");
+for (const index of [1, 4]) companions.cells[index].primary = "user:a";
+
+test("hides and shows a cell together with the other cells of its item, and no other item", () => against(replies.json(companions), async (client) => {
   const list = new FeedList({ client, href: "feed" });
   await list.loadNext();
   const ids = () => list.entries.map(({ cell }) => cell.id);
   const back = list.hide(list.entries[0]);
-  assert.deepEqual(ids(), ["user:ab"]);
+  assert.deepEqual(ids(), ["user:a#x", "user:ab"]);
   back();
-  assert.deepEqual(ids(), ["user:a", "user:a#photos", "user:ab"]);
+  assert.deepEqual(ids(), ["user:a", "user:a#photos", "user:a#x", "user:ab", "user:a#2"]);
+  list.hide(list.entries[1]);
+  assert.deepEqual(ids(), ["user:a", "user:a#x", "user:ab", "user:a#2"]);
 }));
 
 test("requests changes with the client parameter of the pages", () => against([replies.json(page("user:a")), replies.json({ reload: true })], async (client, server) => {

@@ -141,6 +141,8 @@ export interface Cell {
   actions: Record<string, Action>;
   /** True for every cell of an ad. */
   advertisement?: boolean;
+  /** The id of the first cell of the item, if this is another cell of it: a companion, or a repetition of an ad. */
+  primary?: string;
   /** The viewer's state of the cell, such as `{ saved: true }`. */
   state?: Record<string, unknown>;
   /** Members that later versions of the service add. */

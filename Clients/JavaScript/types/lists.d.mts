@@ -156,7 +156,7 @@ export class FeedList extends EventTarget {
   pageHref(entry: Entry): string | null;
   /** Appends the next page. Concurrent calls share one request. Rejects with `UnavailableError` or `ProblemError`. */
   loadNext(): Promise<void>;
-  /** Hides an entry and its companions. Returns a function that shows them again. */
+  /** Hides an entry, and the other cells of its item if it is the first one. Returns a function that shows them again. */
   hide(entry: Entry): () => void;
   /** Removes an entry that the service no longer has. */
   remove(entry: Entry): void;

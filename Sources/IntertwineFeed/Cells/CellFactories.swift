@@ -231,6 +231,7 @@ public struct CellFactories: Sendable {
         return try registration.factory.companions.compactMap { name in
             var companion = try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context)
             companion?.isAdvertisement = registration.isAdvertisement
+            companion?.primary = cell
             return companion.flatMap { context.knows($0) ? $0 : nil }
         }
     }

@@ -17,6 +17,8 @@ public struct CellViewModel: Sendable {
     public var version = 1
     /// A Boolean value indicating whether the cell is of an ad. ``CellFactories`` sets it for kinds of the stream of ads.
     package var isAdvertisement = false
+    /// The id of the first cell of the item, if this is a companion. The id alone does not tell: an item's own id may contain the sign `#`.
+    package var primary: String?
     /// The size of the cell for the width of the client.
     public var size: CellSize
     /// The commands of the cell by slot.

@@ -14,7 +14,13 @@ extension JSONWriter {
     mutating func write(_ viewModel: CellViewModel) {
         raw(#"{"id":""#)
         writeContent(of: viewModel, configuredBy: viewModel.action(in: .configuration))
+        if let primary = viewModel.primary { write(primary: primary) }
         raw("}")
+    }
+
+    mutating func write(primary: String) {
+        raw(#","primary":"#)
+        write(primary)
     }
 
     /// Writes a cell without the JSON before its id and without its closing brace.

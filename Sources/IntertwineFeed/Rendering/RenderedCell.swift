@@ -118,6 +118,8 @@ package final class RenderedCell: Sendable {
     public let id: String
     /// The identifier under which clients register the class of the cell, such as `UserSnapshotCollectionViewCell`.
     public let identifier: String
+    /// The id of the first cell of the item, if this is a companion.
+    private let primary: String?
 
     /// The initial capacity for JSON, in bytes. Almost all cells are smaller.
     private static let usualLength = 2_048
@@ -180,7 +182,7 @@ package final class RenderedCell: Sendable {
         let lacksPlaceholder = Self.append(imagesOf: configuration, of: viewModel.subject.item, packed, to: &writer)
         hasPendingImageMetadata = lacksPlaceholder || companions.contains(where: \.hasPendingImageMetadata)
         bytes = packed.bytes(of: viewModel.subject.item, with: writer.bytes)
-        (id, identifier) = (viewModel.id, viewModel.identifier)
+        (id, identifier, primary) = (viewModel.id, viewModel.identifier, viewModel.primary)
         self.companions = companions
         lastUse = Atomic(learned.version)
         compared = Atomic(learned.revision)
@@ -313,6 +315,9 @@ package final class RenderedCell: Sendable {
     ///   - state: The viewer's state of the cell, which is appended as the last members.
     ///   - repetition: The number of the occurrence on the page. From 2 on, it is appended to the cell's id.
     func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1) {
+        // A companion or a repetition names the first cell of its item. Why: clients hide all cells of a dismissed item.
+        let primary = primary ?? (repetition > 1 ? id : nil)
+        let isWhole = primary == nil && state.isEmpty
         var repetition = repetition
         // Unsafe buffers are used because slices of the arrays would be retained and released for each piece.
         bytes.withUnsafeBufferPointer { memory in
@@ -331,11 +336,12 @@ package final class RenderedCell: Sendable {
                         write(content, to: &writer, tokens)
                     }
                 }
-                writer.append(state.isEmpty ? text[start...] : text[start...].dropLast())
+                writer.append(isWhole ? text[start...] : text[start...].dropLast())
             }
         }
-        if state.isEmpty { return }
-        state.write(to: &writer)
+        if isWhole { return }
+        if let primary { writer.write(primary: primary) }
+        if !state.isEmpty { state.write(to: &writer) }
         writer.raw("}")
     }
 
@@ -355,7 +361,7 @@ package final class RenderedCell: Sendable {
 
     /// The approximate memory use in bytes, including companions: the object, its arrays, its id and its cache entry.
     var size: Int {
-        companions.reduce(384 + bytes.count + 24 * gaps.count + id.utf8.count) { $0 + $1.size }
+        companions.reduce(384 + bytes.count + 24 * gaps.count + id.utf8.count + (primary?.utf8.count ?? 0)) { $0 + $1.size }
     }
 }
 

@@ -73,6 +73,12 @@ extension Schema {
             "advertisement", .boolean,
             "True for every cell of an ad, including its companions. Clients label these cells. The prefix of the id is the name of a kind."
         ),
+        .optional(
+            "primary", .string(minLength: 1, format: "cell-id"),
+            """
+            The id of the first cell of the item, if this is another cell of it: a companion, or a repetition of an ad. Clients hide it together with that \
+            cell.
+            """),
         .required("size", .size),
         .required("actions", .cellActions),
         .optional("state", .cellState),

@@ -250,6 +250,26 @@ struct CompanionTests {
             ])
         #expect(pages[0].entries.map(\.cell.identifier).prefix(3) == ["PlaceCell", "PlacePhotosCell", "PlaceNotesCell"])
         #expect(String(decoding: pages[0].json(), as: UTF8.self).contains(#""href":"/cells/place:a%23photos/selection""#))
+        // An item's own id may look like that of a companion or of a repetition.
+        var others = try self.fixture(["a", "x#y"], advertisements: 1)
+        others.store.put(Fixture.user("C", at: 8))
+        others.store.put(Fixture.user("C#x", at: 9))
+        others.store.put(Fixture.advertisement("0#2", at: 9_000), in: .advertisements)
+        others.placement = EveryPlacement(every: 1)
+        let cells = try KindFixture.json(try await others.page())
+        let primaries = Dictionary(cells.map { ($0["id"] as? String ?? "", $0["primary"] as? String) }) { $1 ?? $0 }
+        for (id, primary) in [
+            ("place:a", nil), ("place:a#photos", "place:a"), ("place:x#y", nil), ("place:x#y#notes", "place:x#y"), ("user:C", nil),
+            ("user:C#x", nil),
+            ("ad:0", nil), ("ad:0#2", nil), ("ad:0#3", "ad:0"),
+        ] as [(String, String?)] {
+            #expect(primaries[id] == .some(primary), "\(id): \(primaries)")
+        }
+        // The cell alone names it, too.
+        let item = FeedItem(kind: "place", id: "a", variant: "", position: 1, body: Array(#"{"kind":"place","id":"a","title":"T"}"#.utf8))
+        let context = CellContext(links: others.links, tokens: others.tokens, now: Fixture.now)
+        let companion = try others.factories.makeCompanions(for: item, in: context).first
+        #expect(companion.map { String(decoding: $0.json(), as: UTF8.self).hasSuffix(#","primary":"place:a"}"#) } == true)
         let back = try await fixture.page(pages[1].previous.flatMap(Fixture.cursor), limit: 2)
         #expect(back.ids == pages[0].ids)
     }

@@ -125,6 +125,19 @@ fun unitTests(tests: Tests) {
         expectFailure<FeedProblem.Refused> { FeedList(refused).updates.collect {} }
     }
 
+    tests.test("hiding a cell hides the other cells of its item, and no other item whose id begins like it") {
+        val primaries = listOf("user:a" to null, "user:a#photos" to "user:a", "user:a#x" to null, "user:ab" to null, "user:a#2" to "user:a")
+        val cells = primaries.joinToString { (id, primary) -> if (primary == null) """{"id": "$id"}""" else """{"id": "$id", "primary": "$primary"}""" }
+        val list = FeedList(FeedClient("http://a.example", transport = FixtureTransport("""{"cells": [$cells], "page": {}}""")))
+        list.loadNext()
+        fun shown() = list.sections.flatMap { it.cells }.map { it.id }
+        list.hide("user:a")
+        expectEqual(shown(), listOf("user:a#x", "user:ab"))
+        list.unhide("user:a")
+        list.hide("user:a#photos")
+        expectEqual(shown(), listOf("user:a", "user:a#x", "user:ab", "user:a#2"))
+    }
+
     tests.test("a slow collector gets fewer and larger updates") {
         val list = FeedList(FeedClient("http://a.example", transport = FixtureTransport("""{"cells": [{"id": "a"}, {"id": "b"}], "page": {}}""")))
         list.loadNext()

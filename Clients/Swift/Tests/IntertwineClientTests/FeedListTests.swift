@@ -30,6 +30,23 @@ import Testing
         #expect(try await updates.next()?.insertions == [IndexPath(indexes: [0, 1])])
     }
 
+    @Test("Hiding a cell hides the other cells of its item, and no other item whose id begins like it")
+    func companions() throws {
+        let cells = [("user:a", nil), ("user:a#photos", "user:a"), ("user:a#x", nil), ("user:ab", nil), ("user:a#2", "user:a")].map {
+            let primary = $0.1.map { #", "primary": "\#($0)""# } ?? ""
+            return #"{"id": "\#($0.0)"\#(primary), "actions": {"dismissal": {"type": "request", "method": "POST", "href": "/same"}}}"#
+        }
+        let page = try JSONValue(parsing: Data(#"{"cells": [\#(cells.joined(separator: ", "))], "page": {}}"#.utf8))
+        var state = FeedListState(first: try #require(URL(string: "http://example.com")))
+        state.append(try #require(FeedPage(page)))
+        func shown() -> [String] { state.entries.filter { !$0.isHidden }.map(\.cell.id) }
+        state.setHidden("user:a", isHidden: true)
+        #expect(shown() == ["user:a#x", "user:ab"])
+        state.setHidden("user:a", isHidden: false)
+        state.setHidden("user:a#photos", isHidden: true)
+        #expect(shown() == ["user:a", "user:a#x", "user:ab", "user:a#2"])
+    }
+
     @Test func oneTaskFollowsAList() async throws {
         let server = FaultyServer { request, number in
             switch number {

@@ -95,17 +95,10 @@ struct FeedListState: Sendable {
         self.next = next
     }
 
+    /// Hides or shows a cell, and the other cells of its item if it is the first one: companions, and repetitions of an ad.
     mutating func setHidden(_ id: String, isHidden: Bool) {
-        let dismissal = entries.first { $0.cell.id == id }?.cell.actions[.dismissal]?.href()
-        var follows = false
-        for index in entries.indices {
-            let cell = entries[index].cell
-            let isNamedAfterIt = cell.id.hasPrefix(id + "#")
-            // Companions are hidden together with the first cell of their item, which they follow.
-            follows = cell.id == id || follows && isNamedAfterIt
-            // A repeated ad has the actions of the ad. Another item with such an id has its own.
-            let isRepetition = isNamedAfterIt && dismissal != nil && cell.actions[.dismissal]?.href() == dismissal
-            if follows || isRepetition { entries[index].isHidden = isHidden }
+        for index in entries.indices where entries[index].cell.id == id || entries[index].cell.primary == id {
+            entries[index].isHidden = isHidden
         }
     }
 

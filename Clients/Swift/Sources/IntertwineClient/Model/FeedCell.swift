@@ -31,6 +31,9 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
         self.members = members
     }
 
+    /// The id of the first cell of the item, if this is another cell of it: a companion, or a repetition of an ad.
+    public var primary: String? { members["primary"]?.text }
+
     /// The bindings of the configuration action, by name of the part.
     public var bindings: [String: CellBinding] {
         if case .bind(let bindings)? = actions[.configuration]?.kind { bindings } else { [:] }

@@ -46,6 +46,9 @@ public class FeedCell private constructor(
     /** True if the cell is of an ad. The member `advertisement` decides; without it, a disclosure does. */
     public val isAdvertisement: Boolean get() = members["advertisement"].boolean ?: (disclosure != null)
 
+    /** The id of the first cell of the item, if this is another cell of it: a companion, or a repetition of an ad. */
+    public val primary: String? get() = members["primary"].text
+
     /** True if the cell is the header of a section that begins here. */
     public val isSectionHeader: Boolean get() = id.startsWith("section:")
 

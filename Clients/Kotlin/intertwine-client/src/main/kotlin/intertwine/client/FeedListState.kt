@@ -72,9 +72,9 @@ internal class FeedListState(first: String) {
         this.next = next
     }
 
-    /** Hides or shows a cell, together with its companions: further cells of its item, whose ids continue with `#`. */
+    /** Hides or shows a cell, and the other cells of its item if it is the first one: companions, and repetitions of an ad. */
     fun setHidden(id: String, isHidden: Boolean) {
-        entries = entries.map { if (it.cell.id == id || it.cell.id.startsWith("$id#")) it.copy(isHidden = isHidden) else it }
+        entries = entries.map { if (it.cell.id == id || it.cell.primary == id) it.copy(isHidden = isHidden) else it }
     }
 
     /** Returns as many pages around the visible entries as fit into a number of characters; null if changes cannot be requested. */
