@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// An explanation of a page for operators.
 package struct FeedExplanation: Sendable {
     package struct AdSlot: Sendable, Hashable {
@@ -117,7 +119,7 @@ extension FeedAssembler {
                     let former = (campaignIndex?.former[CreativeID(item)]).map { FeedExplanation.NotShownReason.formerlyInCampaigns($0) }
                     let isStopped = campaignIndex?.isTakenDown(CreativeID(item)) ?? false
                     let cell = try reader.cell(of: item)?.rendered.id
-                    let place = cell.flatMap { walk.positions[$0] }
+                    let place = cell.flatMap { walk.positions[ByteString($0)] }
                     defer { if cell != nil, !isPaid { rank += 1 } }
                     return FeedExplanation.Advertisement(
                         form: item.type, id: item.id, position: item.position,
@@ -173,7 +175,7 @@ extension FeedAssembler {
 /// A simulation of the pages of a feed from its start, up to a limit.
 private struct PageSimulation {
     /// The first page and slot of each advertisement's cell.
-    private(set) var positions: [String: (page: Int, slot: Int)] = [:]
+    private(set) var positions: [ByteString: (page: Int, slot: Int)] = [:]
     /// The number of the page to which a cursor leads, counted from 1.
     private(set) var number: Int?
     /// The reason for an advertisement that is on none of the pages.
@@ -201,7 +203,8 @@ private struct PageSimulation {
                 guard let slot = entry.adSlot else { continue }
                 shown += 1
                 if entry.campaign != nil { paid += 1 }
-                if positions[entry.cell.id] == nil { positions[entry.cell.id] = (page, slot) }
+                let cell = ByteString(entry.cell.id)
+                if positions[cell] == nil { positions[cell] = (page, slot) }
             }
             next = made.following
             guard next != nil else {

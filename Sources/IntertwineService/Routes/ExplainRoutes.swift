@@ -96,8 +96,8 @@ struct ExplainRoutes: Sendable {
     private static func text(_ name: String, _ text: String, example: String) -> Parameter<String?> {
         Parameter.text(name, .string(minLength: 1, maxLength: 2_048), text, example: "\"\(example)\"") { (query) throws(Problem) in
             let text = try query.text(name)
-            guard (1...2_048).contains(text?.utf8.count ?? 1) else {
-                throw .invalidParameter(name, text?.isEmpty == true ? .invalid : .tooLong, "\(name) must be 1 to 2048 bytes long.")
+            guard (1...2_048).contains(text?.unicodeScalars.count ?? 1) else {
+                throw .invalidParameter(name, text?.isEmpty == true ? .invalid : .tooLong, "\(name) must be 1 to 2048 characters long.")
             }
             return text
         }

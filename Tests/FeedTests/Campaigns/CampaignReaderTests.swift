@@ -36,6 +36,24 @@ struct CampaignReaderTests {
                 Array(#"{"kind":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
     }
 
+    @Test(
+        "Texts have up to 256 characters, as the schema says, of any alphabet", arguments: ["a", "ф", "日", "😀", "e\u{301}"],
+        ["disclosure", "labels", "attributes"])
+    func lengths(_ character: String, _ field: String) throws {
+        func texts(_ count: Int) throws -> ValidatedItem {
+            let text = String(repeating: character, count: count / character.unicodeScalars.count)
+            let member =
+                switch field {
+                case "disclosure": #","disclosure":{"label":"\#(text)"}"#
+                case "labels": #","labels":["\#(text)"]"#
+                default: #","targeting":{"attributes":{"any":["a=\#(text.unicodeScalars.dropFirst(2).map(String.init).joined())"]}}"#
+                }
+            return try item(member)
+        }
+        #expect(throws: Never.self) { try texts(256) }
+        #expect(throws: (any Error).self) { try texts(258) }
+    }
+
     @Test("A section is unknown if feeds have no sections")
     func noSections() {
         let kind = CampaignKind(places: ValidTargets(feeds: ["main"], sections: []))

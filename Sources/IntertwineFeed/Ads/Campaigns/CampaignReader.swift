@@ -290,9 +290,10 @@ package struct CampaignReader {
             if isRequired { addError(path.dropLast(), "\(path.last ?? "") is missing") }
             return nil
         }
-        guard let text = Self.printed(value), (1...256).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        guard let text = Self.printed(value), (1...256).contains(text.unicodeScalars.count),
+            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else {
-            addError(path, "must be a text of 1 to 256 bytes without control characters")
+            addError(path, "must be a text of 1 to 256 characters without control characters")
             return nil
         }
         return text
@@ -315,7 +316,7 @@ package struct CampaignReader {
         var texts: [String] = []
         for (index, value) in list(value, path, limit: Self.listLimit) {
             guard let text = text(value, path + [index]) else { continue }
-            if texts.contains(text) {
+            if texts.contains(where: { $0.utf8.elementsEqual(text.utf8) }) {
                 addError(path + [index], "'\(ItemError.shown(text))' occurs twice")
             } else {
                 texts.append(text)

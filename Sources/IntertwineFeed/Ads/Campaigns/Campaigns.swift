@@ -6,7 +6,7 @@ package final class Campaigns: Sendable {
     private struct Known {
         var items: [FeedItem] = []
         /// The layouts that can show each creative, by the name of the creative; nil for one that does not exist.
-        var creatives: [String: [CellLayout]?] = [:]
+        var creatives: [ByteString: [CellLayout]?] = [:]
         /// The campaigns that are taken down.
         var withheld: [BlockedItem] = []
         /// The memberships in the store. `memberships` also contains those that are not yet written.
@@ -129,7 +129,7 @@ package final class Campaigns: Sendable {
         let memberships = isSame ? old.memberships : all(stored, and: campaigns)
         if unwritten.withLock({ !$0.isEmpty }) { Task { try? await remember() } }
         /// The layouts that can show each creative, by the name of the creative; nil for one that does not exist.
-        var creatives: [String: [CellLayout]?] = [:]
+        var creatives: [ByteString: [CellLayout]?] = [:]
         // Creatives of campaigns that are taken down are not used as house ads either.
         let declaredAndStopped = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives)
         let removed = withheld.flatMap { blocked in
@@ -137,8 +137,8 @@ package final class Campaigns: Sendable {
             return blocked.creatives.filter { !BlockedItem.isReleased(item(of: $0), by: released) }.map { (name: $0, campaign: blocked.id) }
         }
         let withheldCreatives = declaredAndStopped + removed.map(\.name)
-        for name in campaigns.flatMap(\.creatives) + withheldCreatives where creatives[name] == nil {
-            creatives[name] = .some(try layouts(ofCreative: name, in: snapshot))
+        for name in campaigns.flatMap(\.creatives) + withheldCreatives where creatives[ByteString(name)] == nil {
+            creatives[ByteString(name)] = .some(try layouts(ofCreative: name, in: snapshot))
         }
         var campaignIndex = old.campaignIndex
         if !isSame || creatives != old.creatives {
@@ -150,7 +150,7 @@ package final class Campaigns: Sendable {
             campaignIndex = CampaignIndex(
                 campaigns, withheld: withheldCreatives, former: memberships.union(removed).filter { !named.contains($0.creative) }
             ) { name in
-                (creatives[name] ?? nil).map { (item(of: name), $0) }
+                (creatives[ByteString(name)] ?? nil).map { (item(of: name), $0) }
             }
         }
         known.withLock {
@@ -205,7 +205,7 @@ extension Campaigns {
     {
         try await store.read(for: .background) { [self] snapshot in
             var findings = ValidationResult()
-            var withheld: [String: Set<String>] = [:]
+            var withheld: [String: Set<ByteString>] = [:]
             let known = declared.isEmpty ? [] : try ledger?.knownCreatives() ?? []
             var new: Set<CreativeID> = []
             for campaign in declared {
@@ -220,9 +220,9 @@ extension Campaigns {
                         if !known.contains(creative) { new.insert(creative) }
                         continue
                     }
-                    let gone = try withheld[kind] ?? Set(snapshot.blockedItems(kind: kind, limit: Self.takedownLimit).map(\.id))
+                    let gone = try withheld[kind] ?? Set(snapshot.blockedItems(kind: kind, limit: Self.takedownLimit).map { ByteString($0.id) })
                     withheld[kind] = gone
-                    if gone.contains(id) { continue }
+                    if gone.contains(ByteString(id)) { continue }
                     if known.contains(creative) {
                         findings.gone.append((campaign.id, name))
                     } else {

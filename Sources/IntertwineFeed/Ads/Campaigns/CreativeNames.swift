@@ -30,12 +30,12 @@ package struct CreativeNames: Sendable, Hashable {
     }
 
     /// True if the name is the id of a cell that is not an ad.
-    func isContent(_ name: String) -> Bool { others.contains(String(name.prefix { $0 != ":" })) && name.contains(":") }
+    func isContent(_ name: String) -> Bool { name.utf8.firstIndex(of: UInt8(ascii: ":")).map { others.contains(String(name[..<$0])) } ?? false }
 
     /// Returns the item of a creative name; nil if its kind is unknown.
     func item(_ name: String) -> CreativeID? {
-        guard let colon = name.firstIndex(of: ":") else { return CreativeID(kind: Advertisement.kind, id: name) }
-        if let kind = kinds[String(name[..<colon])] { return CreativeID(kind: kind, id: String(name[name.index(after: colon)...])) }
+        guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return CreativeID(kind: Advertisement.kind, id: name) }
+        if let kind = kinds[String(name[..<colon])] { return CreativeID(kind: kind, id: String(name[name.utf8.index(after: colon)...])) }
         return hasOthers ? nil : CreativeID(kind: Advertisement.kind, id: name)
     }
 }
