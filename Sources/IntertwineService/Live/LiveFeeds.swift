@@ -36,6 +36,15 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         var isDirty = false
         /// A Boolean value indicating whether the changes are being computed.
         var isBusy = false
+        /// The network of the subscribers; nil if they have several.
+        var network: Int?
+        /// The last round in which the changes were computed.
+        var round = 0
+
+        mutating func add(_ added: [EventStream], from other: Int?) {
+            network = streams.isEmpty || network == other ? other : nil
+            streams += added
+        }
 
         /// Returns true if the changes must be computed.
         func isOutdated(by current: (feed: FeedAssembler, version: FeedVersion)?) -> Bool {
@@ -51,6 +60,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         /// The streams whose tokens expire, with the time in milliseconds since 1970-01-01 UTC.
         var expiring: [(end: Int64, revocation: Revocation?, stream: EventStream)] = []
         var count = 0
+        var round = 0
         var isStopping = false
     }
 
@@ -59,6 +69,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private static let heartbeatTicks = 150
     /// The maximum number of groups of one feed with asynchronous sources whose changes are computed at the same time.
     private static let concurrentGroups = 8
+    /// The maximum number of groups of one network in a round. The others wait for the next one.
+    private static let groupsPerNetwork = 32
 
     private let limit: Int
     private let store: any FeedStore
@@ -89,10 +101,13 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     /// Returns the event stream response for a client that subscribes to changes.
     ///
     /// - Parameters:
+    ///   - network: The network of the client, as in ``WriteLimiter``.
     ///   - end: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
     ///   - revocation: Ends the stream once the key of the token is revoked.
     /// - Throws: ``Problem`` (503) if the number of subscribers has reached its limit. Polling still works in that case.
-    func listen(_ key: Key, until end: Int64? = nil, _ revocation: Revocation? = nil) throws(Problem) -> ServerResponse {
+    func listen(
+        _ key: Key, from network: Int, until end: Int64? = nil, _ revocation: Revocation? = nil
+    ) throws(Problem) -> ServerResponse {
         let isFull = state.withLock { state in
             if state.count >= limit { state.forgetGone() }
             return state.count >= limit || state.isStopping
@@ -113,7 +128,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             let isIn = state.withLock { state in
                 if state.count >= limit { state.forgetGone() }
                 guard state.count < limit, !state.isStopping else { return false }
-                state.groups[key, default: Subscription()].streams.append(stream)
+                state.groups[key, default: Subscription()].add([stream], from: network)
                 if let end { state.expiring.append((end, revocation, stream)) }
                 state.count += 1
                 return true
@@ -155,7 +170,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Events
 
-    /// Computes the changes of groups and sends them to the subscribers, large groups first: a client can make many small ones.
+    /// Computes the changes of groups and sends them to the subscribers, in the order of ``due(_:)``.
     ///
     /// - Parameter slow: The tasks of groups that may take long.
     private func notify(_ slow: inout DiscardingTaskGroup) async {
@@ -166,13 +181,17 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             // Subscribers of a feed with asynchronous sources leave the bound of these sources to its pages.
             var busy: [String: Int] = [:]
             for (key, group) in state.groups where group.isBusy { busy[key.path, default: 0] += 1 }
-            let keys = state.groups.filter { key, group in
-                guard !group.isBusy, group.isOutdated(by: current[key.path]) else { return false }
+            let outdated = state.groups.filter { key, group in !group.isBusy && group.isOutdated(by: current[key.path]) }
+            let keys = Self.due(
+                outdated.map { (key: $0, size: $1.streams.count, network: $1.network, round: $1.round) }
+            ).filter { key in
                 guard current[key.path]?.feed.readsSources == true else { return true }
                 busy[key.path, default: 0] += 1
                 return busy[key.path, default: 0] <= Self.concurrentGroups
-            }.sorted { $0.value.streams.count > $1.value.streams.count }.map(\.key)
+            }
+            state.round += 1
             for key in keys {
+                state.groups[key]?.round = state.round
                 state.groups[key]?.isBusy = true
                 state.groups[key]?.isDirty = false
             }
@@ -185,6 +204,18 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 await notify(key)
             }
         }
+    }
+
+    /// Returns the groups of the next round: large ones first, and of one network only those that waited longest.
+    ///
+    /// Why: a client can make a group of each of its connections, for example by `width`. These delay neither the large groups nor other clients.
+    static func due<Key>(_ groups: [(key: Key, size: Int, network: Int?, round: Int)]) -> [Key] {
+        var counts: [Int: Int] = [:]
+        return groups.sorted { ($1.size, $0.round) < ($0.size, $1.round) }.filter { group in
+            guard let network = group.network else { return true }
+            counts[network, default: 0] += 1
+            return counts[network, default: 0] <= groupsPerNetwork
+        }.map(\.key)
     }
 
     private func notify(_ key: Key) async {
@@ -221,7 +252,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             var next = key
             next.syncTokens = syncTokens
             (group.known, group.isBusy) = (known, false)
-            state.groups[next, default: group].streams = (state.groups[next]?.streams ?? []) + group.streams
+            if state.groups[next] == nil { state.groups[next] = group } else { state.groups[next]?.add(notified, from: group.network) }
             return notified
         }
         send("changes", id: syncTokens, changes.json(), to: streams)

@@ -303,10 +303,12 @@ struct FeedRoutes: Sendable {
         held?.moment = 0
         held?.address = 0
         held?.network = 0
+        let address = clients.address(of: request.head, from: request.request.peer.address)
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: sender.viewer.map { ByteString($0) }, lacking: asked.lacking, client: asked.client,
-                facts: held, language: asked.language, syncTokens: syncTokens), until: sender.end, sender.revocation)
+                facts: held, language: asked.language, syncTokens: syncTokens), from: WriteLimiter.network(of: address), until: sender.end,
+            sender.revocation)
     }
 
     private func changes(
