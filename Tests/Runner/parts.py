@@ -121,6 +121,10 @@ def parts(build):
         # What clients, apps, programs and intermediaries send.
         program("public-clients", [PYTHON, "Tests/PublicTrials/clients.py"], 15, 15,
                 ["Tests/PublicTrials", "Clients/JavaScript/source", "Documentation/reference/robots.md"], load=WAITS, same=True, again=True),
+        # What origins answer.
+        program("public-content", [PYTHON, "Tests/PublicTrials/section1.py"], 15, 15,
+                ["Tests/PublicTrials", "Documentation/how-to/map-a-json-api.md"], load=WAITS, same=True, again=True),
+        program("public-siblings", [PYTHON, "Tests/PublicTrials/siblings.py"], None, 60, ["Tests/PublicTrials"], again=True),
         program("public-robots", [PYTHON, "Tests/PublicTrials/robots.py"], None, 30, ["Tests/PublicTrials"]),
         program("caches", ["Tests/CacheTests/run"], 8, 8, ["Tests/CacheTests", "Tests/DescriptionTests/service.py"], load=WAITS, same=True, again=True),
         # The seed is constant, so that a failure can be reproduced. `make fuzz` has other seeds, and AddressSanitizer.

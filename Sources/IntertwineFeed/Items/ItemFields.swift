@@ -131,7 +131,7 @@ public struct ItemFields: Sendable {
     /// - Throws: ``ItemError`` if the value is not such a URL, or if it contains a user name or a password. A relative URL needs a document to which
     ///   it is relative, as the items of remote sources have.
     public func optionalURL(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
-        guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
+        guard let url = try optionalText(field, limit: ItemURL.limit), url.contains(where: { $0 > 0x20 }) else { return nil }
         do throws(ItemError) { return try ItemURL.absolute(url, relativeTo: base) } catch {
             throw ItemError(field: field, reason: error.reason)
         }

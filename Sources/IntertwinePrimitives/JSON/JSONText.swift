@@ -57,19 +57,25 @@ package enum JSONText {
     }
 }
 
-/// The encoding and the preamble of a JSON text from outside: a byte order mark, UTF-16, or a guard against inclusion as a script.
+/// The encoding and the preamble of a JSON text from outside: a byte order mark, UTF-16, UTF-32, a guard against inclusion as a script, or the call of
+/// a function (JSONP).
 ///
 /// ```swift
 /// var preamble = JSONPreamble()
 /// let text = preamble.utf8(bytes, isComplete: true)
 /// ```
 package struct JSONPreamble: Sendable {
-    /// The maximum length of a guard such as `)]}',` or `while(1);`, in bytes.
-    private static let guardLimit = 64
+    private enum Encoding: Sendable {
+        case utf8
+        case utf16(isLittleEndian: Bool), utf32(isLittleEndian: Bool)
+    }
 
-    private var isLittleEndian: Bool?
-    private var isDecided = false
-    /// The bytes of a character of UTF-16 that is not complete.
+    /// The maximum length of a guard such as `)]}',` or `while(1);`, or of the beginning of a call, in bytes.
+    private static let guardLimit = 256
+
+    /// The encoding; nil until the first bytes show it.
+    private var encoding: Encoding?
+    /// The bytes of a character that is not complete.
     private var rest: [UInt8] = []
 
     package init() {}
@@ -77,7 +83,8 @@ package struct JSONPreamble: Sendable {
     /// Returns the whole text in UTF-8, without its preamble.
     package static func text(_ bytes: [UInt8]) -> [UInt8] {
         var text = bytes
-        if isLittleEndian(bytes) != nil {
+        if case .utf8 = encoding(of: bytes) {
+        } else {
             var preamble = JSONPreamble()
             text = preamble.utf8(bytes, isComplete: true)
         }
@@ -88,44 +95,65 @@ package struct JSONPreamble: Sendable {
     /// Returns the next bytes of a text in UTF-8. The first bytes show the encoding; fewer than four are kept until more follow.
     package mutating func utf8(_ bytes: some Collection<UInt8>, isComplete: Bool) -> [UInt8] {
         rest.append(contentsOf: bytes)
-        if !isDecided {
+        if encoding == nil {
             guard rest.count >= 4 || isComplete else { return [] }
-            isDecided = true
-            isLittleEndian = Self.isLittleEndian(rest)
+            encoding = Self.encoding(of: rest)
         }
-        guard let isLittleEndian else {
+        switch encoding {
+        case .utf16(let isLittleEndian):
+            var units: [UInt16] = numbers(isLittleEndian)
+            if !isComplete, let last = units.last, case 0xD800..<0xDC00 = last { units.removeLast() }
+            rest.removeSubrange(..<(units.count * 2))
+            return Array(String(decoding: units, as: UTF16.self).utf8)
+        case .utf32(let isLittleEndian):
+            let units: [UInt32] = numbers(isLittleEndian)
+            rest.removeSubrange(..<(units.count * 4))
+            return Array(String(decoding: units, as: UTF32.self).utf8)
+        case .utf8, nil:
             defer { rest = [] }
             return rest
         }
-        var units: [UInt16] = stride(from: 0, to: rest.count - 1, by: 2).map { index in
-            let (high, low) = isLittleEndian ? (rest[index + 1], rest[index]) : (rest[index], rest[index + 1])
-            return UInt16(high) << 8 | UInt16(low)
-        }
-        if !isComplete, let last = units.last, case 0xD800..<0xDC00 = last { units.removeLast() }
-        rest.removeSubrange(..<(units.count * 2))
-        return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    /// Returns the order of the bytes of UTF-16; nil for UTF-8. The first character of JSON is ASCII, so that one of its bytes is zero.
-    private static func isLittleEndian(_ bytes: [UInt8]) -> Bool? {
-        guard bytes.count >= 2 else { return nil }
+    /// The whole numbers at the start of the rest.
+    private func numbers<Number: FixedWidthInteger>(_ isLittleEndian: Bool) -> [Number] {
+        let size = Number.bitWidth / 8
+        return stride(from: 0, to: rest.count - size + 1, by: size).map { start in
+            let bytes = rest[start..<(start + size)]
+            return (isLittleEndian ? Array(bytes.reversed()) : Array(bytes)).reduce(0) { $0 << 8 | Number($1) }
+        }
+    }
+
+    /// Returns the encoding. The first character of JSON is ASCII, so that the other bytes of a wider one are zero.
+    private static func encoding(of bytes: [UInt8]) -> Encoding {
+        if bytes.count >= 4 {
+            switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
+            case (0xFF, 0xFE, 0, 0): return .utf32(isLittleEndian: true)
+            case (0, 0, 0xFE, 0xFF): return .utf32(isLittleEndian: false)
+            case (let first, 0, 0, 0) where first != 0: return .utf32(isLittleEndian: true)
+            case (0, 0, 0, let last) where last != 0: return .utf32(isLittleEndian: false)
+            default: break
+            }
+        }
+        guard bytes.count >= 2 else { return .utf8 }
         switch (bytes[0], bytes[1]) {
-        case (0xFF, 0xFE): return true
-        case (0xFE, 0xFF): return false
-        case (let first, 0) where first != 0: return true
-        case (0, let second) where second != 0: return false
-        default: return nil
+        case (0xFF, 0xFE): return .utf16(isLittleEndian: true)
+        case (0xFE, 0xFF): return .utf16(isLittleEndian: false)
+        case (let first, 0) where first != 0: return .utf16(isLittleEndian: true)
+        case (0, let second) where second != 0: return .utf16(isLittleEndian: false)
+        default: return .utf8
         }
     }
 
-    /// Returns the number of bytes before the first bracket that are a byte order mark, white space or a guard. Nil if more bytes are needed.
+    /// Returns the number of bytes before the first bracket that are a byte order mark, white space, a guard or the beginning of a call. Nil if more
+    /// bytes are needed.
     ///
     /// A guard makes the text an endless loop or an error of syntax as a script, so it has a bracket, a semicolon or an ampersand.
     package static func length(of text: ArraySlice<UInt8>, isComplete: Bool) -> Int? {
         var start = text.startIndex
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         if text.starts(with: mark) { start += mark.count } else if !isComplete, mark.starts(with: text) { return nil }
-        while start < text.endIndex, [0x20, 0x09, 0x0A, 0x0D].contains(text[start]) { start += 1 }
+        while start < text.endIndex, isSpace(text[start]) { start += 1 }
         guard let first = start < text.endIndex ? text[start] : nil else { return isComplete ? start - text.startIndex : nil }
         let head = text[start...].prefix(guardLimit)
         let isBracket: (UInt8) -> Bool = { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
@@ -133,6 +161,16 @@ package struct JSONPreamble: Sendable {
         guard let bracket = head.firstIndex(where: isBracket) else {
             return head.count < guardLimit && !isComplete ? nil : start - text.startIndex
         }
-        return (head[..<bracket].contains { ")];&".utf8.contains($0) } ? bracket : start) - text.startIndex
+        let before = head[..<bracket]
+        // A call, or an assignment to a variable.
+        let isScript = before.last { !isSpace($0) }.map { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "=") } ?? false
+        return (isScript || before.contains { ")];&".utf8.contains($0) } ? bracket : start) - text.startIndex
     }
+
+    /// Returns true if nothing follows a value but white space and the end of a call.
+    package static func isEnd(_ text: some Sequence<UInt8>) -> Bool {
+        text.allSatisfy { isSpace($0) || $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: ";") }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }

@@ -131,8 +131,9 @@ enum LinkField {
         var value = ""
         if text.first == "=" {
             text = text.dropFirst().drop { $0 == " " || $0 == "\t" }
-            if text.first == "\"" {
-                value = quoted(&text)
+            if let mark = text.first, mark == "\"" || mark == "'" {
+                // Some servers write apostrophes.
+                value = quoted(&text, by: mark)
             } else {
                 value = String(text.prefix { !";, \t".contains($0) })
                 text = text.dropFirst(value.count)
@@ -143,7 +144,7 @@ enum LinkField {
     }
 
     /// Removes a quoted string (RFC 9110 §5.6.4) from the text and returns it. A string without a closing quote extends to the end.
-    private static func quoted(_ text: inout Substring) -> String {
+    private static func quoted(_ text: inout Substring, by mark: Character) -> String {
         var value = ""
         var isEscaped = false
         text = text.dropFirst()
@@ -153,7 +154,7 @@ enum LinkField {
                 isEscaped = false
             } else if character == "\\" {
                 isEscaped = true
-            } else if character == "\"" {
+            } else if character == mark {
                 return value
             } else {
                 value.append(character)

@@ -50,8 +50,23 @@ struct ListEncoding: Sendable, CustomTestStringConvertible {
         ListEncoding("while(1);") { Array("while(1);\($0)".utf8) }, ListEncoding("while (1) ;") { Array("while (1) ;\r\n\($0)".utf8) },
         ListEncoding("for(;;);") { Array("for(;;);\($0)".utf8) }, ListEncoding("throw 1;") { Array("throw 1; <dont be evil> \($0)".utf8) },
         ListEncoding("&&&START&&&") { Array("&&&START&&&\($0)".utf8) },
+        ListEncoding("UTF-32LE with a mark") { [0xFF, 0xFE, 0, 0] + scalars($0, isLittle: true) },
+        ListEncoding("UTF-32LE") { scalars($0, isLittle: true) },
+        ListEncoding("UTF-32BE with a mark") { [0, 0, 0xFE, 0xFF] + scalars($0, isLittle: false) },
+        ListEncoding("UTF-32BE") { scalars($0, isLittle: false) },
+        ListEncoding("JSONP") { Array("callback(\($0));\n".utf8) },
+        ListEncoding("JSONP behind a comment") { Array("/**/ a.b_1 ( \($0) )".utf8) },
+        ListEncoding("JSONP behind a test") { Array("/**/typeof callback === 'function' && callback(\($0));".utf8) },
+        ListEncoding("an assignment") { Array("window.data = \($0);".utf8) },
         ListEncoding("a mark and a guard") { [0xEF, 0xBB, 0xBF] + Array(" \n)]}',\n\($0)".utf8) },
     ]
+
+    private static func scalars(_ text: String, isLittle: Bool) -> [UInt8] {
+        text.unicodeScalars.flatMap { scalar in
+            let bytes = stride(from: 24, through: 0, by: -8).map { UInt8(scalar.value >> UInt32($0) & 0xFF) }
+            return isLittle ? bytes.reversed() : bytes
+        }
+    }
 
     private static func units(_ text: String, isLittle: Bool) -> [UInt8] {
         text.utf16.flatMap { isLittle ? [UInt8($0 & 0xFF), UInt8($0 >> 8)] : [UInt8($0 >> 8), UInt8($0 & 0xFF)] }

@@ -31,12 +31,27 @@ struct FieldMappingTests {
             ("  many \n\t spaces  ", "many spaces"), ("<ul><li>one</li><li>two</li></ul>", "one\ntwo"),
             ("&copy 2026 &hearts;&trade;&nbsp;&apos;", "© 2026 ♥™\u{A0}'"),
             ("<td>a</td><td>b</td>", "a b"), ("&amp;lt;b&amp;gt;", "&lt;b&gt;"), ("plain", "plain"), ("<b", ""), ("1 <2", "1 <2"),
-            ("&Auml;&szlig;&Omega;&rarr;", "ÄßΩ→"),
+            ("&Auml;&szlig;&Omega;&rarr;", "ÄßΩ→"), ("&ccaron;&Zcaron;&lstrok;&odblac;", "čŽłő"),
+            ("&copy2026&nbspx &halfway", "©2026\u{A0}x &halfway"),
+            ("&#99999999999;", "\u{FFFD}"), ("<STYLE>p{}</Style>t", "t"), ("<svg><text>no</text></svg>yes", "yes"),
+            ("<script>a</scrip></script>b", "b"),
         ])
     func html(_ html: String, _ text: String) throws {
         var json: [UInt8] = []
         json.append(jsonString: html.utf8)
         #expect(try Self.mapped(.text, String(decoding: json, as: UTF8.self)) == (text.isEmpty ? nil : "\"\(text)\""))
+    }
+
+    @Test("Long HTML is read in time that grows with its length", .timeLimit(.minutes(1)))
+    func long() throws {
+        for (part, count) in [
+            ("<svg></svg>", 60_000), ("<svg>", 100_000), ("<a \"", 150_000), ("&", 500_000), ("<!--", 150_000),
+            ("&aaaaaaaaaaaaaaaaaaaaaaa", 30_000),
+        ] {
+            var json: [UInt8] = []
+            json.append(jsonString: String(repeating: part, count: count).utf8)
+            _ = try Self.mapped(.text, String(decoding: json, as: UTF8.self))
+        }
     }
 
     @Test(
@@ -57,7 +72,16 @@ struct FieldMappingTests {
             ("1760000000", "2025-10-09T08:53:20Z"), ("1760000000.0", "2025-10-09T08:53:20Z"), ("1760000000.5", "2025-10-09T08:53:20.500Z"),
             ("1760000000123", "2025-10-09T08:53:20.123Z"),
             (#""1760000000""#, "2025-10-09T08:53:20Z"), ("0", "1970-01-01T00:00:00Z"), ("-86400", "1969-12-31T00:00:00Z"),
-            (#"" 2026-11-05 ""#, "2026-11-05"),
+            (#"" 2026-11-05 ""#, "2026-11-05"), (#""20261105""#, "2026-11-05"), (#""2026/11/05""#, "2026-11-05"),
+            ("20261105", "2026-11-05"),
+            (#""20261105T083000Z""#, "2026-11-05T08:30:00Z"), (#""2026/11/05 08:30:00 +0000""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05T09:30:00+01:00[Europe/Berlin]""#, "2026-11-05T08:30:00Z"),
+            (#""2026-11-05T07:30:00\u221201:00""#, "2026-11-05T08:30:00Z"),
+            (#""Thu, 5 Nov 2026 08:30:00 GMT""#, "2026-11-05T08:30:00Z"), (#""5 Nov 2026 03:30 EST""#, "2026-11-05T08:30:00Z"),
+            (#""Thu, 05 Nov 2026 10:30:00 +0200""#, "2026-11-05T08:30:00Z"), (#""Thu Nov 05 08:30:00 +0000 2026""#, "2026-11-05T08:30:00Z"),
+            (#""November 5, 2026 9:30:00""#, "2026-11-05T08:30:00Z"), (#""Thu, 05 Nov 2026 08:30:00 UT""#, "2026-11-05T08:30:00Z"),
+            (#""/Date(1760000000000)/""#, "2025-10-09T08:53:20Z"), (#""/Date(1760000000000+0200)/""#, "2025-10-09T08:53:20Z"),
+            ("1760000000123456", "2025-10-09T08:53:20.123Z"), ("1760000000123456789", "2025-10-09T08:53:20.123Z"),
         ])
     func dates(_ json: String, _ text: String) throws {
         let zone = try #require(SourceForm.TimeZoneName("Europe/Berlin"))
@@ -68,7 +92,9 @@ struct FieldMappingTests {
     func invalid() throws {
         for json in [
             #""soon""#, #""2026-13-01""#, #""2026-11-05T25:00:00Z""#, #""05.11.2026""#, "true", "{}", #""2026-11-05T08:30:00""#,
-            "1e300",
+            "1e300", #""2026-11/05""#, #""Nov 2026""#, #""5 Nov 2026 25:00:00 GMT""#, #""5 Nov 2026 08:30:00""#,
+            #""5 Nox 2026 08:30:00 GMT""#,
+            #""31 Nov 2026 08:30:00 GMT""#, #""/Date(x)/""#,
         ] {
             let value = try Self.mapped(.date(zone: nil), json)
             #expect(value?.hasPrefix("\"") != true, "\(json)")

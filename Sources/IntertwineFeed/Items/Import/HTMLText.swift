@@ -38,6 +38,8 @@ enum HTMLText {
         return text
     }
 
+    private static let basic: Set<String> = ["AMP", "GT", "LT", "QUOT", "amp", "gt", "lt", "quot"]
+    private static let longestName = 24
     /// Elements that begin and end lines.
     private static let breaking: Set<String> = [
         "br", "p", "div", "li", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "table", "blockquote", "pre", "section", "article",
@@ -65,11 +67,22 @@ enum HTMLText {
         }
         rest = end < inner.endIndex ? inner[inner.index(after: end)...] : ""
         if !isEnd, hidden.contains(name) {
-            let lower = rest.lowercased()
-            let length = lower.firstRange(of: "</\(name)").map { lower.distance(from: lower.startIndex, to: $0.lowerBound) }
-            rest = length.map { rest.dropFirst($0) } ?? ""
+            rest = content(of: rest, from: name)
         }
         return name
+    }
+
+    /// Returns the text from the end tag of an element on.
+    private static func content(of text: Substring, from name: String) -> Substring {
+        var rest = text.utf8
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            let tag = rest[start...].dropFirst()
+            if tag.first == UInt8(ascii: "/"), tag.dropFirst().prefix(name.utf8.count).elementsEqual(name.utf8, by: { $0 | 0x20 == $1 }) {
+                return Substring(rest[start...])
+            }
+            rest = tag
+        }
+        return ""
     }
 
     /// Removes a character reference and returns its characters. An ampersand that begins no reference is returned.
@@ -80,14 +93,20 @@ enum HTMLText {
         if inner.first == "#" {
             let isHexadecimal = inner.dropFirst().first.map { $0 == "x" || $0 == "X" } ?? false
             let digits = inner.dropFirst(isHexadecimal ? 2 : 1).prefix { $0.isASCII && (isHexadecimal ? $0.isHexDigit : $0.isNumber) }
-            if let code = UInt32(digits, radix: isHexadecimal ? 16 : 10) {
+            if !digits.isEmpty {
+                let code = UInt32(digits, radix: isHexadecimal ? 16 : 10) ?? .max
                 let windows = (0x80..<0xA0).contains(code) ? Array(windows1252)[Int(code) - 0x80] : nil
                 scalar = windows ?? (code == 0 ? nil : Unicode.Scalar(code)) ?? "\u{FFFD}"
             }
             end = digits.endIndex
         } else {
-            let name = inner.prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            // Browsers read the names of Latin-1 also without a semicolon, before other letters.
+            var name = inner.prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(longestName)
             scalar = entities[String(name)]
+            while scalar == nil, name.count > 2 {
+                name = name.dropLast()
+                scalar = entities[String(name)].flatMap { $0.value >= 0xA0 && $0.value <= 0xFF && name != "half" || basic.contains(String(name)) ? $0 : nil }
+            }
             end = name.endIndex
         }
         guard let scalar else {
@@ -103,7 +122,7 @@ enum HTMLText {
     private static let windows1252 =
         "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars
 
-    /// The entities of HTML 4 (24 Appendix), and those that later versions added and editors write.
+    /// The entities of HTML 4 (24 Appendix), and those that later versions added and editors write: the letters of Latin Extended-A among them.
     private static let entities: [String: Unicode.Scalar] = Dictionary(
         names.split { $0 == " " || $0 == "\n" }.compactMap { entity in
             let parts = entity.split(separator: "=")
@@ -135,5 +154,19 @@ enum HTMLText {
         cong=2245 asymp=2248 ne=2260 equiv=2261 le=2264 ge=2265 sub=2282 sup=2283 nsub=2284 sube=2286 supe=2287 oplus=2295 otimes=2297
         perp=22A5 sdot=22C5 lceil=2308 rceil=2309 lfloor=230A rfloor=230B lang=2329 rang=232A loz=25CA spades=2660 clubs=2663 hearts=2665
         diams=2666
+        Amacr=100 amacr=101 Abreve=102 abreve=103 Aogon=104 aogon=105 Cacute=106 cacute=107 Ccirc=108 ccirc=109 Cdot=10A cdot=10B
+        Ccaron=10C ccaron=10D Dcaron=10E dcaron=10F Dstrok=110 dstrok=111 Emacr=112 emacr=113 Edot=116 edot=117 Eogon=118 eogon=119
+        Ecaron=11A ecaron=11B Gcirc=11C gcirc=11D Gbreve=11E gbreve=11F Gdot=120 gdot=121 Gcedil=122 Hcirc=124 hcirc=125 Hstrok=126
+        hstrok=127 Itilde=128 itilde=129 Imacr=12A imacr=12B Iogon=12E iogon=12F Idot=130 imath=131 inodot=131 IJlig=132 ijlig=133
+        Jcirc=134 jcirc=135 Kcedil=136 kcedil=137 kgreen=138 Lacute=139 lacute=13A Lcedil=13B lcedil=13C Lcaron=13D lcaron=13E
+        Lmidot=13F lmidot=140 Lstrok=141 lstrok=142 Nacute=143 nacute=144 Ncedil=145 ncedil=146 Ncaron=147 ncaron=148 napos=149 ENG=14A
+        eng=14B Omacr=14C omacr=14D Odblac=150 odblac=151 OElig=152 oelig=153 Racute=154 racute=155 Rcedil=156 rcedil=157 Rcaron=158
+        rcaron=159 Sacute=15A sacute=15B Scirc=15C scirc=15D Scedil=15E scedil=15F Scaron=160 scaron=161 Tcedil=162 tcedil=163
+        Tcaron=164 tcaron=165 Tstrok=166 tstrok=167 Utilde=168 utilde=169 Umacr=16A umacr=16B Ubreve=16C ubreve=16D Uring=16E uring=16F
+        Udblac=170 udblac=171 Uogon=172 uogon=173 Wcirc=174 wcirc=175 Ycirc=176 ycirc=177 Yuml=178 Zacute=179 zacute=17A Zdot=17B
+        zdot=17C Zcaron=17D zcaron=17E caron=2C7 Hacek=2C7 Breve=2D8 breve=2D8 DiacriticalDot=2D9 dot=2D9 ring=2DA ogon=2DB dblac=2DD
+        DiacriticalDoubleAcute=2DD approx=2248 bigstar=2605 boxh=2500 checkmark=2713 copysr=2117 emsp13=2004 frac13=2153 frac15=2155
+        frac18=215B hairsp=200A half=BD iff=21D4 ldquor=201E leftarrow=2190 lsquor=201A mldr=2026 nldr=2025 NoBreak=2060 numsp=2007
+        puncsp=2008 rdquor=201D rightarrow=2192 rsquor=2019 ZeroWidthSpace=200B
         """
 }

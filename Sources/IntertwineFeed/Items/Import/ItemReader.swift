@@ -141,7 +141,7 @@ package struct ItemReader: Sendable {
         do throws(JSONError) {
             let object = try JSONObject(buffer, at: position, isLenient: true)
             let rest = buffer[object.range.upperBound..<max(end, object.range.upperBound)].filter { ![0x20, 0x09, 0x0D].contains($0) }
-            guard rest.isEmpty else {
+            guard JSONPreamble.isEnd(rest) else {
                 return bad(ItemError(JSONError(rest == [UInt8(ascii: ",")] ? .commaAfterLine : .trailingBytes, at: position)))
             }
             // An object that continues after the newline is not a line of NDJSON: the line is truncated at the newline.
@@ -248,6 +248,11 @@ package struct ItemReader: Sendable {
 
     private mutating func finishArray() -> Outcome? {
         skipWhitespace()
+        // The end of a call follows.
+        while position < buffer.count, JSONPreamble.isEnd(CollectionOfOne(buffer[position])) {
+            position += 1
+            skipWhitespace()
+        }
         guard position < buffer.count else {
             guard isAtEnd else { return .needsBytes }
             state = .finished

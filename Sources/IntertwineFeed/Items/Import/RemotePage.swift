@@ -34,7 +34,7 @@ package struct RemotePage: Sendable {
         }
         var scanner = JSONScanner(at: try Self.end(of: start, in: bytes))
         scanner.skipWhitespace(bytes.span)
-        guard scanner.position == bytes.count else { throw RemotePageError(JSONError(.trailingBytes, at: scanner.position)) }
+        guard JSONPreamble.isEnd(bytes[scanner.position...]) else { throw RemotePageError(JSONError(.trailingBytes, at: scanner.position)) }
         let name = items.isRoot ? "the document" : "\(items)"
         guard let list = try Self.find(items.tokens[...], items, in: bytes, at: start) else {
             throw RemotePageError(reason: "\(name) is missing", offset: bytes.count, isOfLocation: true)

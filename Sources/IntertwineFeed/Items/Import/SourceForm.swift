@@ -56,19 +56,30 @@ public enum SourceForm: Sendable, Hashable {
 
 /// Dates as people's APIs write them.
 private enum SourceDate {
-    /// Numbers from here on are milliseconds: as seconds, they are after the year 5000.
+    /// Numbers from here on are milliseconds: as seconds, they are after the year 5000. A thousand times as much are microseconds.
     private static let leastMilliseconds = 1e11
 
     /// Returns a date, or a date with time in UTC; nil for other texts.
     static func text(of text: String, in zone: TimeZone?) -> String? {
-        if CalendarDay(text) != nil { return text }
-        if let number = Double(text), number.isFinite, number.magnitude < 1e15 {
-            return moment(number.magnitude < leastMilliseconds ? number * 1_000 : number)
+        if let day = day(text) { return day }
+        // Some servers of Microsoft write milliseconds in this form. An offset after them tells only the writer's zone.
+        let digits = text.firstMatch(of: /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/).map { String($0.1) } ?? text
+        if var number = Double(digits), number.isFinite, number.magnitude < 1e19 {
+            if number.magnitude < leastMilliseconds { number *= 1_000 }
+            while number.magnitude >= leastMilliseconds * 1_000 { number /= 1_000 }
+            return moment(number)
         }
-        if let seconds = HTTPDate.parse(text.replacing("+0000", with: "GMT").replacing("UTC", with: "GMT"), now: WallClock.now() / 1_000) {
-            return moment(Double(seconds) * 1_000)
-        }
-        return local(text, zone)
+        if let seconds = HTTPDate.parse(text, now: WallClock.now() / 1_000) { return moment(Double(seconds) * 1_000) }
+        return local(text, zone) ?? english(text).flatMap { local($0, zone) }
+    }
+
+    /// Reads `2026-05-01`, `2026/05/01` and `20260501`, with the year first.
+    private static func day(_ text: String) -> String? {
+        guard let match = text.firstMatch(of: /^(\d{4})([-\/.]?)(\d\d)\2(\d\d)$/) else { return nil }
+        let day = "\(match.1)-\(match.3)-\(match.4)"
+        // Without marks, other years are more likely a number of seconds.
+        guard CalendarDay(day) != nil, !match.2.isEmpty || ("1900"..."2100").contains(String(match.1)) else { return nil }
+        return day
     }
 
     private static func moment(_ milliseconds: Double) -> String {
@@ -77,18 +88,19 @@ private enum SourceDate {
     }
 
     /// Reads `2026-05-01T19:00:00+0200` with its variants. A space or lower case may stand for `T`, a comma for the point, and spaces before the offset.
-    /// Seconds and the offset may be missing.
+    /// The marks between digits, the seconds and the offset may be missing, and the name of a zone may follow.
     private static func local(_ text: String, _ zone: TimeZone?) -> String? {
         guard
-            let match = text.firstMatch(
-                of: /^(\d{4}-\d\d-\d\d)(?:[Tt]|\ +)(\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\ *(?:([Zz]|UTC|GMT)|([+-]\d\d)(?::?(\d\d))?)?$/)
+            let match = text.replacing("\u{2212}", with: "-").firstMatch(
+                of:
+                    /^(\d{4})[-\/.]?(\d\d)[-\/.]?(\d\d)(?:[Tt]|\ +)(\d\d):?(\d\d)(?::?(\d\d))?(?:[.,](\d+))?\ *(?:([Zz]|UTC|GMT)|([+-]\d\d)(?::?(\d\d))?)?(?:\[[^\]]*\])?$/
+            )
         else { return nil }
-        let hasOffset = match.5 != nil || match.6 != nil
-        let offset = match.6.map { "\($0):\((match.7 ?? nil) ?? "00")" } ?? "Z"
-        let fraction = (match.4 ?? nil).map { ".\($0.prefix(3))" } ?? ""
-        guard let time = Timestamp.milliseconds(of: "\(match.1)T\(match.2)\((match.3 ?? nil) ?? ":00")\(fraction)\(offset)") else {
-            return nil
-        }
+        let hasOffset = match.8 != nil || match.9 != nil
+        let offset = match.9.map { "\($0):\((match.10 ?? nil) ?? "00")" } ?? "Z"
+        let fraction = (match.7 ?? nil).map { ".\($0.prefix(3))" } ?? ""
+        let date = "\(match.1)-\(match.2)-\(match.3)T\(match.4):\(match.5):\((match.6 ?? nil) ?? "00")\(fraction)\(offset)"
+        guard let time = Timestamp.milliseconds(of: date) else { return nil }
         guard !hasOffset else { return moment(Double(time)) }
         guard let zone else { return nil }
         // The offset of the zone at the local time, read as UTC, is exact except within hours of a change; the second step is exact.
@@ -96,5 +108,38 @@ private enum SourceDate {
             Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))) * 1_000
         }
         return moment(Double(time - shift(at: time - shift(at: time))))
+    }
+
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+    /// The zones of RFC 2822 (4.3).
+    private static let offsets = [
+        "gmt": "Z", "utc": "Z", "ut": "Z", "z": "Z", "est": "-05", "edt": "-04", "cst": "-06", "cdt": "-05", "mst": "-07", "mdt": "-06",
+        "pst": "-08", "pdt": "-07",
+    ]
+
+    /// Rewrites dates with English names, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822) and `Fri May 01 17:00:00 +0000 2026`, in the order of
+    /// ``local(_:_:)``; nil for other texts.
+    private static func english(_ text: String) -> String? {
+        var (year, month, day, time, offset): (String?, Int?, Int?, String?, String?)
+        for word in text.lowercased().split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init) {
+            let name = String(word.prefix(3))
+            if let number = Int(word), word.utf8.allSatisfy({ $0 >= 0x30 }) {
+                if word.count == 4, year == nil { year = word } else if word.count <= 2, day == nil { day = number } else { return nil }
+            } else if word.wholeMatch(of: /\d?\d:\d\d(?::\d\d)?/) != nil, time == nil {
+                time = word.dropFirst(2).first == ":" ? word : "0\(word)"
+            } else if word.wholeMatch(of: /[+-]\d\d:?\d\d/) != nil, offset == nil {
+                offset = word
+            } else if let zone = offsets[word], offset == nil {
+                offset = zone
+            } else if let index = months.firstIndex(of: name), month == nil {
+                month = index + 1
+            } else if !days.contains(name) {
+                return nil
+            }
+        }
+        guard let year, let month, let day, let time else { return nil }
+        func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(year)-\(digits(month))-\(digits(day))T\(time)\(offset ?? "")"
     }
 }
