@@ -376,6 +376,30 @@ struct HostileClientTests {
         }
     }
 
+    @Test("A body of exactly the limit is read, by its length, in one chunk and in several, with and without Expect", arguments: [0, 1])
+    func bodies(more: Int) async throws {
+        try await withServer {
+            $0.bodyLimit = 8
+            $0.discardLimit = 64
+        } _: { port in
+            let body = String(repeating: "x", count: 8 + more)
+            let pieces = [[body], ["xxx", String(body.dropFirst(3))], body.map { String($0) }]
+            let chunked = pieces.map { pieces in pieces.map { "\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n" }.joined() + "0\r\n\r\n" }
+            for request in ["Content-Length: \(body.utf8.count)\r\n\r\n\(body)"]
+                + chunked.map({ "Transfer-Encoding: chunked\r\n\r\n\($0)" })
+            {
+                let client = try RawClient(port: port)
+                client.sendIgnoringClose(Array("POST / HTTP/1.1\r\nHost: a\r\n\(request)".utf8))
+                let answer = try client.response()
+                #expect(answer.status == (more == 0 ? 200 : 413), "\(request)")
+                #expect(more > 0 || answer.text.hasSuffix(body), "\(request)")
+            }
+            let client = try RawClient(port: port)
+            try client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+            #expect(try client.response().status == (more == 0 ? 100 : 413))
+        }
+    }
+
     @Test("Limits of lines are exact to the byte", arguments: [0, 1])
     func lengths(more: Int) async throws {
         try await withServer {
