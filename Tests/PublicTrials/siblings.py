@@ -8,6 +8,8 @@ A list with one odd item keeps the others; a list that cannot be read is one err
 import gzip
 import http.server
 import json
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -252,10 +254,39 @@ def numbers_and_urls():
         (None, None), (False, None), ([], None), ({}, None), ("https://e.example/" + "a" * 9_000, None)], "urls")
 
 
+def users():
+    """One user after the other, with the same group, on a data folder that the group may write: it needs root."""
+    if os.geteuid() != 0:
+        return
+    with tempfile.TemporaryDirectory() as name:
+        data, program = Path(name) / "data", Path(name) / "intertwine"
+        os.chmod(name, 0o755)
+        shutil.copy(BINARY, program)
+        data.mkdir()
+        os.chown(data, 0, 0)
+
+        def import_items(user):
+            command = ["setpriv", f"--reuid={user}", "--regid=0", "--clear-groups", "--inh-caps=-all", program, "import", "--database",
+                       data / "items.sqlite", "-"]
+            return subprocess.run(command, input=f'[{{"kind":"user","id":"u{user}","username":"x","avatarUrl":"https://e.example/a","type":"regular"}}]', cwd=data,
+                                  capture_output=True, text=True, env=ENVIRONMENT, umask=0o077, check=False)
+
+        os.chmod(data, 0o2770)
+        for user in (1000660000, 1000670000):
+            done = import_items(user)
+            trials.expect(f"user {user}: {done.stderr}", done.returncode, 0)
+        modes = {path.name: oct(path.stat().st_mode & 0o777) for path in data.iterdir()}
+        trials.expect(f"modes {modes}", set(modes.values()), {"0o660"})
+        os.chmod(data / "items.sqlite", 0o600)
+        refused = import_items(1000680000)
+        message = "belongs to uid 1000660000 and gid 0, mode 600; this process has uid 1000680000 and gid 0"
+        trials.expect(f"a refusal: {refused.stderr}", refused.returncode != 0 and message in refused.stderr, True)
+
+
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 PORT = server.server_port
-for part in (bodies, responses, redirects, links, html, dates, numbers_and_urls):
+for part in (bodies, responses, redirects, links, html, dates, numbers_and_urls, users):
     if not sys.argv[1:] or part.__name__ in sys.argv[1:]:
         part()
 trials.report()
