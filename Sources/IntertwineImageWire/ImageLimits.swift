@@ -1,4 +1,4 @@
-/// What a worker decodes, computed from its memory (`images.worker-memory`). Service and worker compute it from the same number.
+/// The limits of images that follow from the memory of a worker (`images.worker-memory`). Service and worker compute them from the same number.
 package struct ImageLimits: Sendable, Hashable {
     /// The way in which libvips holds the original while it makes a smaller image.
     package enum Decoding: Sendable, Hashable {
