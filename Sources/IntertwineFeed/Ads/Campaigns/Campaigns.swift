@@ -220,7 +220,8 @@ extension Campaigns {
                         if !known.contains(creative) { new.insert(creative) }
                         continue
                     }
-                    let gone = try withheld[kind] ?? Set(snapshot.blockedItems(kind: kind, limit: Self.takedownLimit).map { ByteString($0.id) })
+                    let gone =
+                        try withheld[kind] ?? Set(snapshot.blockedItems(kind: kind, limit: Self.takedownLimit).map { ByteString($0.id) })
                     withheld[kind] = gone
                     if gone.contains(ByteString(id)) { continue }
                     if known.contains(creative) {

@@ -30,7 +30,9 @@ package struct CreativeNames: Sendable, Hashable {
     }
 
     /// True if the name is the id of a cell that is not an ad.
-    func isContent(_ name: String) -> Bool { name.utf8.firstIndex(of: UInt8(ascii: ":")).map { others.contains(String(name[..<$0])) } ?? false }
+    func isContent(_ name: String) -> Bool {
+        name.utf8.firstIndex(of: UInt8(ascii: ":")).map { others.contains(String(name[..<$0])) } ?? false
+    }
 
     /// Returns the item of a creative name; nil if its kind is unknown.
     func item(_ name: String) -> CreativeID? {

@@ -105,7 +105,9 @@ enum HTMLText {
             scalar = entities[String(name)]
             while scalar == nil, name.count > 2 {
                 name = name.dropLast()
-                scalar = entities[String(name)].flatMap { $0.value >= 0xA0 && $0.value <= 0xFF && name != "half" || basic.contains(String(name)) ? $0 : nil }
+                scalar = entities[String(name)].flatMap {
+                    $0.value >= 0xA0 && $0.value <= 0xFF && name != "half" || basic.contains(String(name)) ? $0 : nil
+                }
             }
             end = name.endIndex
         }
