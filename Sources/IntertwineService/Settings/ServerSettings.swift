@@ -19,7 +19,7 @@ public struct ServerSettings: Sendable {
     /// The default is the loopback addresses.
     public var trustedProxies = ["127.0.0.0/8", "::1"]
     /// The field `User-Agent` of the service's own requests (`server.user-agent`): to sources, origins of images, trackers and key sets.
-    public var userAgent = "Intertwine (+https://github.com/OWNER/intertwine)"
+    public var userAgent = "Intertwine (+https://intertwine.example/)"
     /// The time for which the listener continues to serve after a stop, with `Connection: close` (`server.shutdown-delay`).
     ///
     /// `/readyz` is 503 in that time. The default is zero.
