@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -117,6 +118,37 @@ struct PlaygroundTests {
             #expect(statuses.first == 400 && statuses.last == 429)
             let closed = try RunningService(settings: ["web-client.enabled=false"])
             #expect(try post(Self.declaration, Self.item, to: closed).status == 404)
+        }
+    }
+
+    @Test("A draft is compiled at a lower priority than pages")
+    func priority() async throws {
+        try await offPool {
+            let service = try RunningService(settings: ["limits.writes-per-address=1000000"])
+            let fields = (0..<200).map { "      f\($0): text" }.joined(separator: "\n")
+            let draft = """
+                kinds:
+                  story:
+                    fields:
+                \(fields)
+                    cells: {collection: {identifier: C, size: 300x100, bind: {title: {text: f1}}}}
+                """
+            let threads = "/proc/\(service.process.identifier)/task"
+            let isOver = Atomic(false)
+            let sender = Thread {
+                while !isOver.load(ordering: .relaxed) { _ = try? post(draft, #"{"kind":"story","id":"s"}"#, to: service) }
+            }
+            sender.start()
+            defer { isOver.store(true, ordering: .relaxed) }
+            func nices() throws -> [Int] {
+                try FileManager.default.contentsOfDirectory(atPath: threads).compactMap { thread in
+                    let stat = try? String(contentsOfFile: "\(threads)/\(thread)/stat", encoding: .utf8)
+                    return stat?.split(separator: ")").last?.split(separator: " ").dropFirst(16).first.flatMap { Int($0) }
+                }
+            }
+            let limit = ContinuousClock.now + .seconds(30)
+            while try !nices().contains(10), ContinuousClock.now < limit {}
+            #expect(ContinuousClock.now < limit)
         }
     }
 }
