@@ -91,6 +91,8 @@ _Bool webClientFile(int index, struct EmbeddedFile *file) {
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/client/feed-updates.mjs"
 #include "file.inc"
+#define NAME "../IntertwineService/WebClient/files/client/held-changes.mjs"
+#include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/client/image-cache.mjs"
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/client/image-loader.mjs"

@@ -1,6 +1,6 @@
 // The pill "3 new". Changes of the service that would move visible cells are held until the person asks for them.
 
-/** The milliseconds after scrolling before harmless held changes are displayed. */
+/** The milliseconds after scrolling before held changes that are out of view are displayed. */
 const scrollDelay = 300;
 
 export class NewCells {
@@ -12,9 +12,9 @@ export class NewCells {
     list.addEventListener("changed", () => this.#update());
     pill.addEventListener("click", () => this.show());
     collection.addEventListener("rendered", () => {
-      if (this.pill.hidden) return;
+      if (!this.list.isHolding) return;
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.list.held?.isHarmless && this.list.showHeld(), scrollDelay);
+      this.#timer = setTimeout(() => this.list.settle(), scrollDelay);
     });
   }
 
