@@ -196,8 +196,14 @@ export class CollectionView extends EventTarget {
 
   #updateLayout() {
     this.#layout = this.makeLayout(this.element.clientWidth, this.entries);
-    for (const { cell } of this.entries) this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
+    for (const { cell } of this.entries) this.#add(cell);
     this.#layoutChanged();
+  }
+
+  #add(cell) {
+    const size = this.registry.size(cell);
+    const isHeader = isSectionHeader(cell);
+    this.#layout.add(size, isHeader || size.heightAt === undefined ? () => size.height : size.heightAt, { isSectionHeader: isHeader });
   }
 
   #layoutChanged() {
@@ -207,9 +213,7 @@ export class CollectionView extends EventTarget {
 
   #changed({ appended, keepsScrollPosition = false }) {
     if (appended !== undefined && appended < this.entries.length) {
-      for (const { cell } of this.entries.slice(this.entries.length - appended)) {
-        this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
-      }
+      for (const { cell } of this.entries.slice(this.entries.length - appended)) this.#add(cell);
       this.#layoutChanged();
       // The last row may be higher now.
       for (const view of this.#views.values()) view.place(this.#layout.frames[view.entry.index]);

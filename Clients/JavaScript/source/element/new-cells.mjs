@@ -6,8 +6,8 @@ const scrollDelay = 300;
 export class NewCells {
   #timer;
 
-  constructor({ list, collection, pill, announce }) {
-    Object.assign(this, { list, collection, pill, announce });
+  constructor({ list, collection, pill, announce, words }) {
+    Object.assign(this, { list, collection, pill, announce, words });
     list.addEventListener("held", () => this.#update());
     list.addEventListener("changed", () => this.#update());
     pill.addEventListener("click", () => this.show());
@@ -34,12 +34,12 @@ export class NewCells {
 
   #update() {
     const { held } = this.list;
-    const text = held === null ? "" : held.inserted > 0 ? `${held.inserted} new` : "Show changes";
+    const text = held === null ? "" : held.inserted > 0 ? this.words("newPill", { count: held.inserted }) : this.words("showChanges");
     if (this.pill.textContent === text) return;
     this.pill.hidden = held === null;
     this.pill.textContent = text;
     if (held === null) return;
     const { inserted } = held;
-    this.announce(inserted > 0 ? `${inserted} new ${inserted === 1 ? "cell" : "cells"} in the feed.` : "The feed has changes.");
+    this.announce(this.words(inserted > 1 ? "newCells" : inserted === 1 ? "newOne" : "feedChanged", { count: inserted }));
   }
 }
