@@ -141,7 +141,7 @@ export class IndexPaths {
 }
 
 /** Returns the smallest set of common elements that must move so that the others keep their order. */
-function minimalMoves(before, after) {
+export function minimalMoves(before, after) {
   const positions = new Map(before.map((element, index) => [element, index]));
   const common = after.filter((element) => positions.has(element));
   // Longest increasing subsequence in O(n log n): the smallest end for each length, and the predecessor of each element.

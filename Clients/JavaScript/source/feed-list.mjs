@@ -1,7 +1,9 @@
 // An ordered list of cells in sections, which is synchronized with the service.
 import { applyChanges, batchUpdate, IndexPaths, isChanges } from "./batch-update.mjs";
+import { isAdvertisement } from "./bindings.mjs";
 import { FeedPages } from "./feed-pages.mjs";
 import { DetailEvent } from "./detail-event.mjs";
+import { displayed } from "./held-changes.mjs";
 import { isSectionHeader } from "./page.mjs";
 
 /** The list's entry for one cell. It stays the same object while its cell is in the list, also if the cell is reconfigured. */
@@ -11,6 +13,8 @@ class Entry {
   isHidden = false;
   /** True if the service has removed the cell, and the list holds this change. */
   isRemoved = false;
+  /** True if the cell is on a loaded page of the service. */
+  isListed = false;
   /** The accessible name of the cell, set when it is displayed. */
   name = null;
 
@@ -19,6 +23,9 @@ class Entry {
     this.key = key;
   }
 }
+
+/** The maximum number of cells that are loaded again after changed pages. */
+const maxFollowing = 200;
 
 const cellOf = (entry) => entry.cell;
 const isEqual = (one, other) => JSON.stringify(one) === JSON.stringify(other);
@@ -45,7 +52,7 @@ class Change {
  * - `changed`: `detail.update` is the batch update from the previous to the current entries. It is empty after a reload without
  *   differences, and if only the end of the list changed. `detail.appended` is the number of entries if the update only appends.
  *   `detail.keepsScrollPosition` is true if the service caused the update.
- * - `held`: the list holds changes of the service, described by `held`.
+ * - `held`: the list holds changes of the service; `held` describes those that concern the person.
  * - `outdated`: the service knows a newer state of a cell, so changes should be requested.
  * - `reloading`: the list loads its pages again.
  */
@@ -54,12 +61,15 @@ export class FeedList extends EventTarget {
   entries = [];
   /** The entries of the service's cells, in order. */
   #all = [];
-  /** The entries in the order before the held changes; null if the list holds none. */
-  #former = null;
   /** The cells of held reconfigurations by entry. Their sizes differ from those of the displayed cells. */
   #heldCells = new Map();
-  /** True if a gesture of the viewer causes the next change of the service, which is then not held. */
-  #isExpectingChange = false;
+  #hidden = new Set();
+  /** The entries that a gesture of the viewer shows again, until the service confirms it. */
+  #returning = new Set();
+  /** The entries that a change moved to a page that is not loaded. They are not removed. */
+  #outside = new Set();
+  #held = null;
+  #isHolding = false;
   #keys = 0;
   #loading = null;
   #paths = null;
@@ -68,32 +78,41 @@ export class FeedList extends EventTarget {
 
   /**
    * - client, href: the `FeedClient`, and the href of the first page. pages: existing `FeedPages` instead of both.
-   * - holds(before, after, reconfigured): returns true if the list should hold a change of the service from one array of entries to another,
-   *   with a map from entries to their new cells. Why: the change would move cells that a person is reading. Held changes are displayed by
-   *   `showHeld`. While a change is held, reconfigured cells change in their places, unless their `size` differs.
+   * - pinned(): returns the number of leading entries that a person sees or has scrolled past. The service's changes do not move them: what
+   *   would is held until `showHeld`, or until `settle` finds it out of view. All other changes are displayed at once. Pinned cells are
+   *   reconfigured in their places, unless their `size` differs.
    */
-  constructor({ client, href, pages = new FeedPages({ client, href }), holds = () => false }) {
+  constructor({ client, href, pages = new FeedPages({ client, href }), pinned = () => 0 }) {
     super();
-    Object.assign(this, { pages, holds });
+    Object.assign(this, { pages, pinned });
   }
 
   /**
-   * The held changes: `{ inserted, isHarmless }`, with the number of held new cells before the end of the list; null if there are none.
+   * The held changes that concern the person: `{ inserted }`, with the number of new cells; null if there are none. What a gesture of the
+   * person causes, and the places of ads, are held without being counted here.
    */
   get held() {
-    if (this.#former === null) return null;
-    const former = new Set(this.#former);
-    const after = this.#all.filter(({ isHidden }) => !isHidden);
-    const last = after.findLastIndex((entry) => former.has(entry));
-    const inserted = after.slice(0, last + 1).filter((entry) => !former.has(entry) && !isSectionHeader(entry.cell)).length;
-    return { inserted, isHarmless: !this.holds(this.entries, after, this.#heldCells) };
+    return this.#held;
+  }
+
+  /** True if the list holds any changes. */
+  get isHolding() {
+    return this.#isHolding;
   }
 
   /** Displays the held changes. */
   showHeld() {
-    if (this.#former === null) return;
-    this.#former = null;
-    this.#show(this.#all, { alwaysNotifies: false, reconfigured: this.#configure(this.#heldCells) });
+    if (this.#isHolding) this.#release({ pinned: 0 });
+  }
+
+  /** Displays the held changes that are out of view now. */
+  settle() {
+    if (this.#isHolding) this.#release({});
+  }
+
+  #release({ pinned = this.pinned() }) {
+    const cells = [...this.#heldCells].filter(([entry]) => entry.index < 0 || entry.index >= pinned);
+    this.#show({ pinned, reconfigured: this.#configure(cells) });
   }
 
   get isAtEnd() {
@@ -130,52 +149,57 @@ export class FeedList extends EventTarget {
 
   /** Hides an entry, and the other cells of its item if it is the first one (`primary`). Returns a function that shows them again at their positions. */
   hide(entry) {
-    const hidden = [entry, ...this.#all.filter(({ cell, isHidden }) => !isHidden && cell.primary === entry.cell.id)];
+    const others = this.#all.filter((other) => !other.isHidden && other !== entry && other.cell.primary === entry.cell.id);
+    const hidden = [entry, ...others];
     this.#setHidden(hidden, true);
     return () => this.#setHidden(hidden, false);
   }
 
   /** Removes an entry that the service no longer has. */
   remove(entry) {
-    const rest = (entries) => entries.filter((other) => other !== entry);
-    if (this.#former !== null) this.#former = rest(this.#former);
-    this.#all = rest(this.#all);
+    this.#setAll(this.#all.filter((other) => other !== entry));
     this.#heldCells.delete(entry);
-    this.#show(this.#former ?? this.#all, { keepsScrollPosition: false });
+    this.#hidden.delete(entry);
+    entry.isHidden = true;
+    this.#show({ keepsScrollPosition: false });
   }
 
   /** Replaces the cell of an entry, for example by a cell in a response. */
   reconfigure(entry, cell) {
-    if (!this.#all.includes(entry)) return;
-    this.#show(this.#former ?? this.#all, { reconfigured: this.#configure([[entry, cell]]) });
+    if (!entry.isListed) return;
+    this.#show({ reconfigured: this.#configure([[entry, cell]]) });
   }
 
   /** Requests the changes of the pages around the visible entries `first` to `last`, and applies them. */
   async refresh(visible) {
     if (this.#all.length === 0) return;
     const { pages } = this;
+    const returning = [...this.#returning];
     for (let changes = null; changes === null;) {
       await this.#loading?.catch(() => {});
       changes = await pages.fetchChanges(this.serverRange(visible));
-      if (changes === null || pages !== this.pages) return;
+      if (pages !== this.pages) return;
+      if (changes === null) break;
       // The requested range has another end now.
       if (this.#loading !== null) changes = null;
       else await this.apply(changes);
     }
+    if (returning.length === 0 || pages !== this.pages) return;
+    // The service has answered after their gestures.
+    for (const entry of returning) this.#returning.delete(entry);
+    this.#show({});
   }
 
   /** Converts indices of visible entries to indices among all cells, including hidden ones, as the service counts them. */
   serverRange({ first, last }) {
     const { entries } = this;
-    // A held change may have removed the entry at an index. The nearest other entry replaces it.
-    const isKnown = (entry) => entry !== undefined && !entry.isRemoved;
-    const nearest = (index, step) => {
-      let near = index;
-      while (near >= 0 && near < entries.length && !isKnown(entries[near])) near += step;
-      return entries[near];
-    };
-    const at = (index, step) => Math.max(0, this.#all.indexOf(nearest(index, step) ?? nearest(index, -step)));
-    return { first: at(first, -1), last: at(last, 1) };
+    // The list may hold moves, so the cells can have another order at the service, and it may hold removals: the nearest others replace those.
+    const isListed = (entry) => entry?.isListed === true;
+    let shown = entries.slice(first, last + 1).filter(isListed);
+    if (shown.length === 0) shown = [entries.slice(0, first).findLast(isListed) ?? entries.slice(last + 1).find(isListed)];
+    const wanted = new Set(shown);
+    const at = (index) => Math.max(0, index);
+    return { first: at(this.#all.findIndex((entry) => wanted.has(entry))), last: at(this.#all.findLastIndex((entry) => wanted.has(entry))) };
   }
 
   /** Applies changes of a range of pages (`FeedPages.range`). If they do not match, the list reloads. */
@@ -188,7 +212,10 @@ export class FeedList extends EventTarget {
       if (!isKnown && this.pages.hasSyncToken(from)) await this.reload();
       return;
     }
-    const make = (cell) => new Entry(cell, ++this.#keys);
+    const following = this.#all.length > end && !this.pages.continues(changes) ? await this.#loadFollowing(changes, this.#all.length - end) : [];
+    if (following === null) return;
+    const unlisted = this.#unlisted();
+    const make = (cell) => unlisted.get(cell.id)?.shift() ?? new Entry(cell, ++this.#keys);
     const outcome = applyChanges(this.#all, response, { start, end, id: (entry) => entry.cell.id, make });
     if (outcome === null) {
       // A proxy that modifies pages would cause a mismatch again, so changes of these pages are no longer requested.
@@ -199,15 +226,74 @@ export class FeedList extends EventTarget {
       return;
     }
     this.#hadMismatch = false;
-    const { list, moved, reconfigured } = outcome;
+    const { moved } = outcome;
+    const reconfigured = new Map(outcome.reconfigured);
+    for (const { index, cell } of response.inserted) {
+      const entry = outcome.list[start + index];
+      if (entry.cell !== cell) reconfigured.set(entry, cell);
+    }
     const hasChanges = [response.removed, response.inserted, response.moved, response.reconfigured].some(({ length }) => length > 0);
     const { isAtEnd } = this;
     const follows = this.pages.replace(changes);
     if (!hasChanges && follows) return;
+    if (response.inserted.length > 0 && response.page?.next) this.#pushOut(this.#all.slice(start, end), new Set(outcome.list));
     const count = response.pages.reduce((sum, page) => sum + page.count, 0);
-    const alwaysNotifies = isAtEnd !== this.isAtEnd;
-    const following = follows ? [] : this.#all.slice(end);
-    this.#replace(follows ? list : list.slice(0, start + count), { moved, reconfigured, alwaysNotifies, following });
+    const all = follows ? outcome.list : outcome.list.slice(0, start + count);
+    if (!follows) {
+      for (const entry of this.#all.slice(end)) this.#outside.add(entry);
+      all.push(...this.#appended(following, new Set(all), reconfigured));
+    }
+    this.#replace(all, { moved, reconfigured, alwaysNotifies: isAtEnd !== this.isAtEnd });
+  }
+
+  /**
+   * Loads the pages after changed ones, because their cells have slid over the ends of the pages. Returns the pages; null if the list has
+   * changed in the meantime. Why limited: a long list would load hundreds of pages after each change; it loads the others when they are
+   * near the view.
+   */
+  async #loadFollowing(changes, count) {
+    await this.#loading?.catch(() => {});
+    const { pages } = this;
+    const { loaded } = pages;
+    const length = loaded.length;
+    const loading = pages.following(changes.response.page?.next ?? null, Math.min(count, maxFollowing)).catch(() => []);
+    this.#loading = loading.finally(() => {
+      this.#loading = null;
+    });
+    changes.following = await loading;
+    const isSame = pages === this.pages && loaded === pages.loaded && length === loaded.length;
+    return isSame ? changes.following.flatMap(({ cells }) => cells) : null;
+  }
+
+  /** Notes which entries an insertion has pushed over the end of the last page. */
+  #pushOut(former, present) {
+    for (const entry of former.reverse()) {
+      if (present.has(entry)) return;
+      this.#outside.add(entry);
+    }
+  }
+
+  /** Returns the entries that are displayed, hidden or awaited although no loaded page has them, by id. Their cells may appear again. */
+  #unlisted() {
+    const found = new Map();
+    for (const entry of new Set([...this.entries, ...this.#hidden, ...this.#returning])) {
+      if (!entry.isListed) found.set(entry.cell.id, [...(found.get(entry.cell.id) ?? []), entry]);
+    }
+    return found;
+  }
+
+  /** Returns the entries of further cells, and notes the new cells of known entries. */
+  #appended(cells, present, reconfigured) {
+    const known = new Map();
+    for (const entry of new Set([...this.#all, ...this.entries, ...this.#hidden, ...this.#returning])) {
+      if (!present.has(entry)) known.set(entry.cell.id, [...(known.get(entry.cell.id) ?? []), entry]);
+    }
+    return cells.map((cell) => {
+      const entry = known.get(cell.id)?.shift();
+      if (entry === undefined) return new Entry(cell, ++this.#keys);
+      if (!isEqual(entry.cell, cell)) reconfigured.set(entry, cell);
+      return entry;
+    });
   }
 
   /** Loads the same number of pages again. Entries whose cells still exist are kept. */
@@ -220,29 +306,30 @@ export class FeedList extends EventTarget {
     while (!fresh.isAtEnd && fresh.loaded.length < pages.loaded.length);
     // Another call has reloaded the pages in the meantime.
     if (pages !== this.pages) return;
-    const known = new Map();
-    for (const entry of this.#all) known.set(entry.cell.id, [...(known.get(entry.cell.id) ?? []), entry]);
     const reconfigured = new Map();
-    const all = cells.map((cell) => {
-      const entry = known.get(cell.id)?.shift();
-      if (entry === undefined) return new Entry(cell, ++this.#keys);
-      if (!isEqual(entry.cell, cell)) reconfigured.set(entry, cell);
-      return entry;
-    });
+    const all = this.#appended(cells, new Set(), reconfigured);
     this.pages = fresh;
     this.#heldCells.clear();
-    for (const entry of all) entry.isHidden = false;
-    this.#replace(all, { reconfigured, alwaysNotifies: true });
+    this.#returning.clear();
+    this.#outside.clear();
+    this.#setAll(all);
+    this.#show({ pinned: 0, reconfigured: this.#configure(reconfigured), alwaysNotifies: true });
   }
 
   async #load() {
     const pages = this.pages;
     const cells = await pages.next();
     if (pages !== this.pages) return;
-    const appended = cells.map((cell) => new Entry(cell, ++this.#keys));
+    const unlisted = this.#unlisted();
+    const appended = cells.map((cell) => unlisted.get(cell.id)?.shift() ?? new Entry(cell, ++this.#keys));
     const before = this.entries.slice();
     this.#all.push(...appended);
-    this.#former?.push(...appended);
+    for (const entry of appended) entry.isListed = true;
+    // The cells of entries that are known already have places among the displayed ones.
+    if (appended.some(({ cell }, number) => cell !== cells[number])) {
+      this.#show({ alwaysNotifies: true, reconfigured: this.#configure(appended.map((entry, index) => [entry, cells[index]])) });
+      return;
+    }
     for (const entry of appended) entry.index = this.entries.push(entry) - 1;
     this.#paths = null;
     const after = this.entries.slice();
@@ -252,51 +339,37 @@ export class FeedList extends EventTarget {
   #setHidden(entries, isHidden) {
     const affected = entries.filter((entry) => entry.isHidden !== isHidden);
     if (affected.length === 0) return;
-    for (const entry of affected) entry.isHidden = isHidden;
-    if (!(this.#former ?? this.#all).includes(entries[0])) {
-      // The service has already removed the entry, and will insert it again at its position.
-      this.#isExpectingChange = true;
-      this.dispatchEvent(new Event("outdated"));
-      return;
+    for (const entry of affected) {
+      entry.isHidden = isHidden;
+      if (isHidden) this.#hidden.add(entry);
+      else this.#hidden.delete(entry);
+      if (isHidden) this.#returning.delete(entry);
+      else this.#returning.add(entry);
     }
-    this.#show(this.#former ?? this.#all, { moved: new Set(), keepsScrollPosition: false });
+    this.#show({ keepsScrollPosition: false });
+    // The service may have removed the entry already, and will insert it again at its position.
+    if (!isHidden) this.dispatchEvent(new Event("outdated"));
   }
 
-  /**
-   * Replaces the entries by those of the service, now or when the held changes are displayed.
-   *
-   * - reconfigured: a map from entries to their new cells, which the entries do not have yet.
-   * - following: the entries after the changed range that must be loaded again; null if all entries were loaded again.
-   */
-  #replace(all, { reconfigured, following = null, ...known }) {
-    const present = new Set(all);
-    const cells = new Map([...this.#heldCells, ...reconfigured].filter(([entry]) => present.has(entry)));
-    const mayHold = following !== null && !this.#isExpectingChange;
-    const isHeld = mayHold && this.holds(this.entries, all.filter(({ isHidden }) => !isHidden), cells);
-    this.#isExpectingChange = false;
-    const outdated = new Set(following);
-    const former = (this.#former ?? this.#all).filter((entry) => !outdated.has(entry));
-    const releasesHeld = !isHeld && this.#former !== null;
+  #setAll(all) {
+    for (const entry of this.#all) entry.isListed = false;
+    for (const entry of all) entry.isListed = true;
     this.#all = all;
-    this.#former = isHeld ? former : null;
-    if (!isHeld) {
-      this.#heldCells.clear();
-      // The moves of this change are not those of the held ones. The batch update then computes them.
-      if (releasesHeld) delete known.moved;
-      this.#show(all, { ...known, reconfigured: this.#configure(cells) });
-      return;
-    }
-    // Removed cells and reconfigured cells of an equal size change in their places.
-    const [resized, others] = [false, true].map((isSame) => [...cells].filter(([entry, cell]) => isEqual(entry.cell.size, cell.size) === isSame));
-    this.#heldCells = new Map(resized);
-    const shown = this.#configure(others);
-    for (const entry of former) {
-      if (entry.isRemoved !== present.has(entry)) continue;
-      entry.isRemoved = !present.has(entry);
-      shown.set(entry, entry.cell);
-    }
-    this.#show(former, { alwaysNotifies: known.alwaysNotifies, reconfigured: shown, moved: new Set() });
-    this.dispatchEvent(new Event("held"));
+    // The service has confirmed their removal. If it lists such a cell again, the person has restored it elsewhere.
+    for (const entry of this.#hidden) if (!entry.isListed && !this.#outside.has(entry)) this.#hidden.delete(entry);
+  }
+
+  /** Replaces the entries by those of the service. `reconfigured` maps entries to their new cells, which the entries do not have yet. */
+  #replace(all, { reconfigured, ...known }) {
+    this.#setAll(all);
+    const cells = new Map([...this.#heldCells, ...reconfigured].filter(([entry]) => entry.isListed));
+    const pinned = this.pinned();
+    // Pinned cells change in their places if they keep their size.
+    const isHeld = ([entry, cell]) => entry.index >= 0 && entry.index < pinned && !isEqual(entry.cell.size, cell.size);
+    const [held, shown] = [true, false].map((wanted) => [...cells].filter((one) => isHeld(one) === wanted));
+    this.#heldCells = new Map(held);
+    this.#show({ ...known, pinned, reconfigured: this.#configure(shown) });
+    if (this.#isHolding) this.dispatchEvent(new Event("held"));
   }
 
   /** Gives entries their new cells, which are then not held. Returns them as a map. */
@@ -310,21 +383,40 @@ export class FeedList extends EventTarget {
   }
 
   /**
-   * Displays entries. Notifies only of visible differences, or always if `alwaysNotifies`: the service may confirm a change that is
-   * already displayed.
+   * Displays the entries of the service, as far as they leave the first `pinned` ones in place. Notifies only of visible differences, or
+   * always if `alwaysNotifies`: the service may confirm a change that is already displayed.
    */
-  #show(all, { keepsScrollPosition = true, alwaysNotifies = false, ...known }) {
+  #show({ pinned = this.pinned(), keepsScrollPosition = true, alwaysNotifies = false, reconfigured = new Map(), moved }) {
     const before = this.entries;
+    const wanted = this.#all.filter((entry) => !entry.isHidden);
+    const isAwaited = (entry) => this.#returning.has(entry) || this.#outside.has(entry);
+    const { entries: after, news, isReordered, isSame } = displayed({
+      before, wanted, pinned, isAwaited, isReturning: (entry) => this.#returning.has(entry), isNews: ({ cell }) => !isSectionHeader(cell) && !isAdvertisement(cell),
+    });
     for (const entry of before) entry.index = -1;
-    const after = all.filter((entry) => !entry.isHidden);
+    const shown = new Map(reconfigured);
     after.forEach((entry, index) => {
       entry.index = index;
+      const isRemoved = !entry.isListed && !isAwaited(entry);
+      if (entry.isRemoved === isRemoved) return;
+      entry.isRemoved = isRemoved;
+      shown.set(entry, entry.cell);
     });
+    for (const entry of before) if (entry.index < 0) entry.isRemoved = false;
     this.entries = after;
     this.#paths = null;
-    const isEqual = after.length === before.length && after.every((entry, index) => entry === before[index]);
-    const isVisible = !isEqual || Array.from(known.reconfigured?.keys() ?? []).some((entry) => entry.index >= 0);
-    if (!isVisible && !alwaysNotifies) return;
+    for (const entry of this.#outside) if (entry.isListed || (entry.index < 0 && !entry.isHidden)) this.#outside.delete(entry);
+    const wasHolding = this.#isHolding;
+    this.#isHolding = !isSame || this.#heldCells.size > 0;
+    this.#held = news > 0 || isReordered || this.#heldCells.size > 0 ? { inserted: news } : null;
+    const hasOrder = after.length === before.length && after.every((entry, index) => entry === before[index]);
+    const isVisible = !hasOrder || Array.from(shown.keys()).some((entry) => entry.index >= 0);
+    if (!isVisible && !alwaysNotifies) {
+      if (wasHolding !== this.#isHolding) this.dispatchEvent(new Event("held"));
+      return;
+    }
+    // While changes are held, the moves of a response are not those on the screen, and the batch update computes them.
+    const known = { reconfigured: shown, ...(moved && !wasHolding && isSame && { moved }) };
     this.#notify(keepsScrollPosition ? { keepsScrollPosition } : {}, () => batchUpdate(before, after.slice(), { cell: cellOf, ...known }));
   }
 

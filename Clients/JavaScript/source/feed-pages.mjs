@@ -115,8 +115,27 @@ export class FeedPages {
     return this.loaded[from]?.syncToken !== undefined;
   }
 
-  /** Replaces the pages of a range by those of a response. Returns true if the following pages are still consecutive. */
-  replace({ from, to, response: { pages, page }, validator = {} }) {
+  /** Returns true if the pages after a range are still consecutive after a response. */
+  continues({ to, response: { page } }) {
+    return this.loaded[to - 1]?.next === (page?.next ?? null);
+  }
+
+  /** Loads pages from an href on, without adding them, until they have a number of cells: `{ cells, page }`, as `loaded` has the pages. */
+  async following(href, count) {
+    const pages = [];
+    for (let next = href, found = 0; next !== null && found < count; found += pages.at(-1).cells.length) {
+      const page = await this.client.page(next);
+      pages.push({ cells: page.cells, page: { count: page.cells.length, syncToken: page.syncToken, next: page.next, href: next, omitted: page.omitted } });
+      next = page.next;
+    }
+    return pages;
+  }
+
+  /**
+   * Replaces the pages of a range by those of a response. Returns true if the following pages are still consecutive. If they are not, the
+   * pages `following` replace them.
+   */
+  replace({ from, to, response: { pages, page }, following = [], validator = {} }) {
     this.#lastResponse = validator;
     const next = page?.next ?? null;
     const follows = this.loaded[to - 1].next === next;
@@ -125,7 +144,7 @@ export class FeedPages {
     });
     if (fresh.length > 0) fresh[0].href = this.loaded[from].href;
     if (fresh.length > 0) fresh.at(-1).next = next;
-    this.loaded = [...this.loaded.slice(0, from), ...fresh, ...(follows ? this.loaded.slice(to) : [])];
+    this.loaded = [...this.loaded.slice(0, from), ...fresh, ...(follows ? this.loaded.slice(to) : following.map(({ page }) => page))];
     if (!follows || to >= this.loaded.length) this.#next = this.loaded.at(-1)?.next ?? next;
     return follows;
   }

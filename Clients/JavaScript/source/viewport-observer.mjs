@@ -9,9 +9,12 @@ export class ViewportObserver {
   #insets = { top: 0, right: 0, bottom: 0, left: 0 };
   #isCovered = false;
 
-  /** - root: the document, or the shadow root that contains the elements. Why: the events of players do not leave a shadow root. */
-  constructor({ impressions, root = document }) {
-    Object.assign(this, { impressions, root });
+  /**
+   * - root: the document, or the shadow root that contains the elements. Why: the events of players do not leave a shadow root.
+   * - isLoaded(element): returns false while pictures of an element are missing. It then counts as invisible; `update` measures it again.
+   */
+  constructor({ impressions, root = document, isLoaded = () => true }) {
+    Object.assign(this, { impressions, root, isLoaded });
     impressions.currentShare = (entry) => new Promise((resolve) => {
       // The intersection observer runs once per frame, and a timer may fire first. So the share is measured in the next frame.
       requestAnimationFrame(() => resolve(this.#isHidden || !this.#elements.has(entry) ? 0 : this.#share(this.#elements.get(entry))));
@@ -58,6 +61,13 @@ export class ViewportObserver {
     this.impressions.leave(entry);
   }
 
+  /** Measures an element again, for example after its pictures were loaded. */
+  update(element) {
+    if (!this.#entries.has(element)) return;
+    this.#observer.unobserve(element);
+    this.#observer.observe(element);
+  }
+
   get #isHidden() {
     return document.hidden || this.#isCovered;
   }
@@ -77,7 +87,7 @@ export class ViewportObserver {
       const entry = this.#entries.get(target);
       if (entry === undefined) continue;
       if (this.#isHidden) this.impressions.leave(entry);
-      else this.impressions.update(entry, isPaused(target) ? 0 : intersectionRatio);
+      else this.impressions.update(entry, isPaused(target) || !this.isLoaded(target) ? 0 : intersectionRatio);
     }
   }
 
@@ -87,23 +97,18 @@ export class ViewportObserver {
       this.impressions.leaveAll();
       return;
     }
-    for (const element of this.#entries.keys()) {
-      this.#observer.unobserve(element);
-      this.#observer.observe(element);
-    }
+    for (const element of this.#entries.keys()) this.update(element);
   }
 
   /** A player counts as visible only while it plays. */
   #playbackChanged(player) {
     for (const element of this.#entries.keys()) {
-      if (!element.contains(player)) continue;
-      this.#observer.unobserve(element);
-      this.#observer.observe(element);
+      if (element.contains(player)) this.update(element);
     }
   }
 
   #share(element) {
-    if (isPaused(element)) return 0;
+    if (isPaused(element) || !this.isLoaded(element)) return 0;
     const { top, right, bottom, left, width, height } = element.getBoundingClientRect();
     const { clientWidth, clientHeight } = document.documentElement;
     const across = Math.min(right, clientWidth - this.#insets.right) - Math.max(left, this.#insets.left);

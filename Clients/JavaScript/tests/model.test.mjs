@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { Actions, FeedClient, FeedList, FeedUpdates } from "../source/index.mjs";
+import { randomNumbers } from "./random.mjs";
 import { ad, event, kinds, Service, user } from "./service.mjs";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -14,16 +15,6 @@ before(async () => {
   service = await Service.start({ items, settings: [`kinds.file=${kinds}`, "ads.rotation=listed"] });
 });
 after(() => service.stop());
-
-/** Returns pseudorandom numbers below `count`, equal for equal seeds (mulberry32). */
-function randomNumbers(state) {
-  return (count) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % count;
-  };
-}
 
 /** A model of a collection view. It has sections and items, and applies batch updates as `performBatchUpdates` does. */
 class Collection {

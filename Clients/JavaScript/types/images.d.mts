@@ -87,14 +87,19 @@ export function viewability(cell: Cell): { share: number; seconds: number };
 
 /** Measures the visible fraction of cells in a browser, for `Impressions`. */
 export class ViewportObserver {
-  /** `impressions` gets the visible shares. `root` is the document, or the shadow root that contains the elements. */
-  constructor(options: { impressions: Impressions; root?: Document | ShadowRoot });
+  /**
+   * `impressions` gets the visible shares. `root` is the document, or the shadow root that contains the elements. `isLoaded` returns false
+   * while pictures of an element are missing, which then counts as invisible.
+   */
+  constructor(options: { impressions: Impressions; root?: Document | ShadowRoot; isLoaded?: (element: Element) => boolean });
   /** The covered distances from the `top`, `right`, `bottom` and `left` edges of the window, in points. A missing one keeps its value. */
   set insets(insets: { top?: number; right?: number; bottom?: number; left?: number });
   /** True while all cells are covered, for example by a dialog. */
   set isCovered(isCovered: boolean);
   /** Measures the visible share of an element that shows an entry. */
   observe(element: Element, entry: Owner): void;
+  /** Measures an element again, for example after its pictures were loaded. */
+  update(element: Element): void;
   /** Ends the measurement of an element. */
   unobserve(element: Element): void;
 }

@@ -110,6 +110,10 @@ export class FeedPages {
   range(cells: Range): { from: number; to: number; start: number; end: number; syncTokens: string[] } | null;
   /** Requests the changes of the pages around some cells; null if there are none. */
   fetchChanges(cells: Range): Promise<{ start: number; end: number; response: Changes } | null>;
+  /** Returns true if the pages after a range, which ends before the page `to`, are still consecutive after a `response`. */
+  continues(changes: { to: number; response: Changes }): boolean;
+  /** Loads pages from an href on, without adding them, until they have a number of cells. */
+  following(href: string | null, count: number): Promise<{ cells: Cell[] }[]>;
   /** Replaces the pages `from` to `to` by those of a `response`. Returns true if the following pages are still consecutive. */
   replace(changes: { from: number; to: number; response: Changes }): boolean;
   /** Returns true if the pages from an index on have these tokens. */
@@ -122,8 +126,6 @@ export class FeedPages {
   disableChanges(): void;
 }
 
-/** Returns true if a list should hold a change. `reconfigured` has the new cells of entries, which show their former cells until then. */
-export type Holds = (before: Entry[], after: Entry[], reconfigured: ReadonlyMap<Entry, Cell>) => boolean;
 /** An ordered list of cells in sections, which is synchronized with the service. Dispatches `changed`, `held`, `outdated`, `reloading`. */
 export class FeedList extends EventTarget {
   /** The visible entries, in order. */
@@ -134,22 +136,30 @@ export class FeedList extends EventTarget {
   readonly isAtEnd: boolean;
   /** The pages of the list. A reload replaces them. */
   readonly pages: FeedPages;
-  /** The held changes of the service: the number of new cells, and true if displaying them would not move visible cells; or null. */
-  readonly held: { inserted: number; isHarmless: boolean } | null;
-  /** Returns true if a change of the service should be held. */
-  holds: Holds;
+  /**
+   * The held changes of the service that concern the person, with the number of new cells; or null. Effects of the person's own gestures and
+   * the places of ads are held without being counted.
+   */
+  readonly held: { inserted: number } | null;
+  /** True if the list holds any changes. */
+  readonly isHolding: boolean;
+  /** Returns the number of leading entries that a person sees or has scrolled past. */
+  pinned: () => number;
   /**
    * - client, href: the client, and the href of the first page. pages: existing pages instead of both.
-   * - holds: returns true if a change of the service should be held, by default false. Until `showHeld`, nothing moves: reconfigured cells of
-   *   an equal `size` change in their places, and removed ones have `isRemoved`.
+   * - pinned: returns the number of leading entries that a person sees or has scrolled past, by default 0. Changes of the service do not
+   *   move them: reconfigured cells of an equal `size` change in their places, removed ones have `isRemoved`, and the rest is held. Other
+   *   changes are displayed at once.
    */
-  constructor(options: { client: FeedClient; href: string; holds?: Holds });
-  constructor(options: { pages: FeedPages; holds?: Holds });
+  constructor(options: { client: FeedClient; href: string; pinned?: () => number });
+  constructor(options: { pages: FeedPages; pinned?: () => number });
   /** Adds a listener. The event `changed` has the batch update as its `detail`. */
   addEventListener(type: "changed", listener: (event: CustomEvent<Change>) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: "held" | "outdated" | "reloading", listener: (event: Event) => void, options?: boolean | AddEventListenerOptions): void;
   /** Displays the held changes. */
   showHeld(): void;
+  /** Displays the held changes that are out of view. Call this after scrolling. */
+  settle(): void;
   /** Returns the index path of an entry; null for headers and hidden entries. */
   indexPath(entry: Entry): IndexPath | null;
   /** Returns the href of the page that contained an entry, or null if the page has changed since. */

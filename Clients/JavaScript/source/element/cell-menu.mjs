@@ -1,9 +1,9 @@
 // A menu with the commands of a cell, opened by one button, for devices without a hovering pointer.
 import { element } from "./elements.mjs";
 
-/** Returns a function that opens the menu at a button, in a tree. `commands(entry)` returns `{ name, label, run() }`. */
-export function cellMenu({ root, commands }) {
-  const menu = element("div.menu", { id: "cell-menu", role: "menu", popover: "auto", "aria-label": "Cell" });
+/** Returns a function that opens the menu at a button, in a tree, with the words of the element. `commands(entry)` returns `{ name, label, run() }`. */
+export function cellMenu({ root, words, commands }) {
+  const menu = element("div.menu", { id: "cell-menu", role: "menu", popover: "auto", "aria-label": words("cell") });
   let opener = null;
   root.append(menu);
   menu.addEventListener("keydown", (event) => {

@@ -1,20 +1,16 @@
-// A layout of cells in columns, or in rows as in a table, with the sizes of the feed. It only computes numbers.
-
-import { displaySize } from "../page.mjs";
+// A layout of cells in columns, or in rows as in a table. It only computes numbers.
 
 const defaultWidth = 300;
-/** The distance in points between the columns; between the rows, with the band below the cards; and below a section header. */
-const columnGap = 20;
-const rowGap = 52;
+/** The distance in points between cards, and below a section header. */
+const cardGap = 16;
 const headerGap = 12;
-/** The height of a line of the band, and the height of the band without larger text. */
-const bandLine = 20;
-const band = 44;
+/** A column may be this share narrower than the feed's cells, so that small windows have two. */
+const narrowest = 0.9;
 
 /** Returns the width of the columns: the most frequent width of the cells. */
 export function columnWidth(sizes) {
   const counts = new Map();
-  for (const { width } of sizes.map(displaySize)) counts.set(width, (counts.get(width) ?? 0) + 1);
+  for (const { width } of sizes) counts.set(width, (counts.get(width) ?? 0) + 1);
   const [width] = Array.from(counts).reduce((most, other) => (other[1] > most[1] ? other : most), [defaultWidth, 0]);
   return width;
 }
@@ -24,20 +20,15 @@ export class CollectionLayout {
   #rows = [];
   #filled = 0;
 
-  /**
-   * - width: the available width in points. column: the width of a column. isTable: true for one cell per row, without gaps. textScale: the
-   *   text scale of the band between the rows.
-   */
-  constructor({ width, column = defaultWidth, isTable = false, textScale = 1 }) {
+  /** - width: the available width in points. column: the width of a column, at least. isTable: true for one cell per row, without gaps. */
+  constructor({ width, column = defaultWidth, isTable = false }) {
     this.width = width;
     this.isTable = isTable;
-    this.rowGap = rowGap - band + Math.ceil(Math.max(band, bandLine * textScale));
-    this.gap = isTable ? 0 : columnGap;
-    this.track = isTable ? width : Math.min(column, width);
-    this.columns = isTable ? 1 : Math.max(1, Math.floor((width + this.gap) / (column + this.gap)));
-    /** The distance between the outer edges of the first and the last column. */
-    this.contentWidth = this.columns * (this.track + this.gap) - this.gap;
-    this.inset = Math.max(0, Math.floor((width - this.contentWidth) / 2));
+    this.gap = isTable ? 0 : cardGap;
+    this.columns = isTable ? 1 : Math.max(1, Math.floor((width + this.gap) / (column * narrowest + this.gap)));
+    /** The columns fill the width. */
+    this.track = (width + this.gap) / this.columns - this.gap;
+    this.contentWidth = width;
   }
 
   get height() {
@@ -46,30 +37,48 @@ export class CollectionLayout {
   }
 
   /**
-   * Adds the next cell. A cell that is wider than its columns is centred on them; one that is wider than the available width is cut. All
-   * cells of a row have one height. A section header has a row of its own.
+   * Adds the next cell. It gets as many columns as its width needs. All cells of a row have one height, and fill the row: if the next cell
+   * has no room in it, they become wider.
+   *
+   * - height(width): returns the height of the cell at a width.
    */
-  add(size, { isSectionHeader = false } = {}) {
-    const { height, ...wanted } = displaySize(size);
-    const width = Math.min(wanted.width, this.width);
-    const span = isSectionHeader ? this.columns : Math.min(this.columns, Math.ceil((width + this.gap) / (this.track + this.gap)));
+  add({ width }, height, { isSectionHeader = false } = {}) {
+    const span = isSectionHeader ? this.columns : Math.min(this.columns, Math.max(1, Math.round((width + this.gap) / (this.track + this.gap))));
     let row = this.#rows.at(-1);
     if (row === undefined || this.#filled + span > this.columns) {
-      const below = this.isTable ? 0 : isSectionHeader ? headerGap : this.rowGap;
-      row = { top: this.height, bottom: 0, below, first: this.frames.length };
+      if (row !== undefined && !row.isHeader && !isSectionHeader) this.#fill(row);
+      const below = this.isTable ? 0 : isSectionHeader ? headerGap : this.gap;
+      row = { top: this.height, bottom: 0, below, first: this.frames.length, isHeader: isSectionHeader };
       this.#rows.push(row);
       this.#filled = 0;
     }
-    const space = span * (this.track + this.gap) - this.gap;
-    const start = this.inset + this.#filled * (this.track + this.gap);
-    const left = isSectionHeader ? start : Math.max(0, Math.min(this.width - width, Math.round(start + (space - width) / 2)));
-    const rowHeight = Math.max(row.bottom - row.top, height);
-    this.frames.push({ left, top: row.top, width, height: rowHeight, contentHeight: height, row: this.#rows.length - 1 });
-    if (row.top + rowHeight > row.bottom) {
-      row.bottom = row.top + rowHeight;
-      for (let index = row.first; index < this.frames.length - 1; index += 1) this.frames[index] = { ...this.frames[index], height: rowHeight };
-    }
+    const left = Math.round(this.#filled * (this.track + this.gap));
+    const right = Math.round((this.#filled + span) * (this.track + this.gap) - this.gap);
+    this.frames.push({ left, top: row.top, width: right - left, height: Math.ceil(height(right - left)), row: this.#rows.length - 1 });
     this.#filled += span;
+    this.#level(row);
+  }
+
+  /** Gives all cells of a row the height of the highest. */
+  #level(row) {
+    const height = Math.max(...this.frames.slice(row.first).map((frame) => frame.height));
+    row.bottom = row.top + height;
+    for (let index = row.first; index < this.frames.length; index += 1) {
+      if (this.frames[index].height !== height) this.frames[index] = { ...this.frames[index], height };
+    }
+  }
+
+  /** Distributes the free columns of a row to its cells. */
+  #fill(row) {
+    const free = this.columns - this.#filled;
+    if (free === 0) return;
+    const count = this.frames.length - row.first;
+    const more = (free * (this.track + this.gap)) / count;
+    for (let number = 0; number < count; number += 1) {
+      const frame = this.frames[row.first + number];
+      const left = Math.round(frame.left + number * more);
+      this.frames[row.first + number] = { ...frame, left, width: Math.round(frame.left + frame.width + (number + 1) * more) - left };
+    }
   }
 
   /** Returns the cells of all rows between `top` and `bottom`: `{ first, end }`, with `end` excluded. */

@@ -46,7 +46,7 @@ export class CollectionView extends EventTarget {
     this.#updateLayout();
     const { signal } = this.#events;
     list.addEventListener("changed", ({ detail }) => this.#changed(detail), { signal });
-    list.holds = (before, after, reconfigured) => this.#holds(before, after, reconfigured);
+    list.pinned = () => this.#pinnedCount;
     // Elements other than the window may scroll.
     addEventListener("scroll", () => this.schedule(), { passive: true, capture: true, signal });
     addEventListener("resize", () => this.schedule(), { signal });
@@ -183,20 +183,10 @@ export class CollectionView extends EventTarget {
     return this.element.getRootNode().activeElement;
   }
 
-  /** Returns true if a change of the service would move, insert, remove or resize cells that are visible or above. */
-  #holds(before, after, reconfigured) {
-    if (before.length === 0) return false;
-    // The person waits for this cell.
-    if (this.#pendingFocus !== null && after.some(({ cell }) => cell.id === this.#pendingFocus)) return false;
+  /** The number of cells that are visible or above; 0 if none is visible. */
+  get #pinnedCount() {
     const { first, end } = this.#layout.range(this.#top, this.#top + innerHeight);
-    if (end <= first) return false;
-    for (let index = 0; index < end; index += 1) if (before[index] !== after[index]) return true;
-    return [...reconfigured].some(([entry, cell]) => entry.index >= 0 && entry.index < end && !this.#hasSizeOf(entry.cell, cell));
-  }
-
-  #hasSizeOf(one, other) {
-    const [{ width, height }, size] = [this.registry.size(one), this.registry.size(other)];
-    return width === size.width && height === size.height;
+    return end <= first ? 0 : end;
   }
 
   #isInSight(entry) {
@@ -206,8 +196,14 @@ export class CollectionView extends EventTarget {
 
   #updateLayout() {
     this.#layout = this.makeLayout(this.element.clientWidth, this.entries);
-    for (const { cell } of this.entries) this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
+    for (const { cell } of this.entries) this.#add(cell);
     this.#layoutChanged();
+  }
+
+  #add(cell) {
+    const size = this.registry.size(cell);
+    const isHeader = isSectionHeader(cell);
+    this.#layout.add(size, isHeader || size.heightAt === undefined ? () => size.height : size.heightAt, { isSectionHeader: isHeader });
   }
 
   #layoutChanged() {
@@ -217,9 +213,7 @@ export class CollectionView extends EventTarget {
 
   #changed({ appended, keepsScrollPosition = false }) {
     if (appended !== undefined && appended < this.entries.length) {
-      for (const { cell } of this.entries.slice(this.entries.length - appended)) {
-        this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
-      }
+      for (const { cell } of this.entries.slice(this.entries.length - appended)) this.#add(cell);
       this.#layoutChanged();
       // The last row may be higher now.
       for (const view of this.#views.values()) view.place(this.#layout.frames[view.entry.index]);

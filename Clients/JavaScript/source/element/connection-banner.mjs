@@ -1,11 +1,6 @@
 // A banner that reports a lost or unavailable service, the next attempt, and the recovery, once each, also to screen readers.
 import { element } from "./elements.mjs";
 
-const messages = {
-  unreachable: "The server cannot be reached.",
-  unavailable: "The server is temporarily unavailable.",
-  partial: "A part of the server does not respond, so some content may be missing.",
-};
 /**
  * In milliseconds: a recovery is reported after the first time without a loss. A loss within the second time after a recovery is a partial
  * outage: the probes succeed, and other requests fail.
@@ -14,11 +9,11 @@ const confirmation = 1500;
 const settling = 60_000;
 
 /** Returns a function that ends the observation. */
-export function connectionBanner({ connection, banner, toast }) {
+export function connectionBanner({ connection, banner, toast, words }) {
   const message = element("p.banner-message", { role: "status" });
   // The countdown is hidden from screen readers.
   const countdown = element("p.banner-countdown", { "aria-hidden": "true" });
-  const button = element("button.button", { type: "button" }, "Retry");
+  const button = element("button.button", { type: "button" }, words("retry"));
   banner.append(element("span.banner-light", { "aria-hidden": "true" }), element("div.banner-text", {}, message, countdown), button);
   button.addEventListener("click", () => connection.attempt());
   const events = new AbortController();
@@ -33,11 +28,11 @@ export function connectionBanner({ connection, banner, toast }) {
   };
   const update = () => {
     // One message describes a partial outage, because the probes and other requests alternate.
-    if (!isPartial && connection.isLost) say(connection.isResponding ? messages.unavailable : messages.unreachable);
+    if (!isPartial && connection.isLost) say(words(connection.isResponding ? "unavailable" : "unreachable"));
     const isProbing = connection.nextAttempt === null;
     const seconds = isProbing ? 0 : Math.ceil((connection.nextAttempt - performance.now()) / 1000);
     button.disabled = isProbing || !connection.isLost;
-    countdown.textContent = !connection.isLost ? (isPartial ? "" : "Connecting…") : seconds > 0 ? `Retry in ${seconds} s.` : "Connecting…";
+    countdown.textContent = !connection.isLost ? (isPartial ? "" : words("connecting")) : seconds > 0 ? words("retryIn", { seconds }) : words("connecting");
   };
   const hide = () => {
     isPartial = false;
@@ -47,7 +42,7 @@ export function connectionBanner({ connection, banner, toast }) {
   connection.addEventListener("lost", () => {
     clearTimeout(settled);
     isPartial = performance.now() - restoredAt < settling;
-    if (isPartial) say(messages.partial);
+    if (isPartial) say(words("partial"));
     banner.hidden = false;
     clearInterval(timer);
     timer = setInterval(update, 250);
@@ -60,7 +55,7 @@ export function connectionBanner({ connection, banner, toast }) {
     update();
     settled = setTimeout(() => {
       hide();
-      toast.show("The server is available again.", { seconds: 3 });
+      toast.show(words("serverBack"), { seconds: 3 });
     }, isPartial ? settling : confirmation);
   }, { signal });
   return () => {

@@ -13,10 +13,11 @@ export class FeedLoader {
 
   /**
    * - state: the element for the message. skeletons: the outlines that are displayed until the first cells arrive. empty: the message for
-   *   an empty list. reload(): loads the list again.
+   *   an empty list. reload(): loads the list again. goBack(): leads from an empty list of the viewer to the feed, or null. words: those of the
+   *   element.
    */
-  constructor({ feed, list, connection, state, skeletons, empty, reload }) {
-    Object.assign(this, { feed, list, connection, state, skeletons, empty, reload });
+  constructor({ feed, list, connection, state, skeletons, empty, reload, goBack, words }) {
+    Object.assign(this, { feed, list, connection, state, skeletons, empty, reload, goBack, words });
     feed.addEventListener("wanting", () => this.loadNext());
     connection.addEventListener("restored", () => this.loadNext(), { signal: this.#events.signal });
     list.addEventListener("changed", () => this.#update());
@@ -62,12 +63,13 @@ export class FeedLoader {
     this.skeletons.hidden = true;
     const isEmpty = this.list.isAtEnd && this.list.entries.length === 0;
     this.state.hidden = !isEmpty && !this.#hasStopped;
-    if (isEmpty) this.#show(...this.empty);
+    if (isEmpty && this.goBack !== null) this.#show(...this.empty, this.words("goBack"), this.goBack);
+    else if (isEmpty) this.#show(...this.empty);
   }
 
   #pause() {
     this.state.hidden = false;
-    this.#show(`The last ${maxEmptyPages} pages are empty.`, ["The feed has further pages."], "Load more", () => {
+    this.#show(this.words("emptyPages", { count: maxEmptyPages }), [this.words("furtherPages")], this.words("loadMore"), () => {
       this.#emptyPages = 0;
       this.state.hidden = true;
       this.loadNext();
@@ -79,13 +81,13 @@ export class FeedLoader {
     this.skeletons.hidden = true;
     this.state.hidden = false;
     const hasCells = this.list.entries.length > 0;
-    this.#show(hasCells ? "The next page cannot be loaded." : "The feed cannot be loaded.", [needsSignIn ? "Sign in to continue." : message]);
+    this.#show(this.words(hasCells ? "pageRefused" : "feedRefused"), [needsSignIn ? this.words("signIn") : message]);
   }
 
-  #show(title, text, label = "Reload", press = () => this.reload()) {
+  #show(title, text, label = this.words("reload"), press = () => this.reload()) {
     // The ARIA role `feed` requires articles.
     const isFeed = this.list.entries.length > 0;
-    Object.assign(this.feed.element, { role: isFeed ? "feed" : null, ariaLabel: isFeed ? "Feed" : null });
+    Object.assign(this.feed.element, { role: isFeed ? "feed" : null, ariaLabel: isFeed ? this.words("feed") : null });
     const button = element("button.button", { type: "button" }, label);
     button.addEventListener("click", press);
     this.state.replaceChildren(element("h2.state-title", {}, title), element("p", {}, ...text), button);

@@ -1,18 +1,19 @@
 // A generic view for cells without a renderer. It shows all bindings; a cell that is wider than 2.2 times its height is a row with the
 // image beside the texts, otherwise the image is above them.
-import { bindingsOf } from "../bindings.mjs";
+import { bindingsOf, isAdvertisement } from "../bindings.mjs";
 import { element } from "./elements.mjs";
 import { placeholder } from "./standard-cells.mjs";
 
-const rowRatio = 2.2;
+export const rowRatio = 2.2;
 
-export function genericCell(content, { identifier }) {
+export function genericCell(content, { identifier, words, disclosure }) {
   const label = element("p.generic-title", { dir: "auto" });
-  return { label, outlets: {}, outletsFor: (cell) => addElements(content, identifier, label, cell) };
+  return { label, outlets: {}, outletsFor: (cell) => addElements(content, { identifier, words, disclosure }, label, cell) };
 }
 
 /** Adds an element for each binding of the cell, and returns them by name. */
-function addElements(content, identifier, label, cell) {
+function addElements(content, parts, label, cell) {
+  const { identifier, words: word, disclosure } = parts;
   const known = bindingsOf(cell).map(([part, { type }]) => [part, type]);
   const isEmpty = known.length === 0;
   content.className = "cell-content";
@@ -20,7 +21,7 @@ function addElements(content, identifier, label, cell) {
   content.parentElement?.classList.toggle("is-placeholder", isEmpty);
   label.replaceChildren();
   if (isEmpty) {
-    const { label: title } = placeholder(content, { identifier });
+    const { label: title } = placeholder(content, { identifier, words: word });
     label.textContent = title.textContent;
     title.replaceWith(label);
     label.className = "placeholder-title";
@@ -49,6 +50,7 @@ function addElements(content, identifier, label, cell) {
     }
   }
   content.append(words);
+  if (isAdvertisement(cell)) words.append(element("div.cell-line", {}, disclosure));
   return outlets;
 }
 

@@ -7,14 +7,14 @@ const step = 1.25;
 const stride = 60;
 
 /** Returns a function `show(arguments, entry)` that opens the dialog in a tree. Its promise resolves when the dialog is closed. */
-export function imageZoom({ images, root }) {
+export function imageZoom({ images, root, words }) {
   return ({ username: name, image }, entry) =>
     new Promise((closed) => {
       const username = typeof name === "string" ? name : "";
-      const stage = element("div.zoom-stage", { tabindex: "0", role: "group", "aria-label": "Image" });
+      const stage = element("div.zoom-stage", { tabindex: "0", role: "group", "aria-label": words("image") });
       const scale = element("output.zoom-scale", { "aria-live": "off" });
       const button = (label, text) => element("button.zoom-button", { type: "button", "aria-label": label, title: label }, text);
-      const [smaller, larger, close] = [button("Smaller", "−"), button("Larger", "+"), button("Close", "×")];
+      const [smaller, larger, close] = [button(words("smaller"), "−"), button(words("larger"), "+"), button(words("close"), "×")];
       const dialog = element(
         "dialog.zoom", { "aria-labelledby": "zoom-title" },
         element("div.zoom-bar", {}, element("h2", { id: "zoom-title", dir: "auto" }, username), smaller, scale, larger, close),
@@ -23,13 +23,15 @@ export function imageZoom({ images, root }) {
       const zoom = new Zoom(stage, (factor) => {
         scale.textContent = `${Math.round(factor * 100)} %`;
       });
-      const request = show(image, username, stage, images, entry);
+      const request = show({ href: image, username, stage, images, entry, words });
       smaller.addEventListener("click", () => zoom.zoom(zoom.factor / step));
       larger.addEventListener("click", () => zoom.zoom(zoom.factor * step));
       close.addEventListener("click", () => dialog.close());
       dialog.addEventListener("click", ({ target }) => (target === dialog || target === stage) && !zoom.wasPanned && dialog.close());
       dialog.addEventListener("keydown", (event) => zoom.press(event));
+      const endBack = closesByBack(dialog);
       dialog.addEventListener("close", () => {
+        endBack();
         request?.abort();
         dialog.remove();
         closed();
@@ -39,6 +41,22 @@ export function imageZoom({ images, root }) {
       zoom.zoom(1);
       close.focus();
     });
+}
+
+/** Lets the browser's Back close a dialog instead of leaving the page. Returns a function for the end of the dialog. */
+function closesByBack(dialog) {
+  let isEntered = true;
+  const state = { ...history.state, isZoomed: true };
+  history.pushState(state, "");
+  const back = () => {
+    isEntered = false;
+    dialog.close();
+  };
+  addEventListener("popstate", back);
+  return () => {
+    removeEventListener("popstate", back);
+    if (isEntered && history.state?.isZoomed) history.back();
+  };
 }
 
 /** The zoom factor and scroll position of an image. The stage scrolls, so that every part of the image is reachable. */
@@ -123,21 +141,21 @@ class Zoom {
 }
 
 /** Shows the image on the stage when it is loaded. Until then, and if loading fails, the initials are displayed. */
-function show(href, username, stage, images, entry) {
+function show({ href, username, stage, images, entry, words }) {
   stage.append(element("span.zoom-initials", { "aria-hidden": "true" }, initials(username)));
   if (typeof href !== "string") {
-    stage.append(element("p.zoom-failure", { role: "status" }, "This person has no image."));
+    stage.append(element("p.zoom-failure", { role: "status" }, words("noAvatar")));
     return null;
   }
   const request = images.request(href, { owner: entry });
   request.image.then((loaded) => {
     loaded.className = "zoom-image";
-    loaded.alt = `Image of ${username}`;
+    loaded.alt = words("imageOf", { name: username });
     stage.replaceChildren(loaded);
   }).catch((error) => {
     if (!stage.isConnected) return;
-    const reason = error.problem?.detail ?? "The server did not return the image.";
-    stage.append(element("p.zoom-failure", { role: "status" }, `The image cannot be displayed. ${reason}`));
+    const reason = error.problem?.detail ?? words("imageReason");
+    stage.append(element("p.zoom-failure", { role: "status" }, words("imageFailed", { reason })));
   });
   return request;
 }

@@ -12,8 +12,8 @@ export class Interactions {
   present = () => true;
 
   /** - open(href): opens a link that an invocation leads to. root: the tree for dialogs. */
-  constructor({ actions, feed, toast, undo, announce, open, root }) {
-    Object.assign(this, { actions, feed, toast, undo, announce, open, root });
+  constructor({ actions, feed, toast, undo, announce, open, root, words }) {
+    Object.assign(this, { actions, feed, toast, undo, announce, open, root, words });
   }
 
   /** Registers a screen by its name in presentations. `show(arguments, entry)` returns a promise that resolves when the screen closes. */
@@ -25,7 +25,7 @@ export class Interactions {
   /** Selects a cell. */
   async select(entry) {
     await this.#gesture(entry, {
-      slot: "selection", title: entry.name, failure: "could not be opened",
+      slot: "selection", title: entry.name, failure: this.words("openFailed", { name: entry.name }),
       completed: async (invocation) => {
         if (invocation.open) this.open(invocation.open);
         await this.#present(invocation.presentation, entry);
@@ -38,13 +38,13 @@ export class Interactions {
     const { dismissal } = entry.cell.actions ?? {};
     if (!dismissal) return;
     await this.#gesture(entry, {
-      slot: "dismissal", title: labelOf(dismissal, `Dismiss ${entry.name}`), failure: "could not be dismissed",
+      slot: "dismissal", title: labelOf(dismissal, this.words("dismissNamed", { name: entry.name })), failure: this.words("dismissFailed", { name: entry.name }),
       options: { optimistic: () => this.feed.list.hide(entry), queueable: true },
       completed: (invocation) => {
         const { undo, isQueued } = invocation;
         if (undo) this.undo.push({ name: entry.name, expiresAt: undo.expiresAt, run: () => this.#revert(invocation, entry) });
-        else this.toast.show(`${entry.name} dismissed.`, { seconds: 4 });
-        if (isQueued) this.announce("The dismissal will be sent when the server is available again.");
+        else this.toast.show(this.words("dismissed", { name: entry.name }), { seconds: 4 });
+        if (isQueued) this.announce(this.words("queued"));
       },
     });
   }
@@ -52,29 +52,29 @@ export class Interactions {
   /** Performs a custom slot with a label. */
   async perform(entry, slot, label) {
     await this.#gesture(entry, {
-      slot, title: label, failure: `could not be sent: ${label}`,
+      slot, title: label, failure: this.words("sendFailed", { name: entry.name, label }),
       completed: (invocation) => {
         if (invocation.open) this.open(invocation.open);
-        const undo = invocation.undo?.isAvailable ? [{ label: "Undo", run: () => this.#revert(invocation, entry) }] : [];
+        const undo = invocation.undo?.isAvailable ? [{ label: this.words("undo"), run: () => this.#revert(invocation, entry) }] : [];
         this.toast.show(`${label}: ${entry.name}.`, { seconds: 8, actions: undo });
       },
     });
   }
 
-  /** Removes a cell from one of the viewer's lists, such as `saved`. `done` is the message. */
+  /** Removes a cell from one of the viewer's lists, such as `saved`. `done` is the word of the message. */
   async removeFromList(entry, list, done) {
-    await this.#exclusively(entry, "could not be removed from the list", () => this.removeFromList(entry, list, done), async () => {
+    await this.#exclusively(entry, this.words("removeFailed", { name: entry.name }), () => this.removeFromList(entry, list, done), async () => {
       const action = { type: "request", method: "DELETE", href: `${list}/${encodeURIComponent(entry.cell.id)}` };
       await this.actions.run(action, "removal", entry, { optimistic: () => this.feed.list.hide(entry) });
       this.feed.list.remove(entry);
-      this.toast.show(`${entry.name} ${done}`, { seconds: 4 });
+      this.toast.show(this.words(done, { name: entry.name }), { seconds: 4 });
     });
   }
 
   /**
    * Performs a slot, after a form if the slot has an input.
    *
-   * - title: the title of the form. failure: the message without the name. options: those of `Actions.perform`. completed(invocation): called
+   * - title: the title of the form. failure: the message of a failure. options: those of `Actions.perform`. completed(invocation): called
    *   after the performance. key: the idempotency key, which a retry keeps.
    */
   async #gesture(entry, { key = uuid(), ...gesture }) {
@@ -92,7 +92,7 @@ export class Interactions {
   async #ask(entry, form) {
     const { index } = entry;
     try {
-      return await askForInput({ ...form, root: this.root });
+      return await askForInput({ ...form, root: this.root, words: this.words });
     } finally {
       const { entries } = this.feed.list;
       if (this.root.activeElement === null) this.feed.focus(entry.index >= 0 ? entry : entries[Math.min(index, entries.length - 1)]);
@@ -100,10 +100,10 @@ export class Interactions {
   }
 
   async #revert({ undo }, entry) {
-    await this.#exclusively(entry, "could not be restored", () => this.#revert({ undo }, entry), async () => {
+    await this.#exclusively(entry, this.words("restoreFailed", { name: entry.name }), () => this.#revert({ undo }, entry), async () => {
       await undo.run();
       this.feed.focus(entry);
-      this.announce(`${entry.name} is restored.`);
+      this.announce(this.words("restored", { name: entry.name }));
     });
   }
 
@@ -111,7 +111,7 @@ export class Interactions {
     if (!presentation || !this.present(presentation, entry)) return;
     const show = this.#screens.get(presentation.screen);
     if (show === undefined) {
-      this.toast.show(`This page has no screen named ${presentation.screen}.`);
+      this.toast.show(this.words("noScreen", { name: presentation.screen }));
       return;
     }
     await show(presentation.arguments ?? {}, entry);
@@ -128,9 +128,8 @@ export class Interactions {
     } catch (error) {
       // The banner already reports an unavailable service.
       const isUnavailable = error instanceof UnavailableError;
-      const failed = `${entry.name} ${failure}.`;
-      const message = error.needsSignIn ? `${failed} Sign in to continue.` : isUnavailable ? failed : error.message;
-      this.toast.show(message, { seconds: 8, actions: isUnavailable ? [{ label: "Try again", run: again }] : [] });
+      const message = error.needsSignIn ? `${failure} ${this.words("signIn")}` : isUnavailable ? failure : error.message;
+      this.toast.show(message, { seconds: 8, actions: isUnavailable ? [{ label: this.words("tryAgain"), run: again }] : [] });
     } finally {
       this.#busy.delete(entry);
     }

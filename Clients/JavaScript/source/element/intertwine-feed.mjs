@@ -9,6 +9,7 @@ import { FeedUpdates } from "../feed-updates.mjs";
 import { ImageLoader } from "../image-loader.mjs";
 import { Impressions } from "../impressions.mjs";
 import { Outbox } from "../outbox.mjs";
+import { displaySize } from "../page.mjs";
 import { makeRegistry } from "./cell-kinds.mjs";
 import { cellMenu } from "./cell-menu.mjs";
 import { CollectionLayout, columnWidth } from "./collection-layout.mjs";
@@ -26,15 +27,13 @@ import { Toast } from "./toast.mjs";
 import { UndoStack } from "./undo-stack.mjs";
 import { browserStorage, storedViewer } from "./viewer-identity.mjs";
 import { observeVisibleCells } from "./visible-cells.mjs";
+import { languageOfWords, wordsOf } from "./words.mjs";
 
-/** The viewer's lists: the message for an empty list, and the command for each cell. */
+/** The words of the viewer's lists: the message for an empty list, and the command for each cell. */
 const lists = {
-  feed: { title: "This feed is empty.", text: "" },
-  saved: { title: "No saved cells.", text: "Cells that you save in a feed are listed here.", removal: "Remove", done: "is no longer saved." },
-  dismissed: {
-    title: "No dismissed cells.", text: "Cells that you dismiss in a feed are listed here and can be restored.", removal: "Restore",
-    done: "is in the feed again.",
-  },
+  feed: { title: "empty" },
+  saved: { title: "noSaved", text: "noSavedText", removal: "remove", done: "unsaved" },
+  dismissed: { title: "noDismissed", text: "noDismissedText", removal: "restore", done: "listed" },
 };
 const outlines = 40;
 
@@ -43,15 +42,16 @@ const outlines = 40;
  *
  * Attributes: `src` (the URL of a feed, section or viewer's list), `viewer` (the viewer's name; by default a random name that is stored in
  * the browser), `viewer-header`, `language` (`Accept-Language`), `cells` (`Accept-Cells`, or `own` for the cells with a view), and
- * `text-scale` (from 0.5 to 4; by default the font size of the root element, divided by 16 pixels). Children:
+ * `text-scale` (from 0.5 to 4; by default the font size of the root element, divided by 16 pixels), and `words` (a JSON object with texts of
+ * the element by name, in place of its English or German ones; it has the language of `language`, of the nearest `lang`, or of the browser). Children:
  * `<template data-cell="IDENTIFIER">` defines a view, and `slot="empty"` the text for an empty feed.
  *
  * Events: `feedstart` (the parts exist), `feedchange` with `{ count, isAtEnd }`, and `signinrequired` with `{ error }` (a request failed because the
  * person must sign in; call `reload()` afterwards). Cancelable ones: `feedopen` with `{ href }`,
- * `feedpresent` with `{ presentation, entry }`, and `feedreload` (the person asks to load the feed again).
+ * `feedpresent` with `{ presentation, entry }`, `feedreload` (the person asks to load the feed again), and `feedhome` (to leave an empty list).
  */
 export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
-  static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells", "text-scale"];
+  static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells", "text-scale", "words"];
 
   // The page may have set properties before the element was defined. The fields keep those values.
   /** The client. If it is not set, the element makes one for the origin of `src`. */
@@ -67,6 +67,8 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   #session = null;
   #insets = { top: 0, bottom: 0 };
   #textScale = 1;
+  #locale = "en";
+  #words = wordsOf("en");
 
   constructor() {
     super();
@@ -162,6 +164,9 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
 
   #start() {
     if (this.#session !== null || !this.isConnected || this.src === null) return;
+    const declared = this.getAttribute("language")?.split(",")[0].split(";")[0].trim();
+    this.#locale = languageOfWords(declared || this.closest("[lang]")?.lang || navigator.language);
+    this.#words = wordsOf(this.#locale, this.getAttribute("words"));
     const invalid = invalidAttribute(this);
     if (invalid !== null) {
       this.#showInvalid(invalid);
@@ -179,9 +184,9 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   }
 
   #showInvalid(name) {
-    const title = element("h2.state-title", {}, "The feed cannot be loaded.");
-    const text = element("p", {}, `The attribute ${name} of the element is not valid.`);
-    const attributes = { id: "state", "aria-label": "State of the feed", lang: "en", part: "state" };
+    const title = element("h2.state-title", {}, this.#words("feedRefused"));
+    const text = element("p", {}, this.#words("invalid", { name }));
+    const attributes = { id: "state", "aria-label": this.#words("state"), lang: this.#locale, part: "state" };
     this.shadowRoot.replaceChildren(element("section.state", attributes, title, text));
   }
 
@@ -206,46 +211,50 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
     });
     const images = new ImageLoader({ client, actions, fetch: this.imageFetch ?? client.fetch, decode: decodeImage });
     const list = new FeedList({ client, href });
-    const { title, text, removal, done } = lists[listName];
+    const words = this.#words;
+    const { title, text, removal: removalWord, done } = lists[listName];
+    const removal = removalWord && words(removalWord);
     const registry = makeRegistry({
       templates: this.querySelectorAll(":scope > template[data-cell]"), textScale: () => this.#textScale,
       parts: {
         base: client.base, images, actions, removal, commands: this.commands,
-        distance: (entry) => collection.distance(entry), language: () => list.pages.language,
+        distance: (entry) => collection.distance(entry), language: () => list.pages.language, words, locale: () => this.#locale,
+        loaded: (view) => seen?.loaded(view),
       },
     });
     this.#setHeaders(client, registry);
-    const collection = new CollectionView({ element: surface.feed, list, makeLayout: layouts(isTable, () => this.#textScale), registry, insets: () => this.#insets });
+    const collection = new CollectionView({ element: surface.feed, list, makeLayout: layouts(isTable), registry, insets: () => this.#insets });
     const alignContent = () => this.style.setProperty("--content-width", `${collection.layout.contentWidth}px`);
     collection.addEventListener("laid-out", alignContent);
     alignContent();
 
     const updates = listName === "feed" ? new FeedUpdates({ list, visible: () => collection.shown }) : null;
     if (updates !== null) collection.addEventListener("rendered", () => updates.visibleRangeChanged());
-    const empty = [title, [listName === "feed" ? element("slot", { name: "empty" }, text) : text]];
+    const empty = [words(title), [listName === "feed" ? element("slot", { name: "empty" }) : words(text)]];
+    const goBack = listName === "feed" ? null : () => this.#ask("feedhome", { list: listName }) && (this.src = this.src.replace(/(saved|dismissed)(?=$|\?)/, "feed"));
     const loader = new FeedLoader({
-      feed: collection, list, connection, empty, state: surface.state, skeletons: surface.skeletons, reload: () => this.#ask("feedreload") && this.reload(),
+      feed: collection, list, connection, empty, words, goBack, state: surface.state, skeletons: surface.skeletons, reload: () => this.#ask("feedreload") && this.reload(),
     });
     const announce = (message) => {
       surface.live.textContent = message;
     };
-    const newCells = new NewCells({ list, collection, pill: surface.pill, announce });
+    const newCells = new NewCells({ list, collection, pill: surface.pill, announce, words });
 
     const toast = new Toast(surface.toasts);
-    reportRefusedImages(images, toast);
+    reportRefusedImages(images, toast, words);
     const signIn = ({ detail }) => this.dispatchEvent(new DetailEvent("signinrequired", detail));
     client.addEventListener("signinrequired", signIn);
     const retryImages = () => collection.views.forEach((view) => view.retry());
     connection.addEventListener("restored", retryImages);
-    const endBanner = connectionBanner({ connection, banner: surface.banner, toast });
+    const endBanner = connectionBanner({ connection, banner: surface.banner, toast, words });
     const interactions = new Interactions({
-      actions, feed: collection, toast, undo: new UndoStack(toast), announce, root, open: (link) => this.#open(link, client.base),
+      actions, feed: collection, toast, undo: new UndoStack(toast, words), announce, root, words, open: (link) => this.#open(link, client.base),
     });
-    const zoom = imageZoom({ images, root });
+    const zoom = imageZoom({ images, root, words });
     interactions.registerScreen("ImageZoom", zoom);
     for (const [name, show] of Object.entries(this.screens)) interactions.registerScreen(name, show);
     interactions.present = (presentation, entry) => this.#ask("feedpresent", { presentation, entry });
-    const updateVisibility = observeVisibleCells({ impressions: new Impressions({ client }), feed: collection, root, insets: () => this.#insets });
+    const seen = observeVisibleCells({ impressions: new Impressions({ client }), feed: collection, root, insets: () => this.#insets });
 
     const dismiss = (entry) => (removal ? interactions.removeFromList(entry, listName, done) : interactions.dismiss(entry));
     this.#handleGestures({ root, surface, collection, interactions, actions, dismiss, removal });
@@ -268,25 +277,25 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
       endBanner();
       collection.close();
     };
-    return { client, list, collection, images, actions, interactions, connection, toast, skeletons: surface.skeletons, updateVisibility, end };
+    return { client, list, collection, images, actions, interactions, connection, toast, skeletons: surface.skeletons, updateVisibility: seen.update, end };
   }
 
   /** Creates the elements that do not depend on the feed. */
   #makeSurface(isTable) {
     const surface = {
-      feed: element(`div.feed${isTable ? ".is-table" : ""}`, { role: "feed", "aria-label": "Feed", "aria-busy": "true", part: "feed" }),
+      feed: element(`div.feed${isTable ? ".is-table" : ""}`, { role: "feed", "aria-label": this.#words("feed"), "aria-busy": "true", part: "feed" }),
       skeletons: element("div.skeletons", { "aria-hidden": "true" }, ...Array.from({ length: outlines }, () => element("i"))),
-      state: element("section.state", { id: "state", "aria-label": "State of the feed", hidden: true, part: "state" }),
+      state: element("section.state", { id: "state", "aria-label": this.#words("state"), hidden: true, part: "state" }),
       omitted: element("p.end", { id: "omitted", hidden: true }),
       end: element("p.end", { id: "end", hidden: true, part: "end" }),
       pill: element("button.button.pill", { type: "button", hidden: true, part: "pill" }),
-      banner: element("section.banner", { id: "banner", "aria-label": "Connection", hidden: true, part: "banner" }),
-      toasts: element("div.toasts", { id: "toasts", role: "group", "aria-label": "Notices", part: "notices" }),
+      banner: element("section.banner", { id: "banner", "aria-label": this.#words("connection"), hidden: true, part: "banner" }),
+      toasts: element("div.toasts", { id: "toasts", role: "group", "aria-label": this.#words("notices"), part: "notices" }),
       ruler: element("i.ruler", { "aria-hidden": "true" }),
       live: element("p.visually-hidden", { id: "live", role: "status", "aria-live": "polite" }),
     };
-    // The texts of the element are in English; those of the cells have the language of the feed.
-    for (const part of Object.values(surface)) part.lang = "en";
+    // The words of the element have their own language; those of the cells have that of the feed.
+    for (const part of Object.values(surface)) part.lang = this.#locale;
     if (isTable) surface.feed.style.maxWidth = `${tableWidth}px`;
     this.shadowRoot.replaceChildren(...Object.values(surface));
     return surface;
@@ -308,12 +317,12 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
 
   #handleGestures({ root, surface, collection, interactions, actions, dismiss, removal }) {
     const openMenu = cellMenu({
-      root,
+      root, words: this.#words,
       commands: (entry) => [
         ...customSlots(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
         ...this.commands.map(({ name, label, run }) => ({ name, label, run: () => run(entry) })),
         ...(removal ?? entry.cell.actions?.dismissal
-          ? [{ name: "dismiss", label: removal ?? labelOf(entry.cell.actions.dismissal, "Dismiss"), run: () => dismiss(entry) }]
+          ? [{ name: "dismiss", label: removal ?? labelOf(entry.cell.actions.dismissal, this.#words("dismiss")), run: () => dismiss(entry) }]
           : []),
       ],
     });
@@ -330,6 +339,7 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
       const tool = target.closest(".tool")?.dataset.tool;
       const action = target.closest("[data-action]")?.dataset.action;
       if (tool === "dismiss") dismiss(entry);
+      else if (tool === "save") interactions.perform(entry, action, labelOf(entry.cell.actions?.[action], action));
       else if (tool === "more") openMenu(target.closest(".tool"), entry);
       else if (tool !== undefined) this.commands.find(({ name }) => name === tool)?.run(entry);
       else if (action === "dismissal") dismiss(entry);
@@ -342,9 +352,9 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   #changed(list, { omitted, end }) {
     const count = list.entries.length;
     omitted.hidden = list.pages.omitted.length === 0;
-    omitted.textContent = `Omitted: ${list.pages.omitted.map(omittedText).join(", ")}.`;
+    omitted.textContent = this.#words("omitted", { items: list.pages.omitted.map((one) => omittedText(one, this.#words)).join(", ") });
     end.hidden = !list.isAtEnd || count === 0;
-    end.textContent = `End of the feed: ${count} ${count === 1 ? "cell" : "cells"}.`;
+    end.textContent = this.#words(count === 1 ? "endOne" : "end", { count });
     this.dispatchEvent(new DetailEvent("feedchange", { count, isAtEnd: list.isAtEnd }));
   }
 
@@ -381,26 +391,27 @@ function isField(name, value) {
 }
 
 /** Returns a function that makes layouts. The first page defines the width of the columns for all pages. */
-function layouts(isTable, textScale) {
+function layouts(isTable) {
   let column;
   return (width, entries) => {
-    if (column === undefined && entries.length > 0) column = columnWidth(entries.map(({ cell }) => cell.size));
-    return new CollectionLayout({ width, column, isTable, textScale: textScale() });
+    if (column === undefined && entries.length > 0) column = columnWidth(entries.map(({ cell }) => displaySize(cell.size)));
+    return new CollectionLayout({ width, column, isTable });
   };
 }
 
 /** Returns the text for items that a page omits. */
-function omittedText({ kind, count, identifiers = [], types = [] }) {
-  return `${count} ${kind} (${types.length > 0 ? `${types.join(", ")} of ` : ""}${identifiers.join(", ")} not supported)`;
+function omittedText({ kind, count, identifiers = [], types = [] }, words) {
+  const named = types.length > 0 ? words("omittedTypes", { types: types.join(", ") }) : "";
+  return words("omittedItem", { count, kind, types: named, identifiers: identifiers.join(", ") });
 }
 
 /** Reports a missing image that operators can enable, each reason once, because it affects many cells. */
-function reportRefusedImages(images, toast) {
+function reportRefusedImages(images, toast, words) {
   const reasons = new Set();
   images.addEventListener("refused", ({ detail: { type, detail } }) => {
     if (!type.endsWith("-denied") || reasons.has(type)) return;
     reasons.add(type);
-    toast.show(`Some images are missing. ${detail ?? ""}`, { seconds: 15 });
+    toast.show(words("imagesMissing", { detail }), { seconds: 15 });
   });
 }
 

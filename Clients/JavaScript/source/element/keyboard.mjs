@@ -65,5 +65,5 @@ export class Keyboard {
 
 function tabStops({ element }, index) {
   element.tabIndex = index;
-  for (const control of element.querySelectorAll(".tool, .cell-link, .cell-band .cell-face, video, audio")) control.tabIndex = index;
+  for (const control of element.querySelectorAll(".tool, .cell-link, .cell-line .cell-face, .generic-words .cell-face, .media-start, video, audio")) control.tabIndex = index;
 }

@@ -1,5 +1,5 @@
 // A player for video or audio, which performs the slots for playback progress, each once.
-import { element } from "./elements.mjs";
+import { element, icon } from "./elements.mjs";
 
 /** The played fraction by slot. */
 const quartiles = { firstQuartile: 0.25, midpoint: 0.5, thirdQuartile: 0.75 };
@@ -18,13 +18,16 @@ function sight() {
 }
 
 /**
- * Returns the player for a media URL. It pauses when it is out of sight.
+ * Returns the `player` for a media URL, and the button `start` that covers a video until it plays, so that its poster is visible. The player
+ * pauses when it is out of sight.
  *
- * - perform(slot): performs a slot of the cell. title: the accessible name. fail: called if the media cannot be played.
+ * - perform(slot): performs a slot of the cell. title: the accessible name. startTitle: that of the button. fail: called if the media cannot be
+ *   played.
  */
-export function mediaPlayer({ src, mediaType, entry, title, perform, fail }) {
+export function mediaPlayer({ src, mediaType, entry, title, startTitle, perform, fail }) {
   const tag = mediaType.startsWith("audio/") ? "audio" : "video";
-  const player = element(tag, { src, controls: true, preload: "none", playsinline: true, tabindex: "-1", "aria-label": title });
+  // The controls of a sound show its duration.
+  const player = element(tag, { src, controls: true, preload: tag === "audio" ? "metadata" : "none", playsinline: true, tabindex: "-1", "aria-label": title });
   const slots = performed.get(entry) ?? new Set();
   performed.set(entry, slots);
   const performOnce = (slot) => {
@@ -34,8 +37,13 @@ export function mediaPlayer({ src, mediaType, entry, title, perform, fail }) {
   };
   player.addEventListener("error", fail);
   sight().observe(player);
-  // Browsers differ in the effect of a click beside the controls. The first one plays the media.
-  player.addEventListener("click", () => player.classList.contains("is-started") || player.play().catch(() => {}));
+  const start = tag === "audio" ? null : element("button.media-start", { type: "button", tabindex: "-1", "aria-label": startTitle }, icon("M9 6.5v11l9-5.5z"));
+  start?.addEventListener("click", () => {
+    start.hidden = true;
+    player.classList.add("is-started");
+    player.focus({ preventScroll: true });
+    player.play().catch(() => {});
+  });
   player.addEventListener("playing", () => {
     player.classList.add("is-started");
     performOnce("start");
@@ -51,7 +59,7 @@ export function mediaPlayer({ src, mediaType, entry, title, perform, fail }) {
   });
   player.addEventListener("volumechange", () => player.muted && performOnce("mute"));
   player.addEventListener("seeking", () => player.currentTime > playedSeconds(player) + 1 && performOnce("skip"));
-  return player;
+  return { player, start };
 }
 
 /** Returns the number of seconds that were played, each counted once. */

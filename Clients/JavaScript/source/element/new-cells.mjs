@@ -1,20 +1,20 @@
 // The pill "3 new". Changes of the service that would move visible cells are held until the person asks for them.
 
-/** The milliseconds after scrolling before harmless held changes are displayed. */
+/** The milliseconds after scrolling before held changes that are out of view are displayed. */
 const scrollDelay = 300;
 
 export class NewCells {
   #timer;
 
-  constructor({ list, collection, pill, announce }) {
-    Object.assign(this, { list, collection, pill, announce });
+  constructor({ list, collection, pill, announce, words }) {
+    Object.assign(this, { list, collection, pill, announce, words });
     list.addEventListener("held", () => this.#update());
     list.addEventListener("changed", () => this.#update());
     pill.addEventListener("click", () => this.show());
     collection.addEventListener("rendered", () => {
-      if (this.pill.hidden) return;
+      if (!this.list.isHolding) return;
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.list.held?.isHarmless && this.list.showHeld(), scrollDelay);
+      this.#timer = setTimeout(() => this.list.settle(), scrollDelay);
     });
   }
 
@@ -34,12 +34,12 @@ export class NewCells {
 
   #update() {
     const { held } = this.list;
-    const text = held === null ? "" : held.inserted > 0 ? `${held.inserted} new` : "Show changes";
+    const text = held === null ? "" : held.inserted > 0 ? this.words("newPill", { count: held.inserted }) : this.words("showChanges");
     if (this.pill.textContent === text) return;
     this.pill.hidden = held === null;
     this.pill.textContent = text;
     if (held === null) return;
     const { inserted } = held;
-    this.announce(inserted > 0 ? `${inserted} new ${inserted === 1 ? "cell" : "cells"} in the feed.` : "The feed has changes.");
+    this.announce(this.words(inserted > 1 ? "newCells" : inserted === 1 ? "newOne" : "feedChanged", { count: inserted }));
   }
 }

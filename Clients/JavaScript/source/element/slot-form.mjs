@@ -25,12 +25,13 @@ function titleOf({ title }, name) {
 
 /** A field of the form: a title, a control, and a place for an error. */
 class Field {
-  constructor({ form, name, declared, isRequired }) {
+  constructor({ form, name, declared, isRequired, words }) {
+    this.words = words;
     this.name = name;
     this.schema = withoutNull(declared);
     this.isRequired = isRequired && this.schema.type !== "boolean";
     this.id = `${form}-${name}`;
-    const title = [titleOf(this.schema, name), ...(this.isRequired ? [element("span.field-required", {}, " (required)")] : [])];
+    const title = [titleOf(this.schema, name), ...(this.isRequired ? [element("span.field-required", {}, words("required"))] : [])];
     const hint = typeof this.schema.description === "string" ? [element("p.field-hint", { id: `${this.id}-hint` }, this.schema.description)] : [];
     this.error = element("p.field-error", { id: `${this.id}-error`, hidden: true });
     this.describedBy = [...hint, this.error].map(({ id }) => id).join(" ");
@@ -84,7 +85,7 @@ class Field {
     const shared = { id: this.id, name: this.name, required: this.isRequired, "aria-describedby": this.describedBy };
     if (Array.isArray(choices)) {
       const options = choices.map((choice) => element("option", { value: choice }, choice));
-      return element("select", shared, element("option", { value: "" }, this.isRequired ? "Choose…" : "None"), ...options);
+      return element("select", shared, element("option", { value: "" }, this.words(this.isRequired ? "choose" : "none")), ...options);
     }
     if (type === "boolean") return element("input", { ...shared, type: "checkbox" });
     if (type === "number" || type === "integer") {
@@ -117,16 +118,16 @@ function expressionOf(pattern, flags) {
  * Shows the form, and sends the input. Returns a promise of the result of `send`, or of null if the person cancels. The form stays open, with
  * an error beside the field, while the service refuses the input.
  *
- * - title: the title of the form. root: the tree for the dialog. send(body): sends the input.
+ * - title: the title of the form. root: the tree for the dialog. send(body): sends the input. words: those of the element.
  */
-export function askForInput({ input: { properties, required }, title, root, send }) {
+export function askForInput({ input: { properties, required }, title, root, send, words }) {
   const form = `form-${++forms}`;
   const isRequired = (name) => Array.isArray(required) && required.includes(name);
   const fields = Object.entries(properties ?? {}).filter(([, declared]) => declared !== null && typeof declared === "object")
-    .map(([name, declared]) => new Field({ form, name, declared, isRequired: isRequired(name) }));
+    .map(([name, declared]) => new Field({ form, name, declared, isRequired: isRequired(name), words }));
   const failure = element("p.field-error", { role: "alert" });
-  const cancel = element("button.button.is-quiet", { type: "button" }, "Cancel");
-  const submit = element("button.button", { type: "submit" }, "Send");
+  const cancel = element("button.button.is-quiet", { type: "button" }, words("cancel"));
+  const submit = element("button.button", { type: "submit" }, words("send"));
   const content = element("form", { novalidate: true }, ...fields.map((field) => field.element), failure, element("div.dialog-buttons", {}, cancel, submit));
   const dialog = element("dialog.dialog", { "aria-labelledby": `${form}-title` }, element("h2", { id: `${form}-title` }, title), content);
   root.append(dialog);
@@ -152,7 +153,7 @@ export function askForInput({ input: { properties, required }, title, root, send
           reject(error);
           return;
         }
-        const unknown = showErrors(error, fields);
+        const unknown = showErrors(error, fields, words);
         if (unknown !== null) failure.textContent = unknown;
         else focusFirstError();
       } finally {
@@ -167,8 +168,8 @@ export function askForInput({ input: { properties, required }, title, root, send
 }
 
 /** Shows the errors of the service beside their fields. Returns the message if no field has an error, otherwise null. */
-function showErrors(error, fields) {
-  if (error instanceof UnavailableError) return "The server is not available now. Try again.";
+function showErrors(error, fields, words) {
+  if (error instanceof UnavailableError) return words("tryLater");
   let isShown = false;
   for (const { pointer, detail, code } of error.errors) {
     const field = fields.find(({ name }) => pointer === `/${name}`);

@@ -11,6 +11,7 @@ function imageOutlet(classes, part) {
 function userSnapshot(content) {
   const background = imageOutlet(".snapshot-background", "background");
   const avatar = imageOutlet(".avatar.snapshot-avatar", "avatar");
+  content.classList.add("snapshot");
   const username = element("p.username.snapshot-username", { dir: "auto", part: "title" });
   content.append(background, avatar, username);
   return { label: username, outlets: { background, avatar, username } };
@@ -19,6 +20,7 @@ function userSnapshot(content) {
 /** A large round avatar above the username. */
 function circularUser(content) {
   const avatar = imageOutlet(".avatar.circular-avatar", "avatar");
+  content.classList.add("circular");
   const username = element("p.username.circular-username", { dir: "auto", part: "title" });
   content.append(avatar, username);
   return { label: username, outlets: { avatar, username } };
@@ -33,27 +35,28 @@ function userRow(content) {
   return { label: username, outlets: { avatar, username }, role: "row" };
 }
 
-/** An ad: its image. The disclosure is below the card. */
+/** An ad: its image, and its label on a line below. */
 function advertisement(content, { disclosure }) {
   const image = imageOutlet(".advertisement-content", "advertisement");
-  content.append(image);
+  content.classList.add("advertised");
+  content.append(image, element("div.cell-line", {}, disclosure));
   return { label: disclosure, outlets: { content: image } };
 }
 
-/** An ad as a table row: its image, then the disclosure. */
+/** An ad as a table row: its label, and its image below, at the left edge of the texts. */
 function advertisementRow(content, { disclosure }) {
-  const image = imageOutlet(".row-image.row-advertisement", "advertisement");
-  disclosure.classList.add("row-title");
-  content.classList.add("row");
-  content.append(image, disclosure);
+  const image = imageOutlet(".row-advertisement", "advertisement");
+  content.classList.add("row", "advertised");
+  content.append(element("div.cell-line", {}, disclosure), image);
   return { label: disclosure, outlets: { content: image }, role: "row" };
 }
 
-/** A video or audio ad: the poster, and the player above it. */
+/** A video or audio ad: the poster with the player, and the label on a line below. */
 function mediaAdvertisement(content, { disclosure }) {
   const poster = imageOutlet(".media-poster", "poster");
   const player = element("div.media-outlet", { part: "player" });
-  content.append(poster, player);
+  content.classList.add("advertised");
+  content.append(element("div.media", {}, poster, player), element("div.cell-line", {}, disclosure));
   return {
     label: disclosure, outlets: {},
     outletsFor(cell) {
@@ -63,13 +66,11 @@ function mediaAdvertisement(content, { disclosure }) {
   };
 }
 
-/** A video or audio ad as a table row: the player, then the disclosure. */
+/** A video or audio ad as a table row: the label, and the player below. */
 function mediaAdvertisementRow(content, parts) {
-  const media = element("div.row-media");
-  const rendering = mediaAdvertisement(media, parts);
-  parts.disclosure.classList.add("row-title");
+  const rendering = mediaAdvertisement(content, parts);
   content.classList.add("row");
-  content.append(media, parts.disclosure);
+  content.prepend(content.querySelector(".cell-line"));
   return { ...rendering, role: "row" };
 }
 
@@ -81,9 +82,9 @@ function sectionHeader(content) {
 }
 
 /** Shows a placeholder for a cell without visible content, in the cell's size. */
-export function placeholder(content, { identifier }) {
+export function placeholder(content, { identifier, words }) {
   const name = typeof identifier === "string" ? identifier : "no identifier";
-  const label = element("p.placeholder-title", {}, "Unsupported cell");
+  const label = element("p.placeholder-title", {}, words("unsupported"));
   content.classList.add("placeholder");
   content.append(label, element("p.placeholder-identifier", {}, name));
   return { label, outlets: {}, role: "placeholder" };
@@ -95,7 +96,7 @@ export function placeholder(content, { identifier }) {
  * with its name: a text as text, an image in an `.image`. `role` is `header`, `row` or `placeholder` for views that are not cards. A
  * renderer whose outlets differ by cell returns `outletsFor(cell)`.
  *
- * The second argument has the `identifier` and the `disclosure`, an element for the label of an ad.
+ * The second argument has the `identifier`, the `disclosure` (an element for the label of an ad) and the `words` of the element.
  */
 export const standardCells = {
   UserSnapshotCollectionViewCell: userSnapshot,

@@ -29,55 +29,52 @@ h2, p { margin: 0; }
 
 .feed { position: relative; margin: 0 auto; }
 
-/* A card has the width of the feed's size and the height of its row. The band below it has the label and the tools, so that they cover no
-   content. */
+/* A card fills its columns and the height of its row. */
 .cell {
   --image-light: light-dark(hsl(var(--hue) 28% 88%), hsl(var(--hue) 28% 26%));
   position: absolute; border-radius: var(--radius); background: var(--surface); contain: layout style;
-  box-shadow: 0 0 0 1px light-dark(rgb(30 25 15 / 5%), rgb(255 255 255 / 4%)), 0 2px 6px light-dark(rgb(30 25 15 / 6%), rgb(0 0 0 / 40%));
+  box-shadow: 0 0 0 1px light-dark(rgb(30 25 15 / 6%), rgb(255 255 255 / 6%)), 0 2px 6px light-dark(rgb(30 25 15 / 6%), rgb(0 0 0 / 40%));
 }
 .cell:focus-within { z-index: 1; }
 .cell.is-inspected { outline: 3px solid var(--mark); outline-offset: 3px; }
-.cell-content { position: absolute; left: 0; right: 0; overflow: hidden; border-radius: inherit; contain: strict; pointer-events: none; }
+.cell-content { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; contain: strict; pointer-events: none; }
 .cell-content :is(a, button, video, audio, [data-action]) { pointer-events: auto; }
 .cell-face {
   position: absolute; inset: 0; width: 100%; padding: 0; border: 0; border-radius: inherit;
   background: none; cursor: pointer; -webkit-tap-highlight-color: transparent;
 }
-.is-removed .cell-content, .is-removed .cell-face { visibility: hidden; }
-.is-removed::before {
-  content: "No longer available"; position: absolute; inset: 0; display: grid; place-items: center; color: var(--quiet); font-size: calc(14px * var(--text));
-}
+.is-removed > .cell-content, .is-removed > .cell-face { visibility: hidden; }
+.cell-gone { display: none; }
+.is-removed > .cell-gone { position: absolute; inset: 0; display: grid; place-items: center; color: var(--quiet); font-size: calc(14px * var(--text)); }
 
-.cell-band { position: absolute; top: 100%; left: 0; right: 0; height: max(44px, 20px * var(--text)); display: flex; align-items: center; gap: 8px; }
-.cell-disclosure {
-  min-width: 0; padding-left: 2px; overflow: hidden; color: var(--quiet); font-size: calc(13px * var(--text)); font-weight: 550; line-height: calc(20px * var(--text)); text-overflow: ellipsis;
-  white-space: nowrap;
-}
+/* The line of an ad's label. It is never cut: further lines make the cell higher. */
+.cell-line { flex: none; display: flex; flex-wrap: wrap; align-items: center; gap: 0 12px; padding: 7px 16px; }
+.cell-line:has(.cell-face) { min-height: 44px; padding-block: 0; }
+.cell-disclosure { min-width: 0; color: var(--quiet); font-size: calc(13px * var(--text)); font-weight: 550; line-height: calc(18px * var(--text)); overflow-wrap: anywhere; }
 .cell-disclosure:empty { display: none; }
-.cell-saved { color: var(--mark); font-size: 16px; line-height: 24px; }
-.cell-band .cell-face {
-  position: static; flex: none; width: auto; min-width: 44px; min-height: 44px; padding: 0 8px; display: grid; place-items: center; border-radius: 10px;
+:is(.cell-line, .generic-words) .cell-face {
+  position: static; flex: none; width: auto; min-height: 44px; margin-inline-start: auto; padding: 0 8px; display: grid; place-items: center; border-radius: 10px;
   color: var(--accent); font: inherit; font-size: calc(14px * var(--text)); font-weight: 600; text-underline-offset: 3px;
 }
-.cell-tools { display: flex; margin-left: auto; opacity: 0; }
-.cell:hover .cell-tools, .cell:focus-within .cell-tools { opacity: 1; }
-@media (hover: none), (max-width: 640px) { .cell-tools { opacity: 1; } }
-.cell:not(.has-slots) .tool[data-tool="more"] { display: none; }
+/* The tools are in the corner. Saving and the menu are always visible, the others while the cell has the pointer or the focus. */
+.cell-tools { position: absolute; z-index: 1; top: 0; inset-inline-end: 0; display: flex; pointer-events: none; }
+.cell-tools > * { pointer-events: auto; }
+.cell-tools .tool:not([data-tool="more"], [data-tool="save"]) { opacity: 0; pointer-events: none; }
+.cell:is(:hover, :focus-within) .cell-tools .tool { opacity: 1; pointer-events: auto; }
 /* The targets have 44 points; the visible circles are smaller. */
 .tool {
   position: relative; display: grid; place-items: center; width: 44px; height: 44px; padding: 0; border: 0; border-radius: 50%;
   background: none; color: var(--ink); font: inherit; font-size: 18px; line-height: 1; cursor: pointer;
 }
+.tool + .tool { margin-inline-start: -8px; }
 .tool::before { content: ""; position: absolute; inset: 7px; border-radius: 50%; background: var(--surface); box-shadow: 0 0 0 1px color-mix(in srgb, var(--ink) 14%, transparent); }
 .tool:hover::before { box-shadow: 0 0 0 1px var(--quiet); }
 .tool:focus-visible { outline-offset: -3px; }
-.icon { position: relative; width: 22px; height: 22px; fill: none; stroke: currentcolor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
-/* A phone and a table have one button for all tools. */
-@media (max-width: 640px) {
-  .cell-tools .tool { display: none; }
-  .cell .tool[data-tool="more"], .cell:not(.has-slots) .tool[data-tool="more"] { display: grid; }
-}
+.icon { position: relative; width: 20px; height: 20px; fill: none; stroke: currentcolor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
+.tool[aria-pressed="true"] { color: var(--mark); }
+.tool[aria-pressed="true"] .icon { fill: currentcolor; }
+/* Without a pointer that hovers, and in a table, the menu has the other tools. */
+@media (hover: none), (max-width: 640px) { .cell-tools .tool:not([data-tool="more"], [data-tool="save"]) { display: none; } }
 
 /* Any rule of a template has priority over this size. Without attributes, an image has the width of the cell, and at most half its height. */
 :where(.template-image) { width: var(--image-width, 100%); max-width: 100%; height: var(--image-height, auto); max-height: var(--image-height, calc(var(--height) / 2)); aspect-ratio: 16 / 9; }
@@ -89,31 +86,34 @@ h2, p { margin: 0; }
   background: var(--sunken); color: var(--quiet); font-size: calc(13px * var(--text)); line-height: calc(18px * var(--text)); text-align: center;
 }
 .image-unavailable .icon { flex: none; stroke-width: 1.6; }
-.row-image .image-unavailable span { display: none; }
+.row-image .image-unavailable span, .avatar .image-unavailable span { display: none; }
 .avatar { display: grid; place-items: center; border-radius: 50%; }
 .avatar::before { content: attr(data-initials); color: light-dark(hsl(var(--hue) 30% 32%), hsl(var(--hue) 30% 80%)); font-weight: 600; letter-spacing: .02em; }
 .avatar[data-state="failed"] { outline: 2px dashed var(--edge); outline-offset: -2px; }
 .username {
-  position: absolute; left: 20px; right: 20px; overflow: hidden; text-align: center; text-overflow: ellipsis; white-space: nowrap;
+  flex: none; max-width: 100%; padding: 0 16px; text-align: center; overflow-wrap: anywhere; text-wrap: balance;
   font-size: calc(15px * var(--text)); font-weight: 600; line-height: calc(20px * var(--text)); letter-spacing: -.01em;
 }
-.snapshot-background { position: absolute; inset: 0 0 auto; height: calc(var(--height) * .72); }
-.snapshot-background:empty {
-  background: radial-gradient(120% 140% at 15% 0, light-dark(hsl(calc(var(--hue) + 40) 45% 88%), hsl(calc(var(--hue) + 40) 45% 26%)), var(--image-light) 70%);
+.username, .generic-words > :not(.cell-line, a), .row-title { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 6; overflow: hidden; }
+.snapshot { display: flex; flex-direction: column; align-items: center; }
+.snapshot-background { flex: 1; align-self: stretch; min-height: 0; }
+/* A person without a background: a pattern, which no picture that is loading has. */
+.snapshot-background:not([data-state]):empty {
+  background: light-dark(hsl(var(--hue) 30% 90%), hsl(var(--hue) 22% 24%)) radial-gradient(circle, light-dark(hsl(var(--hue) 32% 82%), hsl(var(--hue) 24% 31%)) 3px, transparent 3.5px) 0 0 / 18px 18px;
 }
-.snapshot-background .image-unavailable { align-content: start; padding-top: 16px; }
-.snapshot-avatar { position: absolute; top: calc(var(--height) * .585); left: 50%; height: calc(var(--height) * .25); aspect-ratio: 1; translate: -50% 0; box-shadow: 0 0 0 3px var(--surface); font-size: 15px; }
-.snapshot-username { bottom: calc(var(--height) * .04); }
-.circular-avatar { position: absolute; top: calc(var(--height) * .105); left: 50%; height: calc(var(--height) * .63); aspect-ratio: 1; translate: -50% 0; font-size: 36px; }
-.circular-username { bottom: calc(var(--height) * .074); }
-.advertisement-content { position: absolute; inset: 0; }
+.snapshot-avatar { flex: none; height: calc(var(--height) * .25); margin-top: calc(var(--height) * -.135); aspect-ratio: 1; box-shadow: 0 0 0 3px var(--surface); font-size: 15px; }
+.snapshot-username { padding-block: 6px 8px; }
+.circular { display: flex; flex-direction: column; align-items: center; justify-content: center; gap: 12px; }
+.circular-avatar { flex: none; height: calc(var(--height) * .63); aspect-ratio: 1; font-size: 36px; }
+.advertised { display: flex; flex-direction: column; }
+.advertisement-content { flex: 1; min-height: 0; background: none; }
 .advertisement-content img { object-fit: contain; }
 
 /* A section header has a row of its own and is not a card. A long title extends into the row, up to the tools. */
 .cell.is-header, .cell.is-placeholder { background: none; box-shadow: none; }
 .is-header { display: flex; align-items: end; }
-.is-header .cell-content { position: static; flex: none; min-width: 100%; max-width: calc(var(--content-width) - 52px); height: auto !important; contain: none; overflow: visible; }
-.is-header .cell-band { position: static; flex: none; height: 44px; }
+.is-header .cell-content { position: static; flex: 1; min-width: 0; contain: none; }
+.is-header .cell-tools { position: static; flex: none; }
 .section-title { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: calc(20px * var(--text)); font-weight: 650; line-height: calc(20px + 24px * var(--text)); letter-spacing: -.015em; }
 
 .placeholder {
@@ -127,45 +127,57 @@ h2, p { margin: 0; }
 .generic { display: flex; }
 .generic.is-stack { flex-direction: column; }
 .generic-image { flex: 1 1 0; min-height: 0; }
-.generic.is-row .generic-image { flex: none; align-self: center; height: calc(var(--height) - 24px); margin-left: 16px; aspect-ratio: 1; border-radius: 10px; }
-.generic-words { display: grid; align-content: center; gap: 2px; min-width: 0; padding: 10px 16px; overflow: hidden; font-size: calc(14px * var(--text)); line-height: calc(20px * var(--text)); }
-.generic-words > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.generic.is-row .generic-image { flex: none; align-self: center; width: 64px; height: 64px; margin-inline-start: 16px; border-radius: 10px; }
+.generic-words { flex: none; display: grid; align-content: center; gap: 2px; min-width: 0; padding: 10px 16px; font-size: calc(14px * var(--text)); line-height: calc(20px * var(--text)); overflow-wrap: anywhere; }
+.generic.is-row .generic-words, .generic-words:only-child { flex: 1; }
+.generic-words .cell-line { padding-inline: 0; }
 .generic-title { font-size: calc(15px * var(--text)); font-weight: 600; letter-spacing: -.01em; }
 .generic-text, .generic-date, .generic-number { color: var(--quiet); }
 .cell-link { color: var(--accent); font-weight: 550; text-underline-offset: 3px; }
 
-/* A player is transparent above its poster until it plays. */
+/* The poster is visible until the player starts. A sound has its player below the poster. */
+.media { position: relative; flex: 1; min-height: 0; background: #101114; }
 .media-poster, .media-outlet { position: absolute; inset: 0; }
+.media-poster { background: none; }
 .media-poster img { object-fit: contain; }
-.media-poster { background: #101114; }
 .generic .media-outlet { position: relative; inset: auto; }
 .media-outlet > * { position: absolute; inset: auto 0 0; width: 100%; height: 100%; }
+.media-outlet > video:not(.is-started) { visibility: hidden; }
 .media-outlet > video.is-started { background: #000; }
-.media-outlet > audio { height: 44px; }
+.media-start { display: grid; place-items: center; padding: 0; border: 0; background: none; color: #fff; cursor: pointer; }
+.media-start::before { content: ""; grid-area: 1 / 1; width: 64px; height: 64px; border-radius: 50%; background: rgb(16 17 20 / 72%); box-shadow: 0 0 0 2px rgb(255 255 255 / 85%); }
+.media-start .icon { grid-area: 1 / 1; width: 32px; height: 32px; fill: currentcolor; stroke-width: 1; }
+.media-start:focus-visible { outline-offset: -3px; }
+.media.is-audio { background: var(--sunken); }
+.media.is-audio .media-poster { inset-block-end: 54px; }
+.media.is-audio .media-poster:empty::before {
+  content: ""; position: absolute; inset: 0; background: linear-gradient(var(--edge) 0 0) calc(50% + -28px) 50% / 6px 16px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + -14px) 50% / 6px 40px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 0px) 50% / 6px 64px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 14px) 50% / 6px 34px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 28px) 50% / 6px 20px no-repeat;
+}
+.media-outlet > audio { height: 54px; padding: 5px 8px; }
 .media-outlet > .media-failed { height: auto; padding: 8px 12px; background: var(--surface); color: var(--quiet); font-size: calc(13px * var(--text)); }
 
-/* The rows of a table share a surface, separated by lines. A column at the end has the tools. */
+/* The rows of a table share a surface, separated by lines. Their pictures have one left edge and their texts another. */
 .is-table { border-radius: var(--radius); background: var(--surface); box-shadow: 0 0 0 1px var(--line); }
 .is-table .cell { border-radius: 0; background: none; box-shadow: none; }
 .is-table .cell:not(.is-header) { box-shadow: inset 0 -1px var(--line); }
-.is-table .cell:not(.is-header) .cell-content { right: 60px; }
-.is-table .cell:not(.is-header) .cell-band { inset: 0 8px 0 auto; width: 52px; height: auto; flex-direction: column; justify-content: center; gap: 0; }
-.is-table .cell-tools { margin: 0; opacity: 1; }
-.is-table .tool { display: none; }
-.is-table .cell .tool[data-tool="more"], .is-table .cell:not(.has-slots) .tool[data-tool="more"] { display: grid; }
+.is-table .cell:not(.is-header) .cell-content { inset-inline-end: 60px; }
+.is-table .cell:not(.is-header) .cell-tools { top: 0; bottom: 0; inset-inline-end: 8px; align-items: center; }
+.is-table .cell-tools .tool:not([data-tool="more"]) { display: none; }
 .is-table .is-header { align-items: center; }
-.is-table .section-title { padding-left: 16px; color: var(--quiet); font-size: calc(13px * var(--text)); line-height: calc(20px * var(--text)); letter-spacing: 0; }
+.is-table .section-title { padding-inline-start: 16px; color: var(--quiet); font-size: calc(13px * var(--text)); line-height: calc(20px * var(--text)); letter-spacing: 0; }
 .row { display: flex; align-items: center; gap: 16px; padding: 0 16px; }
-.row-image { flex: none; width: 56px; height: 56px; }
-.row-advertisement { width: auto; height: calc(100% - 24px); aspect-ratio: 1; border-radius: 10px; }
-.row-media { position: relative; flex: none; height: calc(100% - 24px); width: min(320px, 60%); border-radius: 10px; overflow: hidden; }
-.row-title { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: calc(15px * var(--text)); font-weight: 600; letter-spacing: -.01em; }
+.row-image { flex: none; width: 64px; height: 64px; }
+.row-title { min-width: 0; overflow-wrap: anywhere; font-size: calc(15px * var(--text)); font-weight: 600; line-height: calc(20px * var(--text)); letter-spacing: -.01em; }
+.row.advertised { flex-direction: column; align-items: start; justify-content: center; gap: 8px; padding-inline-start: 96px; }
+.row.advertised .cell-line { align-self: stretch; padding: 0; }
+.row-advertisement { flex: none; height: 128px; width: min(228px, 100%); border-radius: 10px; background: none; }
+.row-advertisement img { object-fit: contain; object-position: left; }
+.row .media { flex: none; width: min(228px, 100%); height: 128px; border-radius: 10px; overflow: hidden; }
 
 /* The outlines are displayed until the first cells arrive. They overlay the area of the cells, so that the layout does not shift. */
 .skeletons {
   position: absolute; inset: 0 0 auto; height: calc(100vh - 61px); overflow: hidden; pointer-events: none;
-  display: grid; grid-template-columns: repeat(auto-fill, min(300px, 100%)); grid-auto-rows: 200px; gap: 52px 20px;
-  align-content: start; justify-content: center;
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(270px, 100%), 1fr)); grid-auto-rows: 200px; gap: 16px; align-content: start;
 }
 .skeletons i {
   border-radius: var(--radius); background:

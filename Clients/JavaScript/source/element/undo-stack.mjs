@@ -7,8 +7,8 @@ export class UndoStack {
   #steps = [];
   #close = () => {};
 
-  constructor(toast) {
-    this.toast = toast;
+  constructor(toast, words) {
+    Object.assign(this, { toast, words });
   }
 
   /**
@@ -28,9 +28,9 @@ export class UndoStack {
     if (newest === undefined) return;
     const count = this.#steps.length;
     const left = Number.isFinite(newest.expiresAt) ? Math.min(displaySeconds, (newest.expiresAt - Date.now()) / 1000) : displaySeconds;
-    const actions = [{ label: "Undo", run: () => this.#undo(1) }];
-    if (count > 1) actions.push({ label: "Undo all", run: () => this.#undo(count) });
-    const message = count === 1 ? `${newest.name} dismissed.` : `${count} dismissed, ${newest.name} last.`;
+    const actions = [{ label: this.words("undo"), run: () => this.#undo(1) }];
+    if (count > 1) actions.push({ label: this.words("undoAll"), run: () => this.#undo(count) });
+    const message = this.words(count === 1 ? "dismissed" : "dismissedLast", { count, name: newest.name });
     const expired = () => {
       this.#steps = [];
     };
