@@ -5,9 +5,9 @@
 /// error.code  // "upstream-503"
 /// error.status  // 503
 /// ```
-public struct ImageError: Error, Sendable, Hashable {
+package struct ImageError: Error, Sendable, Hashable {
     /// The reasons why there is no image.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         /// The download failed.
         case fetch(FetchError)
         /// The origin responded with a status other than success.
@@ -43,14 +43,14 @@ public struct ImageError: Error, Sendable, Hashable {
     }
 
     /// The reason why there is no image.
-    public let reason: Reason
+    package let reason: Reason
     /// The time in seconds after which a retry is useful.
-    public var retryAfter: Int?
+    package var retryAfter: Int?
 
     /// Creates an error.
     ///
     /// - Parameter retryAfter: The time in seconds after which a retry is useful; nil if it is not known.
-    public init(_ reason: Reason, retryAfter: Int? = nil) {
+    package init(_ reason: Reason, retryAfter: Int? = nil) {
         self.reason = reason
         self.retryAfter = retryAfter
     }
@@ -61,7 +61,7 @@ public struct ImageError: Error, Sendable, Hashable {
     /// ImageError(.typeMismatch).code  // "type-mismatch"
     /// ImageError(.fetch(.hostNotFound)).code  // "host-not-found"
     /// ```
-    public var code: String {
+    package var code: String {
         switch reason {
         case .fetch(let failure): failure.rawValue
         case .upstream(let status): "upstream-\(status)"
@@ -88,7 +88,7 @@ public struct ImageError: Error, Sendable, Hashable {
     /// for (code, status) in ImageError.codes { print(code, status) }  // "malformed-url" 403, …
     /// let isKnown = ImageError.codes.contains { $0.code == "type-mismatch" }  // true
     /// ```
-    public static let codes: [(code: String, status: Int)] =
+    package static let codes: [(code: String, status: Int)] =
         (FetchError.allCases.map { ImageError(.fetch($0)) }
         + [
             .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .workerFailed, .overloaded,
@@ -110,7 +110,7 @@ public struct ImageError: Error, Sendable, Hashable {
     /// ImageError(.upstream(status: 500)).status  // 502
     /// ImageError(.typeMismatch).status  // 415
     /// ```
-    public var status: Int {
+    package var status: Int {
         switch reason {
         case .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder: 415
         case .workerFailed: 502

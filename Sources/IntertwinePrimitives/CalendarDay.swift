@@ -5,20 +5,20 @@
 /// day?.text  // "2026-11-21"
 /// day?.number  // 20778
 /// ```
-public struct CalendarDay: Hashable, Comparable, Sendable {
+package struct CalendarDay: Hashable, Comparable, Sendable {
     /// The days with a year of four digits: 0000-01-01 to 9999-12-31.
-    public static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
+    package static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
 
     /// Days since 1970-01-01.
-    public let number: Int64
+    package let number: Int64
 
     /// Creates the day of a number of days since 1970-01-01, which may be outside of ``range``.
-    public init(number: Int64) {
+    package init(number: Int64) {
         self.number = number
     }
 
     /// Creates the day of an instant in seconds since 1970-01-01 UTC.
-    public init(ofSecond second: Int64) {
+    package init(ofSecond second: Int64) {
         number = second.floored(by: 86_400).quotient
     }
 
@@ -28,7 +28,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     /// CalendarDay(year: 2028, month: 2, day: 29)?.text  // "2028-02-29"
     /// CalendarDay(year: 2026, month: 2, day: 29)  // nil
     /// ```
-    public init?(year: Int, month: Int, day: Int) {
+    package init?(year: Int, month: Int, day: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), (1...Self.days(of: month, in: year)).contains(day) else { return nil }
         // The calculation uses years that begin in March, so that the leap day comes last, and eras of 400 years.
         let shifted = Int64(month <= 2 ? year - 1 : year)
@@ -43,7 +43,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     /// CalendarDay("2026-11-21")?.date.month  // 11
     /// CalendarDay("2026-11-31")  // nil
     /// ```
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         self.init(bytes: text.utf8)
     }
 
@@ -56,7 +56,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     }
 
     /// The year, the month from 1, and the day from 1. A day outside of ``range`` is clamped to it.
-    public var date: (year: Int, month: Int, day: Int) {
+    package var date: (year: Int, month: Int, day: Int) {
         let number = min(max(number, Self.range.lowerBound.number), Self.range.upperBound.number)
         let (era, dayOfEra) = (number + 719_468).floored(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -70,14 +70,14 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     var dayOfWeek: Int { Int(number.floored(by: 7).remainder) }
 
     /// The day as `2026-11-21`. A day outside of ``range`` is clamped to it.
-    public var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends ``text``.
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         let (year, month, day) = date
         bytes.append(decimal: year, digits: 4)
         bytes.append(UInt8(ascii: "-"))
@@ -87,7 +87,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
     }
 
     /// Returns true if the first day is earlier.
-    public static func < (one: CalendarDay, other: CalendarDay) -> Bool {
+    package static func < (one: CalendarDay, other: CalendarDay) -> Bool {
         one.number < other.number
     }
 

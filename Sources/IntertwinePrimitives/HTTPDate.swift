@@ -1,7 +1,7 @@
 /// HTTP dates (RFC 9110 §5.6.7) as seconds since 1970-01-01 UTC: written as IMF-fixdate, read in all three formats.
-public enum HTTPDate {
+package enum HTTPDate {
     /// The number of bytes of every IMF-fixdate.
-    public static let length = 29
+    package static let length = 29
 
     private static let months: [StaticString] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     /// The list begins with Thursday, because 1970-01-01 was a Thursday.
@@ -15,14 +15,14 @@ public enum HTTPDate {
     /// let date = HTTPDate.text(784_111_777)  // "Sun, 06 Nov 1994 08:49:37 GMT"
     /// HTTPDate.parse(date, now: 0)  // 784111777
     /// ```
-    public static func text(_ second: Int64) -> String {
+    package static func text(_ second: Int64) -> String {
         var bytes: [UInt8] = []
         append(second, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends an IMF-fixdate of ``length`` bytes.
-    public static func append(_ second: Int64, to bytes: inout [UInt8]) {
+    package static func append(_ second: Int64, to bytes: inout [UInt8]) {
         let (day, time) = Timestamp.clamped(second).floored(by: 86_400)
         let calendar = CalendarDay(number: day)
         let date = calendar.date
@@ -43,12 +43,12 @@ public enum HTTPDate {
     /// Returns nil for any other text and for days that the calendar does not have.
     ///
     /// - Parameter now: Seconds since 1970-01-01 UTC. A year of two digits that seems more than 50 years ahead of it is in the past.
-    public static func parse(_ text: String, now: Int64) -> Int64? {
+    package static func parse(_ text: String, now: Int64) -> Int64? {
         read(text.utf8, now: now)
     }
 
     /// Parses the bytes of a date as the method for a `String` does.
-    public static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
+    package static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
         read(text, now: now)
     }
 
@@ -60,7 +60,7 @@ public enum HTTPDate {
     /// ```
     ///
     /// - Parameter now: Seconds since 1970-01-01 UTC.
-    public static func delay(retryAfter field: String, now: Int64) -> Int64? {
+    package static func delay(retryAfter field: String, now: Int64) -> Int64? {
         if (1...10).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Int64(field) }
         return parse(field, now: now).map { max(0, $0 - now) }
     }

@@ -8,14 +8,14 @@ extension [UInt8] {
     /// bytes.append(jsonString: "a\"b")
     /// print(String(decoding: bytes, as: UTF8.self))  // "a\"b"
     /// ```
-    public mutating func append(jsonString text: String) {
+    package mutating func append(jsonString text: String) {
         append(UInt8(ascii: "\""))
         append(jsonCharactersOf: text)
         append(UInt8(ascii: "\""))
     }
 
     /// Appends the UTF-8 of a text as a JSON string with its quotes.
-    public mutating func append(jsonString characters: some Collection<UInt8>) {
+    package mutating func append(jsonString characters: some Collection<UInt8>) {
         append(UInt8(ascii: "\""))
         let isContiguous = characters.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous { Array(characters).withUnsafeBufferPointer { append(jsonCharacters: $0) } }
@@ -23,7 +23,7 @@ extension [UInt8] {
     }
 
     /// Appends the escaped characters of a text without quotes.
-    public mutating func append(jsonCharactersOf text: String) {
+    package mutating func append(jsonCharactersOf text: String) {
         let isContiguous = text.utf8.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous {
             var native = text

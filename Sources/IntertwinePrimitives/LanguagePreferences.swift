@@ -6,7 +6,7 @@
 /// let preferences = LanguagePreferences("de-CH, en;q=0.8")
 /// let index = preferences.lookup(among: ["en", "de"])  // 1
 /// ```
-public struct LanguagePreferences: Sendable, Hashable {
+package struct LanguagePreferences: Sendable, Hashable {
     private struct Range: Sendable, Hashable {
         /// The subtags in lower case; `["*"]` for any language.
         var subtags: [Substring]
@@ -23,7 +23,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     /// Parses the value of an `Accept-Language` field.
     ///
     /// - Parameter field: The value of the field. If the field occurs more than once, all values, separated by commas.
-    public init(_ field: String) {
+    package init(_ field: String) {
         var ranges: [Range] = []
         let bytes = Array(field.utf8.prefix(Self.longest))
         bytes.span.forEachWeightedMember(limit: .max) { name, weight in
@@ -44,7 +44,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     /// preferences.lookup(among: ["en", "fr"])  // 1
     /// preferences.lookup(among: ["de"])  // nil
     /// ```
-    public func lookup(among languages: [String]) -> Int? {
+    package func lookup(among languages: [String]) -> Int? {
         let tags = languages.map(Self.subtags)
         let refused = ranges.filter { $0.quality == 0 }.map(\.subtags)
         for range in ranges where range.quality > 0 && range.subtags != ["*"] {
@@ -62,7 +62,7 @@ public struct LanguagePreferences: Sendable, Hashable {
 
     /// The language ranges, in lower case, that match a preferred language by basic filtering (RFC 4647, 3.3.1).
     /// For `de-CH` these are `de-ch`, `de` and `*`.
-    public var rangesAround: [String] {
+    package var rangesAround: [String] {
         var found: [String] = []
         for range in ranges where range.quality > 0 {
             for count in stride(from: range.subtags.count, to: 0, by: -1) {
@@ -73,7 +73,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     }
 
     /// Returns true if a text has the form of a language tag (RFC 5646, 2.1): subtags of letters and digits, the first of letters only.
-    public static func isTag(_ text: String) -> Bool {
+    package static func isTag(_ text: String) -> Bool {
         let subtags = Self.subtags(text)
         guard let first = subtags.first, (2...8).contains(first.utf8.count), first.utf8.allSatisfy(isLetter) else { return false }
         return text.utf8.count <= 35 && subtags.allSatisfy(isSubtag)

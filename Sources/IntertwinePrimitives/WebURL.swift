@@ -8,9 +8,9 @@ internal import Foundation
 /// try WebURL.absolute(" https://bücher.example/a b\n")  // "https://xn--bcher-kva.example/a%20b"
 /// try WebURL.absolute("../b.png", relativeTo: "https://example.com/v1/list")  // "https://example.com/v1/../b.png"
 /// ```
-public enum WebURL {
+package enum WebURL {
     /// The reason why a text is not an absolute http or https URL.
-    public enum Failure: Error, Sendable {
+    package enum Failure: Error, Sendable {
         /// The text has another scheme, or none and no base.
         case scheme, relative
         /// The URL has a user name or a password, which can disguise the host.
@@ -21,7 +21,7 @@ public enum WebURL {
     /// Returns the absolute URL of a text, in ASCII. Dot segments of its path are kept.
     ///
     /// - Parameter base: The absolute URL of the document that contains the text. Without one, only a scheme may be missing: it is https.
-    public static func absolute(_ text: String, relativeTo base: String? = nil) throws(Failure) -> String {
+    package static func absolute(_ text: String, relativeTo base: String? = nil) throws(Failure) -> String {
         var bytes = Array(text.utf8)[...]
         while let first = bytes.first, first <= 0x20 { bytes.removeFirst() }
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }

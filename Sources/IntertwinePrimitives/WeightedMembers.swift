@@ -17,7 +17,7 @@ extension Span<UInt8> {
     ///   - body: Receives the member's name without blanks and parameters, and the weight in thousandths.
     ///     The weight is 1,000 if none is given and nil if it is malformed.
     ///     If there are more than three decimal digits, the first three count, and a weight that is not zero is at least 1.
-    public func forEachWeightedMember(limit: Int = 32, _ body: (_ name: Span<UInt8>, _ weight: Int?) -> Bool) {
+    package func forEachWeightedMember(limit: Int = 32, _ body: (_ name: Span<UInt8>, _ weight: Int?) -> Bool) {
         var (start, seen) = (0, 0)
         while start < count, seen < limit {
             seen += 1

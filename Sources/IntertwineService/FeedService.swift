@@ -5,7 +5,7 @@ public import Logging
 public import ServiceLifecycle
 internal import UnixSignals
 
-/// The service, composed from a configuration by ``build(configuration:extensions:telemetry:logger:)``.
+/// The service, composed from a configuration by ``build(configuration:extensions:logger:)``.
 public struct FeedService: ServiceLifecycle.Service, Sendable {
     /// The product's version (semver.org), as `intertwine --version` and the metric `intertwine_build_info` report it.
     public static let version = "0.1.0"
@@ -42,7 +42,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         telemetry.sink.flush()
     }
 
-    /// Builds the service and serves, like ``build(configuration:extensions:telemetry:logger:)`` followed by ``run(reloading:started:)``.
+    /// Builds the service and serves, like ``build(configuration:extensions:logger:)`` followed by ``run(reloading:started:)``.
     ///
     /// The addresses are bound first. Therefore a start that cannot bind opens no store, and requests wait while a store is opened.
     ///
@@ -56,8 +56,17 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     ///
     /// - Throws: The errors of both methods.
     public static func serve(
-        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
-        logger: Logger, reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), logger: Logger,
+        reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
+    ) async throws {
+        try await serve(
+            configuration: configuration, extensions: extensions, telemetry: Telemetry(configuration.log), logger: logger,
+            reloading: reloading, started: started)
+    }
+
+    package static func serve(
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry,
+        logger: Logger, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
     ) async throws {
         let sockets = try BoundSockets(configuration)
         let service: FeedService

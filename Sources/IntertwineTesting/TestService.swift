@@ -53,7 +53,7 @@ public final class TestService: Sendable {
     ///   - items: Lines of the import format; ``lines(of:)`` makes them from values.
     ///   - settings: Settings by key, as in `intertwine.yaml`.
     ///   - extensions: The program's extensions; `clock` replaces their clock.
-    /// - Throws: The errors of `ItemImport`, `ServiceConfiguration` and `FeedService`.
+    /// - Throws: The errors of `ServiceConfiguration` and `FeedService`.
     public init(
         _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
         extensions: ServiceExtensions = ServiceExtensions(),
@@ -130,10 +130,7 @@ public final class TestService: Sendable {
         let flags = ["store.database": "\(folder)/items.sqlite", "server.port": "0", "admin.port": "0", "log.requests": "false"]
         let sources = try SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])
         let configuration = try ServiceConfiguration(sources)
-        let session = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))
-        try session.append(Array(items.utf8))
-        try session.endOfFile()
-        _ = try session.commit()
+        try configuration.importItems(Array(items.utf8), extensions)
         var extensions = extensions
         extensions.clock = { clock.now }
         return try FeedService.build(configuration: configuration, extensions: extensions, logger: log.logger)

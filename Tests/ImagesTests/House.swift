@@ -1,9 +1,9 @@
 import HTTPTypes
-import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 /// A manager with all that it stands on, and a clock under the test's control.

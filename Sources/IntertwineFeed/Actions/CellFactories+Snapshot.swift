@@ -4,7 +4,7 @@ extension CellFactories {
     /// - Parameter others: The items that are not in the store, by cell id.
     /// - Throws: The errors of the snapshot.
     func viewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem], context: CellContext
+        of cells: some Sequence<ByteString>, in snapshot: any StoreSnapshot, besides others: [ByteString: FeedItem], context: CellContext
     ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot, besides: others) { try makeViewModel(of: $1, for: $0, in: context) }
     }
@@ -13,7 +13,7 @@ extension CellFactories {
     ///
     /// - Throws: The errors of the snapshot.
     func actingViewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem], context: CellContext
+        of cells: some Sequence<ByteString>, in snapshot: any StoreSnapshot, besides others: [ByteString: FeedItem], context: CellContext
     ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot, besides: others) { try makeActingViewModel(of: $1, for: $0, in: context) }
     }
@@ -49,7 +49,7 @@ extension CellFactories {
     }
 
     private func viewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem],
+        of cells: some Sequence<ByteString>, in snapshot: any StoreSnapshot, besides others: [ByteString: FeedItem],
         make: (FeedItem, String) throws -> CellViewModel
     ) throws -> [ByteString: CellViewModel] {
         var viewModels: [ByteString: CellViewModel] = [:]

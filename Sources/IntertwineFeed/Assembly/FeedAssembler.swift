@@ -9,7 +9,7 @@ package final class FeedAssembler: Sendable {
     package let factories: CellFactories
     let cells: RenderedCellCache
     /// The data source of the feed's content.
-    public let source: any DataSource
+    package let source: any DataSource
     let sections: FeedSections
     private let readers: [SourceReader]
     /// The asynchronous data sources of all feeds.
@@ -21,7 +21,7 @@ package final class FeedAssembler: Sendable {
     private let links: Links
     private let tokens: CellTokens
     /// The path at which the feed is served.
-    public let path: String
+    package let path: String
     /// The name of the feed in reports and events. All sections of the feed share it.
     package let title: String
     let digest: UInt64
@@ -152,7 +152,7 @@ package final class FeedAssembler: Sendable {
 
     private func read<Page: Sendable>(
         _ request: FeedRequest, for purpose: ReadPurpose, _ completion: @escaping @Sendable (Result<Page, any Error>) -> Void,
-        _ assemble: @escaping @Sendable (PageCursor?, StoreVersion, any FeedSnapshot) throws -> Page
+        _ assemble: @escaping @Sendable (PageCursor?, StoreVersion, any StoreSnapshot) throws -> Page
     ) -> (@Sendable () -> Void)? {
         do {
             let (cursor, version) = (try checkedCursor(of: request), store.version)
@@ -164,7 +164,7 @@ package final class FeedAssembler: Sendable {
     }
 
     private func page(
-        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot,
+        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any StoreSnapshot,
         _ rows: SourceRows
     ) throws -> FeedPage {
         var page = try withState(of: client.viewer) { viewerState in
@@ -176,7 +176,7 @@ package final class FeedAssembler: Sendable {
     }
 
     private func sharedPage(
-        _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot, _ rows: SourceRows
+        _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any StoreSnapshot, _ rows: SourceRows
     ) throws -> FeedPage? {
         let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
         guard campaignIndex?.hasActiveCampaigns(feed: title, at: request.now) != true else { return nil }
@@ -219,7 +219,7 @@ package final class FeedAssembler: Sendable {
 
     /// Returns the session of a page.
     func session(
-        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
+        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, at version: StoreVersion, in snapshot: any StoreSnapshot,
         _ viewerState: ViewerState?, _ rows: SourceRows
     ) -> PageSession {
         PageSession(
@@ -311,7 +311,7 @@ package final class FeedAssembler: Sendable {
     /// Validates a cursor without reading the store.
     ///
     /// - Throws: ``FeedError/cursor(_:)``.
-    public func validate(cursor text: String) throws(FeedError) {
+    package func validate(cursor text: String) throws(FeedError) {
         do { _ = try cursor(text) } catch { throw .cursor(error) }
     }
 
@@ -332,7 +332,7 @@ package final class FeedAssembler: Sendable {
     /// Reads the store together with the viewer's state.
     func read<Value: Sendable>(
         for client: PageClient, purpose: ReadPurpose = .request,
-        _ body: @escaping @Sendable (any FeedSnapshot, ViewerState?) throws -> Value
+        _ body: @escaping @Sendable (any StoreSnapshot, ViewerState?) throws -> Value
     ) async throws -> Value {
         try await store.read(for: purpose) { [self] snapshot in
             try withState(of: client.viewer) { try body(snapshot, $0) }

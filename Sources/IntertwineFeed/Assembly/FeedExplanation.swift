@@ -183,7 +183,7 @@ private struct PageSimulation {
 
     init(
         of feed: FeedAssembler, _ request: FeedRequest, for client: PageClient, to cursor: PageCursor?, at version: StoreVersion,
-        in snapshot: any FeedSnapshot, _ viewerState: ViewerState?, _ rows: SourceRows, pages limit: Int
+        in snapshot: any StoreSnapshot, _ viewerState: ViewerState?, _ rows: SourceRows, pages limit: Int
     ) throws {
         var (request, client) = (request, client)
         request.followsChanges = false

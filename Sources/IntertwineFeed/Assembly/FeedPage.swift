@@ -3,21 +3,21 @@ internal import IntertwinePrimitives
 /// One page of a feed.
 package struct FeedPage: Sendable {
     /// A cell of a page, with the reason for its position.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The cell of the item, rendered in the context of the page.
-        public let cell: RenderedCell
+        package let cell: RenderedCell
         /// The viewer's state of the cell.
         private let state: CellState
         /// The index within the page's advertisements; nil for content.
-        public let adSlot: Int?
+        package let adSlot: Int?
         /// The item's position in its stream.
-        public let position: Int64
+        package let position: Int64
         /// The campaign that the cell is shown for; nil for content and house ads.
-        public let campaign: String?
+        package let campaign: String?
         /// The number of times that the cell is on the page up to this entry.
         ///
         /// Only advertisements repeat: if there are fewer than ad slots, or if one is pinned twice.
-        public let repetition: Int
+        package let repetition: Int
         /// The tokens that are inserted into the cell's JSON on this page.
         private let tokens: RenderedCell.Tokens
 
@@ -39,10 +39,10 @@ package struct FeedPage: Sendable {
         }
 
         /// The id of the entry, unique on the page: the cell's id, with a number for repetitions: `ad:1#2`. Actions apply to the cell itself.
-        public var id: String { repetition > 1 ? "\(cell.id)#\(repetition)" : cell.id }
+        package var id: String { repetition > 1 ? "\(cell.id)#\(repetition)" : cell.id }
 
         /// The cell as sent to clients: JSON, UTF-8.
-        public var json: [UInt8] {
+        package var json: [UInt8] {
             var writer = JSONWriter(capacity: cell.count)
             write(to: &writer)
             return writer.bytes
@@ -66,9 +66,9 @@ package struct FeedPage: Sendable {
     }
 
     /// An item that was skipped while the page was read. Dismissed items are not included.
-    public struct SkippedItem: Sendable, Hashable {
+    package struct SkippedItem: Sendable, Hashable {
         /// The reason why a page does not show an item.
-        public enum Reason: Sendable, Hashable {
+        package enum Reason: Sendable, Hashable {
             /// No factory makes cells for the item's type.
             case noFactory
             /// The factory could not decode the item; with its message.
@@ -86,41 +86,41 @@ package struct FeedPage: Sendable {
         }
 
         /// The type of the item: its kind and variant.
-        public var form: ItemType
+        package var form: ItemType
         /// The id of the item, without its kind.
-        public var id: String
+        package var id: String
         /// The item's position in its stream.
-        public var position: Int64
+        package var position: Int64
         /// The reason why the page does not show the item.
-        public var reason: Reason
+        package var reason: Reason
     }
 
     /// The content and advertisements, in display order.
-    public var entries: [Entry]
+    package var entries: [Entry]
     /// The maximum number of content items on the page, as requested. Ads are additional.
-    public var limit: Int
+    package var limit: Int
     /// The href of the next page; nil on the last page.
-    public var next: String?
+    package var next: String?
     /// The href of the previous page; nil on the first page.
-    public var previous: String?
+    package var previous: String?
     /// The names of the sections on the page, in order; nil if the feed has no sections.
-    public var sections: [String]?
+    package var sections: [String]?
     /// The sync token, with which a client requests changes of the page; nil if the client does not follow changes or the page is too large.
-    public var syncToken: String?
+    package var syncToken: String?
     /// The time until which the page is valid, in milliseconds since 1970-01-01 UTC. Its tokens then change to the next hour.
-    public var validUntil: Int64
+    package var validUntil: Int64
     /// A Boolean value indicating whether the page shows an image whose metadata is still pending.
-    public var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.hasPendingImageMetadata } }
+    package var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.hasPendingImageMetadata } }
     /// The items skipped while reading. Broken ones are also logged and counted in metrics.
-    public var omissions: [SkippedItem]
+    package var omissions: [SkippedItem]
     /// The cursor of the next page; nil on the last page.
     var following: PageCursor?
     /// The ad server's decision about the page's slots; nil if no campaign could be served.
     var decision: CampaignAds.Decision?
     /// The language of the page's texts; nil if no languages are declared.
-    public var language: FeedLanguage?
+    package var language: FeedLanguage?
     /// The data that the page was read from; nil if the page is not shared.
-    public var dependencies: PageDependencies?
-    /// The age of the data, as ``FeedSnapshot/age``.
-    public var age: Duration?
+    package var dependencies: PageDependencies?
+    /// The age of the data, as ``StoreSnapshot/age``.
+    package var age: Duration?
 }

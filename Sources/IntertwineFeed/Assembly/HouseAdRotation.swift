@@ -64,7 +64,7 @@ final class HouseAdRotation: Sendable {
     ///
     /// - Parameter campaignIndex: The index of campaigns, whose creatives are excluded.
     func inventory(
-        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without campaignIndex: CampaignIndex? = nil
+        at version: StoreVersion, in snapshot: any StoreSnapshot, of store: any FeedStore, without campaignIndex: CampaignIndex? = nil
     ) throws -> HouseAdInventory {
         guard !types.isEmpty else { return HouseAdInventory(positions: [], ownsStream: false) }
         if let current = cache.known(at: version) { return current }
@@ -79,7 +79,7 @@ final class HouseAdRotation: Sendable {
     func inventory(at version: StoreVersion) -> HouseAdInventory? { cache.known(at: version) }
 
     private static func inventory(
-        of types: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any FeedSnapshot
+        of types: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any StoreSnapshot
     ) throws -> HouseAdInventory {
         var (positions, count): ([Int64], Int) = ([], 0)
         func note(_ row: ItemRow) {
@@ -116,7 +116,7 @@ final class HouseAdRotation: Sendable {
 
 /// The advertisements of given types, as one stream in the order of their positions.
 struct AdStream {
-    let snapshot: any FeedSnapshot
+    let snapshot: any StoreSnapshot
     let types: [ItemType]
     /// True if the advertisement stream contains exactly these types: one database query then replaces one query for each type.
     var ownsStream = false

@@ -32,7 +32,7 @@ struct PageContent {
 struct PageReader {
     private let source: any DataSource
     private let sections: FeedSections
-    private let snapshot: any FeedSnapshot
+    private let snapshot: any StoreSnapshot
     private let rows: SourceRows
     private let cursor: PageCursor?
     private let limit: Int

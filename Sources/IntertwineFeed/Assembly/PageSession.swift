@@ -4,7 +4,7 @@ struct PageSession {
     let client: PageClient
     /// The verified cursor of the request; nil for the first page.
     let cursor: PageCursor?
-    let snapshot: any FeedSnapshot
+    let snapshot: any StoreSnapshot
     /// The store, and its version, which was read before the snapshot was taken.
     let store: any FeedStore
     let version: StoreVersion
@@ -29,7 +29,7 @@ struct PageSession {
     var rotation: Int64?
 
     init(
-        _ request: FeedRequest, for client: PageClient, cursor: PageCursor?, in snapshot: any FeedSnapshot, of store: any FeedStore,
+        _ request: FeedRequest, for client: PageClient, cursor: PageCursor?, in snapshot: any StoreSnapshot, of store: any FeedStore,
         at version: StoreVersion, viewerState: ViewerState?, rows: SourceRows, context: CellContext, factories: CellFactories,
         cells: RenderedCellCache
     ) {

@@ -150,7 +150,7 @@ private struct ListReader {
     }
 
     /// Returns the reason why the client cannot show a cell whose item exists, or nil if the cell is absent for another reason.
-    private func omission(of listed: ListEntry, in snapshot: any FeedSnapshot) throws -> FeedPage.SkippedItem? {
+    private func omission(of listed: ListEntry, in snapshot: any StoreSnapshot) throws -> FeedPage.SkippedItem? {
         guard let name = factories.item(ofCell: listed.cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
         let form = ItemType(kind: item.kind, variant: item.variant)
         func omission(_ reason: FeedPage.SkippedItem.Reason) -> FeedPage.SkippedItem {

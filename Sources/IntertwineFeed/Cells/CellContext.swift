@@ -58,7 +58,7 @@ public struct CellContext: Sendable {
     ///   - scale: The number of pixels per point.
     ///   - showing: The position of the cell on its page; nil without a page.
     ///   - language: The requested language; nil if no languages are declared.
-    public init(
+    package init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
         layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: ImpressionContext? = nil,
         language: FeedLanguage? = nil
@@ -85,12 +85,12 @@ public struct CellContext: Sendable {
         set { change { $0.links = newValue } }
     }
     /// The signer of the click and impression tokens of the cell.
-    public var tokens: CellTokens {
+    package var tokens: CellTokens {
         get { shared.references.tokens }
         set { change { $0.tokens = newValue } }
     }
     /// The position of the cell on its page; nil without a page, and for cells that are rendered for any position.
-    public var impression: ImpressionContext? {
+    package var impression: ImpressionContext? {
         get { shared.references.showing }
         set { change { $0.showing = newValue } }
     }

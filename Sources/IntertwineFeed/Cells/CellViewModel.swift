@@ -96,25 +96,25 @@ public struct CellSize: Sendable, Hashable {
 /// let rule = SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600)
 /// let size = rule.size(width: 390)  // 312 × 208 points
 /// ```
-public struct SizeRule: Sendable, Hashable {
+package struct SizeRule: Sendable, Hashable {
     /// The default width of a client, in points. It is used for cells that depend on the client's width.
-    public static let usualWidth = 320.0
+    package static let usualWidth = 320.0
     /// The valid widths of a client, in points.
-    public static let widths = 1...10_000
+    package static let widths = 1...10_000
 
     /// The size for clients that do not send their width. Its text height is that of every client.
-    public var size: CellSize
+    package var size: CellSize
     /// The share of the client's width; nil if the size is constant.
-    public var fraction: Double?
+    package var fraction: Double?
     /// The width divided by the height; nil if the height is constant.
-    public var aspectRatio: Double?
+    package var aspectRatio: Double?
     /// The minimum width in points. A cell is never wider than its client, whatever `minimum` and `maximum` are.
-    public var minimum: Double?
+    package var minimum: Double?
     /// The maximum width in points; nil for no maximum.
-    public var maximum: Double?
+    package var maximum: Double?
 
     /// Creates a rule. Without `fraction`, the size is constant and the other parameters have no effect.
-    public init(_ size: CellSize, fraction: Double? = nil, aspectRatio: Double? = nil, minimum: Double? = nil, maximum: Double? = nil) {
+    package init(_ size: CellSize, fraction: Double? = nil, aspectRatio: Double? = nil, minimum: Double? = nil, maximum: Double? = nil) {
         self.size = size
         self.fraction = fraction
         self.aspectRatio = aspectRatio
@@ -128,7 +128,7 @@ public struct SizeRule: Sendable, Hashable {
     /// let row = SizeRule.row(height: 100)
     /// let size = row.size(width: 390)  // 390 × 100 points
     /// ```
-    public static func row(height: Double, textHeight: Double = 0) -> SizeRule {
+    package static func row(height: Double, textHeight: Double = 0) -> SizeRule {
         SizeRule(CellSize(width: usualWidth, height: height, textHeight: textHeight), fraction: 1)
     }
 
@@ -141,7 +141,7 @@ public struct SizeRule: Sendable, Hashable {
     /// ```
     ///
     /// - Parameter width: The client's width in points; nil if unknown.
-    public func size(width: Int?) -> CellSize {
+    package func size(width: Int?) -> CellSize {
         guard let width, let fraction else { return size }
         let client = Double(width)
         let bounded = min(max(client * fraction, minimum ?? 0), maximum ?? .infinity, client)

@@ -250,7 +250,7 @@ public struct CommandSubject: Sendable {
     /// The conditions under which the cell is made.
     public var context: CellContext
     /// The creative data of the ad on which a command is performed.
-    public package(set) var creative: CreativeInfo?
+    package var creative: CreativeInfo?
 
     /// Creates the subject of a cell.
     ///
@@ -288,7 +288,7 @@ public struct CommandSubject: Sendable {
 ///     print("the command \(step) failed")
 /// }
 /// ```
-public enum CommandError: Error, Sendable, Hashable {
+package enum CommandError: Error, Sendable, Hashable {
     /// The request or the cell does not meet a requirement of the command.
     case missing(CommandRequirements, command: String)
     /// A step of a macro failed, and the failure policy ended the macro.

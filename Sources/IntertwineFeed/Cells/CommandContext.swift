@@ -21,7 +21,7 @@ public struct CommandContext: Sendable {
     /// The event kind of the performance in the ledger.
     public let occurrence: LedgerEvent.Kind
     /// The client that requested the action.
-    public let client: ClientFingerprint
+    package let client: ClientFingerprint
     /// The time of the request in milliseconds since 1970-01-01 UTC.
     public let now: Int64
     /// The validated input of the request by field name, as declared by ``Command/input``. Optional fields may be missing.
@@ -30,11 +30,11 @@ public struct CommandContext: Sendable {
     package var recordedInput: EventInput?
 
     /// The events that the performance adds to the ledger, in the order of recording.
-    public private(set) var events: [LedgerEvent] = []
+    package private(set) var events: [LedgerEvent] = []
     /// The changes of the viewer's lists, in the order of recording.
-    public private(set) var changes: [ListMutation] = []
+    package private(set) var changes: [ListMutation] = []
     /// The results of the commands so far, in order. Composites have no result of their own.
-    public private(set) var steps: [StepResult] = []
+    package private(set) var steps: [StepResult] = []
     /// The screen that the client shows.
     public var presentation: Presentation?
     /// The stored URL that the client is redirected to.
@@ -53,7 +53,7 @@ public struct CommandContext: Sendable {
     ///   - client: The client that requested the action.
     ///   - now: The time of the request in milliseconds since 1970-01-01 UTC.
     ///   - input: The validated input by field name.
-    public init(
+    package init(
         performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientFingerprint,
         now: Int64,
         input: [String: JSONValue] = [:]
@@ -239,9 +239,9 @@ extension CommandContext {
 }
 
 /// The result of one command of a performance.
-public struct StepResult: Sendable {
+package struct StepResult: Sendable {
     /// The outcome of one command.
-    public enum Outcome: String, Sendable, Hashable, CaseIterable {
+    package enum Outcome: String, Sendable, Hashable, CaseIterable {
         /// The command was performed.
         case performed
         /// The command threw an error, and its other effects were removed.
@@ -255,13 +255,13 @@ public struct StepResult: Sendable {
     }
 
     /// The name of the command.
-    public var command: String
+    package var command: String
     /// The outcome of the command.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// The undo record of a performed command that can be undone.
-    public var undo: [UInt8]?
+    package var undo: [UInt8]?
     /// The error of a failed command or a failed undo. It is written to the log and never sent to the client.
-    public var error: (any Error)?
+    package var error: (any Error)?
     /// The command that undoes the step within this performance.
     package var undoing: (any UndoableCommand)?
 

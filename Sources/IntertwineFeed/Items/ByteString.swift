@@ -9,19 +9,19 @@ internal import Glibc
 /// let composed: ByteString = "\u{E9}"
 /// let isEqual = composed == "e\u{301}"  // false, unlike for String
 /// ```
-public struct ByteString: Sendable {
+package struct ByteString: Sendable {
     /// The text, whose UTF-8 bytes are compared.
-    public let text: String
+    package let text: String
 
     /// Creates a string with the bytes of a text. The text is not normalised.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 }
 
 extension ByteString: Hashable {
     /// Returns true if both strings have equal UTF-8 bytes.
-    public static func == (one: ByteString, other: ByteString) -> Bool {
+    package static func == (one: ByteString, other: ByteString) -> Bool {
         // Compares in place: iterating over the UTF-8 views yields one byte at a time, and every click compares ids.
         var (one, other) = (one.text, other.text)
         return one.withUTF8 { one in
@@ -35,7 +35,7 @@ extension ByteString: Hashable {
     }
 
     /// Hashes the UTF-8 bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
@@ -43,7 +43,7 @@ extension ByteString: Hashable {
 
 extension ByteString: ExpressibleByStringLiteral {
     /// Creates a string with the bytes of a string literal.
-    public init(stringLiteral text: String) {
+    package init(stringLiteral text: String) {
         self.init(text)
     }
 }

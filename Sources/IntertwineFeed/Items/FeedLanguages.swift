@@ -1,16 +1,16 @@
-public import IntertwinePrimitives
+package import IntertwinePrimitives
 
 /// The declared languages of texts. The first one is used if a request accepts none of them.
-public struct FeedLanguages: Sendable, Hashable {
+package struct FeedLanguages: Sendable, Hashable {
     /// The maximum number of languages. Further tags are ignored.
-    public static let limit = 32
+    package static let limit = 32
     /// No declared languages.
-    public static let none = FeedLanguages()
+    package static let none = FeedLanguages()
 
     /// The languages in the order of declaration.
-    public let all: [FeedLanguage]
+    package let all: [FeedLanguage]
     /// The language tags (RFC 5646) in the order of declaration.
-    public let tags: [String]
+    package let tags: [String]
 
     /// Creates languages.
     ///
@@ -20,13 +20,13 @@ public struct FeedLanguages: Sendable, Hashable {
     /// ```
     ///
     /// - Parameter tags: The language tags (RFC 5646), at most ``limit``, without duplicates.
-    public init(_ tags: [String] = []) {
+    package init(_ tags: [String] = []) {
         self.tags = Array(tags.prefix(Self.limit))
         all = self.tags.enumerated().map { FeedLanguage($1, number: UInt8($0 + 1), among: tags) }
     }
 
     /// True if no languages are declared.
-    public var isEmpty: Bool { all.isEmpty }
+    package var isEmpty: Bool { all.isEmpty }
 
     /// Returns a tag as declared, compared without case, or nil if it is not declared.
     ///
@@ -34,7 +34,7 @@ public struct FeedLanguages: Sendable, Hashable {
     /// let languages = FeedLanguages(["en", "de-CH"])
     /// let tag = languages.declared("DE-ch")  // "de-CH"
     /// ```
-    public func declared(_ tag: String) -> String? {
+    package func declared(_ tag: String) -> String? {
         let wanted = tag.lowercased()
         return tags.first { $0.lowercased() == wanted }
     }
@@ -46,12 +46,12 @@ public struct FeedLanguages: Sendable, Hashable {
     /// let language = languages.language(for: LanguagePreferences("de-AT, en;q=0.5"))
     /// let tag = language?.tag  // "de"
     /// ```
-    public func language(for preferences: LanguagePreferences) -> FeedLanguage? {
+    package func language(for preferences: LanguagePreferences) -> FeedLanguage? {
         preferences.lookup(among: tags).map { all[$0] }
     }
 
     /// The default language; nil if no languages are declared.
-    public var usual: FeedLanguage? { all.first }
+    package var usual: FeedLanguage? { all.first }
 }
 
 /// A declared language, with its fallbacks for missing texts.

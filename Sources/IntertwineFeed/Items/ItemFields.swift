@@ -1,4 +1,4 @@
-public import IntertwinePrimitives
+package import IntertwinePrimitives
 
 /// The fields of one item, read by name and validated. Every error contains the name of its field.
 ///
@@ -11,12 +11,12 @@ public import IntertwinePrimitives
 /// ```
 public struct ItemFields: Sendable {
     /// The object that contains the fields.
-    public let object: JSONObject
+    package let object: JSONObject
     /// The URL of the document that contains the object, to which its URLs are relative.
     package var base: String?
 
     /// Creates the fields of an object that is already parsed.
-    public init(_ object: JSONObject) {
+    package init(_ object: JSONObject) {
         self.object = object
     }
 
@@ -54,7 +54,7 @@ public struct ItemFields: Sendable {
     /// ```
     ///
     /// - Throws: ``ItemError`` with ``ItemError/Code/duplicate`` if the field occurs twice.
-    public func token(_ field: String) throws(ItemError) -> JSONToken? {
+    package func token(_ field: String) throws(ItemError) -> JSONToken? {
         let token = try value(field)
         return token?.kind == .string && token?.range.isEmpty == true ? nil : token
     }

@@ -5,7 +5,7 @@
 /// let receipt = try await ledger.commit(LedgerEntry(events: [event]))
 /// guard receipt.verdicts == [.counted] else { return }
 /// ```
-public protocol Ledger: Sendable {
+package protocol Ledger: Sendable {
     /// Commits one entry atomically.
     ///
     /// It returns after the entry is durable on disk. Entries that wait at one time share one transaction (group commit).
@@ -91,12 +91,12 @@ extension Ledger {
     /// Checks that a selection can be read. A ledger that can check a write overrides it.
     ///
     /// - Throws: The error of ``Ledger/selection(id:)``.
-    public func checkReady() async throws {
+    package func checkReady() async throws {
         _ = try await selection(id: "")
     }
 
     /// Commits one entry in a new task and calls the completion with the result.
-    public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+    package func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
         Task {
             do { completion(.success(try await commit(entry))) } catch { completion(.failure(error)) }
         }

@@ -36,7 +36,7 @@ public struct ViewerList: Sendable, Hashable, RawRepresentable, ExpressibleByStr
 /// let save = ListMutation.add(list: .saved, viewer: "ann", cell: "user:1", performance: "p1", at: now)
 /// let undo = ListMutation.revert(list: .saved, viewer: "ann", cell: "user:1", performance: "p1")
 /// ```
-public enum ListMutation: Sendable, Hashable {
+package enum ListMutation: Sendable, Hashable {
     /// A performance adds the cell to the list.
     case add(list: ViewerList, viewer: String, cell: String, performance: String, at: Int64)
     /// A performance removes the cell from the list, regardless of how and when it was added. It has no effect if the cell is not on the list.
@@ -46,14 +46,14 @@ public enum ListMutation: Sendable, Hashable {
 }
 
 /// A cell on a viewer's list.
-public struct ListEntry: Sendable, Hashable {
+package struct ListEntry: Sendable, Hashable {
     /// The id of the cell, such as `user:1`.
-    public var cell: String
+    package var cell: String
     /// The position on the list, after which ``Ledger/cells(on:of:after:limit:)`` continues.
-    public var entryID: Int64
+    package var entryID: Int64
 
     /// Creates an entry from the id of a cell and its position on the list.
-    public init(cell: String, entryID: Int64) {
+    package init(cell: String, entryID: Int64) {
         self.cell = cell
         self.entryID = entryID
     }

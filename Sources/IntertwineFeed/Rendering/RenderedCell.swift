@@ -115,9 +115,9 @@ package final class RenderedCell: Sendable {
     private let compared: Atomic<UInt64>
 
     /// The id of the cell, such as `user:1`.
-    public let id: String
+    package let id: String
     /// The identifier under which clients register the class of the cell, such as `UserSnapshotCollectionViewCell`.
-    public let identifier: String
+    package let identifier: String
     /// The id of the first cell of the item, if this is a companion.
     private let primary: String?
 
@@ -290,7 +290,7 @@ package final class RenderedCell: Sendable {
     }
 
     /// A copy of the item that the cell was rendered from, with the position that it had then.
-    public var item: FeedItem { withRow(\.item) }
+    package var item: FeedItem { withRow(\.item) }
 
     /// Calls a closure with the row that the cell was rendered from, without a copy. The row is valid only during the call.
     func withRow<Value>(_ body: (ItemRow) -> Value) -> Value {

@@ -10,20 +10,20 @@ import Synchronization
 ///   would otherwise never get a cache hit.
 package final class RenderedCellCache: Sendable {
     /// The counters of a cache. They continue if a new cache replaces an old one.
-    public final class Counters: Sendable {
+    package final class Counters: Sendable {
         private let hitCount = Atomic(0)
         private let missCount = Atomic(0)
         private let evictionCount = Atomic(0)
 
         /// Creates counters with the value 0.
-        public init() {}
+        package init() {}
 
         /// The number of cache hits.
-        public var hits: Int { hitCount.load(ordering: .relaxed) }
+        package var hits: Int { hitCount.load(ordering: .relaxed) }
         /// The number of cache misses, for which cells were rendered.
-        public var misses: Int { missCount.load(ordering: .relaxed) }
+        package var misses: Int { missCount.load(ordering: .relaxed) }
         /// The number of evicted cells.
-        public var evictions: Int { evictionCount.load(ordering: .relaxed) }
+        package var evictions: Int { evictionCount.load(ordering: .relaxed) }
 
         fileprivate func countHits(_ number: Int) {
             hitCount.add(number, ordering: .relaxed)
@@ -39,7 +39,7 @@ package final class RenderedCellCache: Sendable {
     }
 
     /// The default memory limit of a cache in bytes: 32 MiB.
-    public static let defaultCapacity = 32 << 20
+    package static let defaultCapacity = 32 << 20
 
     /// A part of the cache with its own lock.
     private final class Stripe: Sendable {
@@ -75,7 +75,7 @@ package final class RenderedCellCache: Sendable {
     private let counters: Counters
 
     /// - Parameter capacity: The capacity in bytes; 0 disables the cache.
-    public init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
+    package init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
         // A small cache has few stripes, because a cell must fit into one stripe.
         shift = capacity < 8 << 20 ? 60 : 58
         stripes = (0..<(1 << (64 - shift))).map { _ in Stripe() }
@@ -84,7 +84,7 @@ package final class RenderedCellCache: Sendable {
     }
 
     /// The number of cached cells and their size in bytes.
-    public var contents: (cells: Int, bytes: Int) {
+    package var contents: (cells: Int, bytes: Int) {
         stripes.reduce((0, 0)) { sum, stripe in
             stripe.state.withLock { (sum.0 + $0.count, sum.1 + $0.size) }
         }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// If nothing is sent, its cost is the connection and this object.
 ///
 /// A client that does not receive its bytes is disconnected: queued bytes and time are bounded.
-public final class EventStream: @unchecked Sendable {
+package final class EventStream: @unchecked Sendable {
     // Safety of @unchecked: the constants are Sendable, and `isOver`, which any thread reads, is an atomic. `connection` is touched only on
     // the worker's loop: it is set when the exchange hands over, read by `write`, which `send` executes on the loop, and cleared by `end`,
     // which the connection calls there.
@@ -30,7 +30,7 @@ public final class EventStream: @unchecked Sendable {
     }
 
     /// True if the client is still connected, as far as known.
-    public var isOpen: Bool { !isOver.load(ordering: .relaxed) }
+    package var isOpen: Bool { !isOver.load(ordering: .relaxed) }
 
     /// Sends bytes to several clients. May be called on any thread. Clients that are disconnected are skipped.
     ///
@@ -41,7 +41,7 @@ public final class EventStream: @unchecked Sendable {
     /// ```
     ///
     /// - Parameter ending: True if the bytes are the last ones of the streams.
-    public static func send(_ bytes: [UInt8], to streams: [EventStream], ending: Bool = false) {
+    package static func send(_ bytes: [UInt8], to streams: [EventStream], ending: Bool = false) {
         let message = Message(bytes, coded: streams.contains(where: \.isCoded) ? GzipPart(bytes) : nil, ending: ending)
         for (_, streams) in Dictionary(grouping: streams, by: { ObjectIdentifier($0.worker) }) {
             for start in stride(from: 0, to: streams.count, by: maxStreamsPerTick) {

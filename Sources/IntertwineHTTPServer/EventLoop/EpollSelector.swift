@@ -2,11 +2,11 @@ internal import CIntertwineLinux
 internal import Glibc
 
 /// An error of a system call, with the name of the call and its error number.
-public struct EventLoopError: Error, Hashable, CustomStringConvertible {
+package struct EventLoopError: Error, Hashable, CustomStringConvertible {
     /// The name of the system call that failed.
-    public let operation: String
+    package let operation: String
     /// The error number (`errno`) that the system call set.
-    public let errno: Int32
+    package let errno: Int32
 
     init(_ operation: String, errno: Int32) {
         self.operation = operation
@@ -14,7 +14,7 @@ public struct EventLoopError: Error, Hashable, CustomStringConvertible {
     }
 
     /// The system call and the text of its error number.
-    public var description: String { "\(operation): \(String(cString: strerror(errno)))" }
+    package var description: String { "\(operation): \(String(cString: strerror(errno)))" }
 }
 
 /// An epoll descriptor that watches a timer, a wake-up event and the descriptors that the event loop adds. The event loop closes it once.

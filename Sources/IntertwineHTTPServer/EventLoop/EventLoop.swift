@@ -15,7 +15,7 @@ internal import Synchronization
 /// let loop = try EventLoop(label: "example")
 /// loop.execute { print("runs on the loop") }
 /// ```
-public final class EventLoop: SerialExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
     // Safety of @unchecked: every stored variable is either immutable, protected by the lock of `mailbox`, or marked
     // "On the loop". The latter are touched only by code that runs on `queue`, which is serial.
 
@@ -41,7 +41,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var spareWork: [TaskQueue.Work] = []
     /// The time at which the current batch of events or of submitted work began. It is never as old as the loop's last idle period.
     /// On the loop.
-    public private(set) var now: MonotonicInstant
+    package private(set) var now: MonotonicInstant
 
     /// Creates an event loop.
     ///
@@ -50,7 +50,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     ///   - tick: The granularity of coarse timers; 250 ms by default.
     ///   - clock: The source of ``now``. Timers always use the kernel's clock.
     /// - Throws: ``EventLoopError`` if the process has no descriptor left.
-    public init(
+    package init(
         label: String, tick: Duration = .milliseconds(250), clock: @escaping @Sendable () -> MonotonicInstant = { .now() }
     ) throws(EventLoopError) {
         let poller = try EpollSelector()
@@ -73,15 +73,15 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// A Boolean value indicating if the caller runs on this loop.
-    public var isOnLoop: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
+    package var isOnLoop: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
 
     /// Traps if the caller does not run on this loop. Only a programming error causes this, never a client.
-    public func preconditionOnLoop() {
+    package func preconditionOnLoop() {
         precondition(isOnLoop, "called outside the event loop's thread")
     }
 
     /// Removes all registrations and timers and closes the loop's own descriptors. Registered descriptors stay open; their owners close them.
-    public func stop() {
+    package func stop() {
         execute { [self] in
             guard mailbox.withLock({ $0.stop() }) else { return }
             source.cancel()
@@ -95,22 +95,22 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     // MARK: Work of other threads
 
     /// Runs `work` on the loop, asynchronously and in the order of the calls. May be called on any thread, also after ``stop()``.
-    public func execute(_ work: @escaping @Sendable () -> Void) {
+    package func execute(_ work: @escaping @Sendable () -> Void) {
         submit(.closure(work))
     }
 
     /// Runs a job of an actor on the loop, asynchronously and in the order of the calls. May be called on any thread.
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         submit(.job(UnownedJob(job)))
     }
 
     /// Traps if the caller does not run on this loop, as ``preconditionOnLoop()`` does.
-    public func checkIsolated() {
+    package func checkIsolated() {
         preconditionOnLoop()
     }
 
     /// Returns ``isOnLoop``, never nil.
-    public func isIsolatingCurrentContext() -> Bool? {
+    package func isIsolatingCurrentContext() -> Bool? {
         isOnLoop
     }
 
@@ -151,7 +151,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// ```
     ///
     /// - Throws: ``EventLoopError`` if the kernel refuses: the descriptor is a file, is registered already, or is closed.
-    public func register(_ descriptor: Int32, for events: ReadyEvents, handler: any EventHandler) throws(EventLoopError) -> Registration {
+    package func register(_ descriptor: Int32, for events: ReadyEvents, handler: any EventHandler) throws(EventLoopError) -> Registration {
         preconditionOnLoop()
         let registration = registrations.insert(handler, descriptor: descriptor)
         do {
@@ -164,7 +164,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Changes the events that a descriptor is watched for. Called on the loop. Does nothing if the registration has ended.
-    public func update(_ registration: Registration, for events: ReadyEvents) throws(EventLoopError) {
+    package func update(_ registration: Registration, for events: ReadyEvents) throws(EventLoopError) {
         preconditionOnLoop()
         guard let descriptor = registrations.descriptor(of: registration) else { return }
         try poller.change(descriptor, for: events, token: registration.token)
@@ -172,14 +172,14 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Stops watching a descriptor. Called on the loop, before the descriptor is closed.
     /// The handler receives no event after this call, including events that were already fetched from the kernel.
-    public func deregister(_ registration: Registration) {
+    package func deregister(_ registration: Registration) {
         preconditionOnLoop()
         guard let descriptor = registrations.remove(registration) else { return }
         poller.remove(descriptor)
     }
 
     /// Removes a registration whose descriptor has no duplicate and is closed next. The kernel then stops watching the descriptor by itself.
-    public func forget(_ registration: Registration) {
+    package func forget(_ registration: Registration) {
         preconditionOnLoop()
         _ = registrations.remove(registration)
     }
@@ -229,7 +229,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// }
     /// let token = loop.schedule(Heartbeat(), at: loop.now.advanced(by: .seconds(30)))
     /// ```
-    public func schedule(_ handler: any TimerHandler, at instant: MonotonicInstant) -> TimerToken {
+    package func schedule(_ handler: any TimerHandler, at instant: MonotonicInstant) -> TimerToken {
         preconditionOnLoop()
         let token = wheel.insert(handler, at: instant)
         wake(by: instant)
@@ -237,13 +237,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Moves a coarse timer to another instant. Called on the loop. Does nothing if the timer has ended.
-    public func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
+    package func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
         preconditionOnLoop()
         if wheel.move(token, to: instant) { wake(by: instant) }
     }
 
     /// Cancels a coarse timer. Called on the loop.
-    public func cancel(_ token: TimerToken) {
+    package func cancel(_ token: TimerToken) {
         preconditionOnLoop()
         wheel.remove(token)
     }
@@ -297,27 +297,27 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 /// let timer = OneShotTimer(on: loop) { print("fires once") }
 /// timer.arm(after: .milliseconds(5))
 /// ```
-public final class OneShotTimer {
+package final class OneShotTimer {
     private unowned let loop: EventLoop
     private let action: () -> Void
     /// The instant at which the timer fires, nil if the timer is not armed.
-    public private(set) var deadline: MonotonicInstant?
+    package private(set) var deadline: MonotonicInstant?
 
     /// Creates a timer that is not armed.
     ///
     /// - Parameter action: The closure that the loop calls, once per arming.
-    public init(on loop: EventLoop, action: @escaping () -> Void) {
+    package init(on loop: EventLoop, action: @escaping () -> Void) {
         self.loop = loop
         self.action = action
     }
 
     /// Sets the timer to fire after `duration`. It replaces an earlier setting.
-    public func arm(after duration: Duration) {
+    package func arm(after duration: Duration) {
         deadline = loop.add(self, after: duration)
     }
 
     /// Cancels the timer.
-    public func disarm() {
+    package func disarm() {
         deadline = nil
         loop.remove(self)
     }

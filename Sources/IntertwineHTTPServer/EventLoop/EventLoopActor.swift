@@ -10,7 +10,7 @@
 ///     init(on loop: EventLoop) { self.loop = loop }
 /// }
 /// ```
-public protocol EventLoopActor: Actor {
+package protocol EventLoopActor: Actor {
     /// The loop that runs the actor.
     nonisolated var loop: EventLoop { get }
 }
@@ -22,19 +22,19 @@ extension EventLoopActor {
     /// let counter = Counter(on: try EventLoop(label: "counter"))
     /// counter.execute { $0.count += 1 }
     /// ```
-    nonisolated public func execute(_ body: @escaping @Sendable (isolated Self) -> Void) {
+    nonisolated package func execute(_ body: @escaping @Sendable (isolated Self) -> Void) {
         loop.execute { self.assumeIsolated(body) }
     }
 
     /// Creates a timer that is not armed. It does not keep the actor alive.
-    public func timer(_ action: @escaping @Sendable (isolated Self) -> Void) -> OneShotTimer {
+    package func timer(_ action: @escaping @Sendable (isolated Self) -> Void) -> OneShotTimer {
         OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated(action) }
     }
 
     /// Watches a descriptor. The registration does not keep the actor alive.
     ///
     /// - Parameter onReady: Called with the events that the descriptor is ready for; see ``EventHandler``.
-    public func watch(
+    package func watch(
         _ descriptor: Int32, for events: ReadyEvents, onReady: @escaping @Sendable (isolated Self, ReadyEvents) -> Void
     ) throws(EventLoopError) -> Registration {
         let watch = DescriptorWatch { [weak self] events in self?.assumeIsolated { onReady($0, events) } }

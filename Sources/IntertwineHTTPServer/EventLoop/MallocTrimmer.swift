@@ -5,9 +5,9 @@ internal import Synchronization
 /// Returns freed memory to the system after a burst. Without it the allocator keeps the memory, and the process stays at its peak size.
 ///
 /// May be used on any thread.
-public final class MallocTrimmer: Sendable {
+package final class MallocTrimmer: Sendable {
     /// The trimmer of the process.
-    public static let shared = MallocTrimmer()
+    package static let shared = MallocTrimmer()
 
     /// Bytes freed before a trim is worth its cost.
     private static let threshold = 16 << 20
@@ -20,7 +20,7 @@ public final class MallocTrimmer: Sendable {
     private let isScheduled = Atomic(false)
 
     /// Records that bytes were freed. If the sum is large, another thread returns the memory within two seconds after the burst ends.
-    public func recordFreed(_ bytes: Int) {
+    package func recordFreed(_ bytes: Int) {
         let sum = freed.add(bytes, ordering: .relaxed).newValue
         if sum >= Self.threshold, !isScheduled.exchange(true, ordering: .acquiringAndReleasing) { check(after: sum, seconds: 1) }
     }

@@ -4,36 +4,36 @@
 /// let events: ReadyEvents = [.readable, .peerClosed]
 /// events.contains(.writable)  // false
 /// ```
-public struct ReadyEvents: OptionSet, Sendable {
+package struct ReadyEvents: OptionSet, Sendable {
     /// The bits of epoll(7).
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
     /// Creates a set from the bits of epoll(7).
-    public init(rawValue: UInt32) {
+    package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
     /// Bytes to read, a connection to accept, or the end of the stream are available.
-    public static let readable = ReadyEvents(rawValue: 0x001)
+    package static let readable = ReadyEvents(rawValue: 0x001)
     /// The descriptor accepts bytes to write.
-    public static let writable = ReadyEvents(rawValue: 0x004)
+    package static let writable = ReadyEvents(rawValue: 0x004)
     /// The descriptor failed. Reported even if not requested.
-    public static let failed = ReadyEvents(rawValue: 0x008)
+    package static let failed = ReadyEvents(rawValue: 0x008)
     /// Both directions are closed. Reported even if not requested.
-    public static let hungUp = ReadyEvents(rawValue: 0x010)
+    package static let hungUp = ReadyEvents(rawValue: 0x010)
     /// The peer has closed its sending side.
-    public static let peerClosed = ReadyEvents(rawValue: 0x2000)
+    package static let peerClosed = ReadyEvents(rawValue: 0x2000)
 }
 
 /// Receives the events of a descriptor that is registered with an ``EventLoop``. Called only on the loop.
-public protocol EventHandler: AnyObject {
+package protocol EventHandler: AnyObject {
     /// Handles the events that the descriptor is ready for. Events are level-triggered: unread bytes are reported again.
     func ready(_ events: ReadyEvents)
 }
 
 /// An identifier of one registration of a descriptor with a loop. The token of an ended registration never equals a later one,
 /// even if the kernel reuses the descriptor number.
-public struct Registration: Hashable, Sendable {
+package struct Registration: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
 

@@ -1,5 +1,5 @@
 /// Receives the calls of a coarse timer. Called only on the loop.
-public protocol TimerHandler: AnyObject {
+package protocol TimerHandler: AnyObject {
     /// Handles a due timer and returns the instant of the next call under this token, or nil for no further call.
     ///
     /// A handler whose deadline moves often can store the deadline in a property and return it here. Moving a deadline to a later
@@ -8,7 +8,7 @@ public protocol TimerHandler: AnyObject {
 }
 
 /// An identifier of one scheduled coarse timer. Using the token of an ended timer has no effect.
-public struct TimerToken: Hashable, Sendable {
+package struct TimerToken: Hashable, Sendable {
     let node: UInt32
     let generation: UInt32
 }

@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import IntertwinePrimitives
 
 /// A response that is encoded except for its date: it holds heads and bodies for every way in which a request can be answered.
@@ -10,7 +10,7 @@ internal import IntertwinePrimitives
 /// let response = EncodedResponse(ServerResponse(status: .ok, body: Array("Hello".utf8)))
 /// let result = HandlerResult.cached(response)
 /// ```
-public final class EncodedResponse: Sendable {
+package final class EncodedResponse: Sendable {
     /// One coding of the content.
     struct Variant: Sendable {
         let head: [UInt8]
@@ -34,7 +34,7 @@ public final class EncodedResponse: Sendable {
     private let field: HTTPField?
     let closesConnection: Bool
     /// The name of the route in logs and metrics.
-    public let route: String?
+    package let route: String?
 
     /// Encodes a response.
     ///
@@ -49,14 +49,14 @@ public final class EncodedResponse: Sendable {
     ///   - response: A response whose body consists of bytes or a file. The body of a streamed response is treated as empty.
     ///   - compressionLevel: 1 to 9, used if the response is compressible. Compression runs here, on the caller's thread.
     ///   - route: The name of the route in logs and metrics.
-    public convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
+    package convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
         self.init(response, compressionLevel: response.isCompressible ? compressionLevel : nil, route: route)
     }
 
     /// Encodes a response.
     ///
     /// - Parameter compressionLevel: The level from 1 to 9; nil for no gzip variant, if no client will request it.
-    public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
+    package init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
         let body: ResponseBody = if case .content(let content) = response.body { content } else { .bytes([]) }
         let isSuccess = response.status.code == 200
         var template = response
@@ -105,7 +105,7 @@ public final class EncodedResponse: Sendable {
     ///   - entityTag: The entity tag with its quotes.
     ///   - compressionLevel: The level from 1 to 9; nil for no gzip variant.
     ///   - isCached: True if the response will be served more than once.
-    public init(
+    package init(
         _ body: [UInt8], _ common: ResponseHeadTemplate, field: HTTPField?, entityTag: [UInt8], compressionLevel: Int?, isCached: Bool,
         route: String?
     ) {
@@ -152,7 +152,7 @@ public final class EncodedResponse: Sendable {
     }
 
     /// The memory of the bodies in bytes.
-    public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
+    package var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
 }
 
 extension EncodedResponse {
@@ -231,7 +231,7 @@ extension ServerResponse {
     /// var response = ServerResponse(decoding: encoded)
     /// response.fields[.cacheControl] = "no-store"
     /// ```
-    public init(decoding encoded: EncodedResponse) {
+    package init(decoding encoded: EncodedResponse) {
         self = encoded.template
         body = .content(encoded.identity.body)
         entityTag = encoded.identity.entityTag.map { String(decoding: $0, as: UTF8.self) }
@@ -239,7 +239,7 @@ extension ServerResponse {
 }
 
 /// A head that many responses share, encoded once: the status 200, and all fields that do not differ between these responses.
-public struct ResponseHeadTemplate: Sendable {
+package struct ResponseHeadTemplate: Sendable {
     let response: ServerResponse
     /// The head of the content, up to the fields that differ.
     let content: [UInt8]
@@ -250,7 +250,7 @@ public struct ResponseHeadTemplate: Sendable {
     /// Encodes the shared head.
     ///
     /// - Parameter response: A response without body, entity tag, ranges and modification date.
-    public init(_ response: ServerResponse) {
+    package init(_ response: ServerResponse) {
         self.response = response
         let encoder = HeadEncoder(response)
         content = encoder.head(length: nil, entityTag: nil, coding: nil)

@@ -5,12 +5,12 @@ internal import IntertwinePrimitives
 /// A response body in a file or in a part of one. The kernel sends it directly (`sendfile`), without copying it through the process.
 ///
 /// The event loop sends it and blocks all of its connections if the file must be read from a disk. Use it only for files in memory.
-public final class FileBody: Sendable {
+package final class FileBody: Sendable {
     /// `sendfile` raises SIGPIPE if the client has disconnected, unlike all other ways of sending, so the signal is ignored.
     private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     /// The number of bytes.
-    public let count: Int
+    package let count: Int
     private let descriptor: Int32
     private let start: Int
     private let owner: any AnyObject & Sendable
@@ -27,7 +27,7 @@ public final class FileBody: Sendable {
     ///   - start: The offset of the body in the file.
     ///   - count: The number of bytes. If the file has fewer, the connection is closed before the end.
     ///   - owner: An object that is retained as long as the body may be sent.
-    public init(descriptor: Int32, from start: Int = 0, count: Int, owner: any AnyObject & Sendable) {
+    package init(descriptor: Int32, from start: Int = 0, count: Int, owner: any AnyObject & Sendable) {
         _ = Self.ignoresBrokenPipes
         (self.descriptor, self.start, self.count, self.owner) = (descriptor, max(0, start), max(0, count), owner)
     }

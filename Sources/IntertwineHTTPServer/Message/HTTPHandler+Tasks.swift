@@ -88,7 +88,7 @@ extension HandlerResult {
     /// - Parameters:
     ///   - sender: The authenticated sender of the request; nil if it is not known.
     ///   - beforeBody: True to run the closure before the body of the request has arrived. `respond` waits for the body if the task needs all of it.
-    public func around(
+    package func around(
         sender: String? = nil, beforeBody: Bool = false,
         _ body: @escaping @Sendable (ServerRequest, _ respond: @escaping RequestTask.Responder) async throws -> HandlerResponse
     ) -> HandlerResult {

@@ -45,7 +45,7 @@ public struct ServerRequest: Sendable {
     /// The address of the client's connection.
     public let peer: PeerAddress
     /// The request id in the response and the log.
-    public let id: RequestID
+    package let id: RequestID
 
     init(head: HTTPRequest, body: RequestBody, peer: PeerAddress, id: RequestID) {
         self.head = head

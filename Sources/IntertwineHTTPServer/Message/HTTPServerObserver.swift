@@ -9,7 +9,7 @@
 ///     }
 /// }
 /// ```
-public protocol HTTPServerObserver: Sendable {
+package protocol HTTPServerObserver: Sendable {
     /// A Boolean value indicating if records carry ``RequestRecord/requestID`` and ``RequestRecord/traceParent``.
     /// It is read once per request and may change at any time.
     var wantsTraces: Bool { get }
@@ -27,49 +27,49 @@ public protocol HTTPServerObserver: Sendable {
 
 extension HTTPServerObserver {
     /// False: the records carry no request id and no trace.
-    public var wantsTraces: Bool { false }
+    package var wantsTraces: Bool { false }
     /// Ignores the refused request.
-    public func requestRefused(_ refusal: RefusedRequest) {}
+    package func requestRefused(_ refusal: RefusedRequest) {}
     /// Ignores the opened connection.
-    public func connectionOpened(open: Int) {}
+    package func connectionOpened(open: Int) {}
     /// Ignores the closed connection.
-    public func connectionClosed(open: Int) {}
+    package func connectionClosed(open: Int) {}
     /// Ignores the refused connection.
-    public func connectionRefused(peer: PeerAddress) {}
+    package func connectionRefused(peer: PeerAddress) {}
 }
 
 /// The record of one request for an ``HTTPServerObserver``.
-public struct RequestRecord: Sendable {
+package struct RequestRecord: Sendable {
     /// The method; nil if the request could not be read.
-    public let method: RequestMethod?
+    package let method: RequestMethod?
     /// The route's name from the handler. It is never the path, which the client chooses.
-    public let route: String?
+    package let route: String?
     /// The status of the response.
-    public let status: Int
+    package let status: Int
     /// The bytes of the response, including the head.
-    public let bytes: Int
+    package let bytes: Int
     /// The time from the end of the request's head to the end of the response.
     /// Why not `Duration`: its 128-bit arithmetic is too slow for a value that is computed for every request.
-    public let nanoseconds: Int64
+    package let nanoseconds: Int64
     /// The address of the client, or of the last proxy.
-    public let peer: PeerAddress
+    package let peer: PeerAddress
     /// The request id; nil if the observer does not want it.
-    public let requestID: RequestID?
+    package let requestID: RequestID?
     /// The value of `traceparent` (W3C Trace Context, level 1) as received, without validation. Nil if the observer does not want it
     /// or it is too long to be valid.
-    public let traceParent: String?
+    package let traceParent: String?
 }
 
 /// A request that the server refused itself: its head is malformed, or its body is too long for the handler's task.
-public struct RefusedRequest: Sendable {
+package struct RefusedRequest: Sendable {
     /// The method; nil if it was not read.
-    public let method: RequestMethod?
+    package let method: RequestMethod?
     /// The path with its query; nil if the head was not read completely. The handler has accepted a request with a path.
-    public let path: String?
+    package let path: String?
     /// The address of the client, or of the last proxy.
-    public let peer: PeerAddress
+    package let peer: PeerAddress
     /// The status of the response.
-    public let status: Int
+    package let status: Int
     /// The authenticated sender, as ``RequestTask/sender`` states.
-    public let sender: String?
+    package let sender: String?
 }

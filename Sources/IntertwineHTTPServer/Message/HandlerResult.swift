@@ -3,7 +3,7 @@ public import HTTPTypes
 /// A handler's decision about a request whose head has been read and whose body has not.
 public struct HandlerResult: Sendable {
     /// The ways to answer a request, the cheapest first.
-    public enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// An encoded response, which is sent without an allocation.
         case cached(EncodedResponse)
         /// A response that was computed on the loop.
@@ -18,16 +18,16 @@ public struct HandlerResult: Sendable {
     ///
     /// The server calls both on the loop: they must be fast and must not block. The cancellation is called at most once; the promise may
     /// still be completed afterwards.
-    public typealias PendingStart = @Sendable (ResponsePromise) -> CancellationHandler?
+    package typealias PendingStart = @Sendable (ResponsePromise) -> CancellationHandler?
 
     /// Cancels the work for a promise.
     public typealias CancellationHandler = @Sendable () -> Void
 
     /// Returns the response to a request whose promise or task has failed.
-    public typealias ErrorHandler = @Sendable (any Error, RequestID) -> ServerResponse
+    package typealias ErrorHandler = @Sendable (any Error, RequestID) -> ServerResponse
 
     /// The way in which the request is answered.
-    public internal(set) var kind: Kind
+    package internal(set) var kind: Kind
     /// The name of the route, for logs and metrics, which never contain the path.
     public let route: String?
     /// Fields that are added to the response, or to the server's refusal of the request.
@@ -44,7 +44,7 @@ public struct HandlerResult: Sendable {
     /// let hello = EncodedResponse(ServerResponse(body: "Hello"), route: "hello")
     /// let result = HandlerResult.cached(hello)
     /// ```
-    public static func cached(_ response: EncodedResponse) -> HandlerResult { HandlerResult(.cached(response), route: response.route) }
+    package static func cached(_ response: EncodedResponse) -> HandlerResult { HandlerResult(.cached(response), route: response.route) }
 
     /// Answers at once. A body of the request is discarded, or the connection is closed if the body is large.
     ///
@@ -69,7 +69,7 @@ public struct HandlerResult: Sendable {
     ///   - route: The name of the route in logs and metrics.
     ///   - onError: Returns the response for an error of the promise; the default is 500.
     ///   - start: Called once, after the body of the request, which is ignored.
-    public static func pending(
+    package static func pending(
         route: String? = nil, onError: ErrorHandler? = nil, start: @escaping PendingStart
     ) -> HandlerResult {
         HandlerResult(.pending(start), route: route, onError: onError ?? { _, _ in internalError })
@@ -87,7 +87,7 @@ public struct HandlerResult: Sendable {
     /// - Parameters:
     ///   - route: The name of the route in logs and metrics.
     ///   - onError: Returns the response for an error of the task; the default is 500.
-    public static func task(_ task: RequestTask, route: String? = nil, onError: ErrorHandler? = nil) -> HandlerResult {
+    package static func task(_ task: RequestTask, route: String? = nil, onError: ErrorHandler? = nil) -> HandlerResult {
         HandlerResult(.task(task), route: route, onError: onError ?? { _, _ in internalError })
     }
 
@@ -129,23 +129,23 @@ public struct HandlerResult: Sendable {
 }
 
 /// A task that produces a response, and its limits.
-public struct RequestTask: Sendable {
+package struct RequestTask: Sendable {
     /// Produces a response, off the loop. The surrounding task is cancelled if the client disconnects or the request times out.
-    public typealias Responder = @Sendable (ServerRequest) async throws -> HandlerResponse
+    package typealias Responder = @Sendable (ServerRequest) async throws -> HandlerResponse
 
     /// The maximum number of body bytes; nil for the configuration's default (64 KiB). A longer body is refused with 413.
-    public var bodyLimit: Int?
+    package var bodyLimit: Int?
     /// True to start the task at once and pass the body on as it arrives. If false, the body is collected first.
-    public var streamsBody: Bool
+    package var streamsBody: Bool
     /// True to cancel the task and close the connection when the client closes its sending side. If false, only a disconnected client cancels it, and a client that
     /// half-closes still receives its response.
-    public var cancelsOnPeerClose: Bool
+    package var cancelsOnPeerClose: Bool
     /// The time limit until the response; nil for the configuration's default.
-    public var timeLimit: Duration?
+    package var timeLimit: Duration?
     /// The authenticated sender of the request; nil if it is not known. ``RefusedRequest`` names it.
-    public var sender: String?
+    package var sender: String?
     /// Produces the response.
-    public var respond: Responder
+    package var respond: Responder
 
     /// Creates a task with its limits.
     ///
@@ -156,7 +156,7 @@ public struct RequestTask: Sendable {
     ///     return .response(ServerResponse(body: "\(count) bytes"))
     /// }
     /// ```
-    public init(
+    package init(
         bodyLimit: Int? = nil, streamsBody: Bool = false, cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil,
         respond: @escaping Responder
     ) {
@@ -166,7 +166,7 @@ public struct RequestTask: Sendable {
 }
 
 /// A response of a task or a promise: one that the server encodes, or an encoded one, which is sent as it is.
-public enum HandlerResponse: Sendable {
+package enum HandlerResponse: Sendable {
     /// A response that the server encodes.
     case response(ServerResponse)
     /// An encoded response.
@@ -178,7 +178,7 @@ public enum HandlerResponse: Sendable {
     /// let response = HandlerResponse.encoded(EncodedResponse(ServerResponse(body: "Hello")))
     /// response.decoded.status  // 200
     /// ```
-    public var decoded: ServerResponse {
+    package var decoded: ServerResponse {
         switch self {
         case .response(let response): response
         case .encoded(let encoded): ServerResponse(decoding: encoded)

@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import IntertwinePrimitives
 
 /// An error for a client (RFC 9457): the cause, without internals of the service.
@@ -8,26 +8,26 @@ internal import IntertwinePrimitives
 /// problem.title  // "Not Found"
 /// let response = problem.response(fields: [.cacheControl: "no-store"])
 /// ```
-public struct ProblemDetails: Hashable, Sendable {
+package struct ProblemDetails: Hashable, Sendable {
     /// A URI that identifies the problem type; `about:blank` if the status is sufficient.
-    public var type: String
+    package var type: String
     /// A short name of the problem type, equal for every occurrence.
-    public var title: String
+    package var title: String
     /// The status of the response.
-    public var status: Int
+    package var status: Int
     /// A sentence about this occurrence that helps the client's author to correct the request.
-    public var detail: String
+    package var detail: String
     /// A URI that identifies this occurrence, such as ``RequestID/urn``; nil if it has none.
-    public var instance: String?
+    package var instance: String?
     /// The invalid values of the request; empty if the problem has another cause.
-    public var errors: [InvalidValue]
+    package var errors: [InvalidValue]
     /// Further members of the JSON object (UTF-8), without braces; empty if there are none.
-    public var members: [UInt8]
+    package var members: [UInt8]
 
     /// Creates problem details.
     ///
     /// - Parameter title: The title; nil for the reason phrase of the status.
-    public init(
+    package init(
         type: String = "about:blank", title: String? = nil, status: Int, detail: String, instance: String? = nil,
         errors: [InvalidValue] = [], members: [UInt8] = []
     ) {
@@ -45,7 +45,7 @@ public struct ProblemDetails: Hashable, Sendable {
     }
 
     /// The media type of ``json``.
-    public static let mediaType = "application/problem+json"
+    package static let mediaType = "application/problem+json"
 
     /// The JSON object as UTF-8.
     ///
@@ -54,7 +54,7 @@ public struct ProblemDetails: Hashable, Sendable {
     /// String(decoding: problem.json, as: UTF8.self)
     /// // {"type":"about:blank","title":"Not Found","status":404,"detail":"No item has this id."}
     /// ```
-    public var json: [UInt8] {
+    package var json: [UInt8] {
         var bytes: [UInt8] = []
         Self.append("{", "type", type, to: &bytes)
         Self.append(",", "title", title, to: &bytes)
@@ -78,7 +78,7 @@ public struct ProblemDetails: Hashable, Sendable {
     }
 
     /// Returns a response with this problem as its body.
-    public func response(fields: HTTPFields = [:]) -> ServerResponse {
+    package func response(fields: HTTPFields = [:]) -> ServerResponse {
         var response = ServerResponse(status: HTTPResponse.Status(code: min(max(status, 200), 599)), fields: fields, body: json)
         response.fields[.contentType] = Self.mediaType
         return response
@@ -93,9 +93,9 @@ public struct ProblemDetails: Hashable, Sendable {
 }
 
 /// An invalid value of a request: its location, a code for programs, and a sentence for people.
-public struct InvalidValue: Hashable, Sendable {
+package struct InvalidValue: Hashable, Sendable {
     /// The location of a value in a request.
-    public enum Location: Hashable, Sendable {
+    package enum Location: Hashable, Sendable {
         /// The name of a query parameter, a path variable or a header field.
         case parameter(String)
         /// A JSON Pointer into the body (RFC 6901). The empty pointer is the whole body.
@@ -109,13 +109,13 @@ public struct InvalidValue: Hashable, Sendable {
         /// ```
         ///
         /// - Parameter path: The names of members and the indices of elements, from the outside in.
-        public static func body(_ path: some Sequence<String>) -> Location {
+        package static func body(_ path: some Sequence<String>) -> Location {
             .pointer(path.reduce(into: "") { $0 += "/" + $1.replacing("~", with: "~0").replacing("/", with: "~1") })
         }
     }
 
     /// The kinds of faults. The list is closed: a client may handle each of them.
-    public enum Code: String, CaseIterable, Sendable {
+    package enum Code: String, CaseIterable, Sendable {
         /// The value is missing.
         case required
         /// The value has another type or format.
@@ -135,11 +135,11 @@ public struct InvalidValue: Hashable, Sendable {
     }
 
     /// The location of the value.
-    public var location: Location
+    package var location: Location
     /// The kind of the fault.
-    public var code: Code
+    package var code: Code
     /// One sentence for the developer of the client.
-    public var detail: String
+    package var detail: String
 
     /// Creates the description of an invalid value.
     ///
@@ -147,7 +147,7 @@ public struct InvalidValue: Hashable, Sendable {
     /// let limit = InvalidValue(.parameter("limit"), .outOfRange, "The limit is 0; allowed: 1 to 100.")
     /// let problem = ProblemDetails(status: 400, detail: "The limit is invalid.", errors: [limit])
     /// ```
-    public init(_ location: Location, _ code: Code, _ detail: String) {
+    package init(_ location: Location, _ code: Code, _ detail: String) {
         self.location = location
         self.code = code
         self.detail = detail

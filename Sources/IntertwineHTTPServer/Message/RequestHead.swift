@@ -10,7 +10,7 @@ public struct RequestHead: ~Copyable {
     /// True if the bytes are a copy that ends with the head.
     private let ownsBytes: Bool
     /// The request's method.
-    public let method: RequestMethod
+    package let method: RequestMethod
     let framing: MessageFraming
     /// The request id in the response and the log.
     let name: RequestID.Source
@@ -59,7 +59,7 @@ public struct RequestHead: ~Copyable {
     func copy() -> RequestHead { RequestHead(keeping: self) }
 
     /// The request id in the response and the log.
-    public var requestID: RequestID { RequestID(name, in: bytes) }
+    package var requestID: RequestID { RequestID(name, in: bytes) }
 
     /// The response of the server if the request has an unknown method, an expectation or a coded body, or is not for a path of the handler.
     public var refusal: ServerResponse? { refused?.response }
@@ -234,7 +234,7 @@ extension RequestHead {
 }
 
 /// The methods that the server distinguishes before it creates an `HTTPRequest`.
-public enum RequestMethod: Sendable {
+package enum RequestMethod: Sendable {
     /// `GET` (RFC 9110 section 9.3.1).
     case get
     /// `HEAD`: the fields of `GET` without its content.

@@ -2,9 +2,9 @@ internal import IntertwinePrimitives
 
 /// An identifier of a request in its response and in the log. It is the client's `X-Request-ID` if that has 1 to 128 token characters
 /// (RFC 9110 section 5.6.2). Otherwise the server creates a UUID (RFC 9562).
-public struct RequestID: Sendable, Hashable {
+package struct RequestID: Sendable, Hashable {
     /// The maximum number of bytes of a client's id.
-    public static let limit = 128
+    package static let limit = 128
 
     private enum Format: Hashable {
         case generated(UInt64, UInt64)
@@ -21,17 +21,17 @@ public struct RequestID: Sendable, Hashable {
     }
 
     /// The id as sent in the response.
-    public var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The id as a URN, for the member `instance` of problem details.
-    public var urn: String { "urn:intertwine:request:" + PercentCoding.encode(text) }
+    package var urn: String { "urn:intertwine:request:" + PercentCoding.encode(text) }
 
     /// Appends ``text``.
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         switch form {
         case .generated(let high, let low): Self.append(high, low, to: &bytes)
         case .supplied(let text): bytes += text.utf8

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Delivers the response of a pending request, once, from any thread. Later calls are ignored.
-public struct ResponsePromise: Sendable {
+package struct ResponsePromise: Sendable {
     private enum Destination: Sendable {
         case exchange(Exchange)
         case memory(ResponseFuture)
@@ -24,7 +24,7 @@ public struct ResponsePromise: Sendable {
     ///
     /// - Parameter make: Returns the response, which is not streamed. Called on the event loop: it must be fast and must not block.
     ///   An error becomes the response of the result's ``HandlerResult/ErrorHandler``.
-    public func complete(_ make: @escaping @Sendable () throws -> HandlerResponse) {
+    package func complete(_ make: @escaping @Sendable () throws -> HandlerResponse) {
         switch destination {
         case .exchange(let exchange): exchange.complete(make)
         case .memory(let future): future.complete(Result { try make() })

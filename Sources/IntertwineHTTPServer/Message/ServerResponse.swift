@@ -37,7 +37,7 @@ public struct ServerResponse: Sendable {
     }
 
     /// Creates a response whose body is in a file. It is never compressed.
-    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
+    package init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
         (self.status, self.fields, self.body) = (status, fields, .content(.file(file)))
     }
 
@@ -71,7 +71,7 @@ public struct ServerResponse: Sendable {
     ///
     /// - Parameter attach: Receives the stream after its head is sent, on the event loop: it must be fast and must not block.
     ///   Not called for HEAD.
-    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (EventStream) -> Void) {
+    package init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (EventStream) -> Void) {
         (self.status, self.fields, self.body) = (status, fields, .events(attach))
     }
 

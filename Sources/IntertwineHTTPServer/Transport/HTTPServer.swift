@@ -9,7 +9,7 @@ internal import Synchronization
 /// let address = try await server.start()
 /// await server.shutdown(grace: .seconds(10))
 /// ```
-public final class HTTPServer: Sendable {
+package final class HTTPServer: Sendable {
     private struct State {
         var workers: [Worker] = []
         var acceptors: [Acceptor] = []
@@ -32,7 +32,7 @@ public final class HTTPServer: Sendable {
     /// ```
     ///
     /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
-    public init(
+    package init(
         configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler,
         observer: (any HTTPServerObserver)? = nil
     ) throws(HTTPServerError) {
@@ -54,7 +54,7 @@ public final class HTTPServer: Sendable {
     /// - Parameter socket: The bound socket to accept connections from; nil to bind the configured address now.
     /// - Returns: The bound address. If the configured port is 0, it has the port that the kernel chose.
     /// - Throws: ``HTTPServerError`` if the address is unknown or in use, or the process has no descriptor left.
-    public func start(on socket: ListeningSocket? = nil) async throws -> PeerAddress {
+    package func start(on socket: ListeningSocket? = nil) async throws -> PeerAddress {
         let wasStarted = state.withLock { state in
             defer { state.isStarted = true }
             return state.isStarted
@@ -111,7 +111,7 @@ public final class HTTPServer: Sendable {
     }
 
     /// The number of open connections.
-    public var openConnections: Int { census.total }
+    package var openConnections: Int { census.total }
 
     /// Returns after each event loop has run once more. If one is stuck, it does not return.
     package func awaitLoops() async {
@@ -127,7 +127,7 @@ public final class HTTPServer: Sendable {
     /// try await Task.sleep(for: .seconds(5))
     /// await server.shutdown(grace: .seconds(30))
     /// ```
-    public func closeAfterResponses() async {
+    package func closeAfterResponses() async {
         for worker in state.withLock({ $0.workers }) {
             try? await worker.loop.perform { worker.closesAfterResponses = true }
         }
@@ -136,7 +136,7 @@ public final class HTTPServer: Sendable {
     /// Stops the server: it accepts no new connection, closes idle ones, and answers current requests with `Connection: close`.
     ///
     /// - Parameter grace: The time limit for current requests. Connections that remain are then closed.
-    public func shutdown(grace: Duration) async {
+    package func shutdown(grace: Duration) async {
         let (workers, acceptors, socket) = state.withLock { state in
             defer { (state.workers, state.acceptors, state.socket) = ([], [], nil) }
             return (state.workers, state.acceptors, state.socket)

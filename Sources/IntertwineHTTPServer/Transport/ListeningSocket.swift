@@ -7,16 +7,16 @@ internal import Synchronization
 /// let socket = try ListeningSocket(HTTPServerConfiguration())
 /// let address = try await server.start(on: socket)  // equal to socket.address
 /// ```
-public final class ListeningSocket: Sendable {
+package final class ListeningSocket: Sendable {
     /// The bound address. If the configured port is 0, it has the port that the kernel chose.
-    public let address: PeerAddress
+    package let address: PeerAddress
     let descriptor: Int32
     private let isOpen = Atomic(true)
 
     /// Binds the address and sets the options that accepted sockets inherit.
     ///
     /// - Throws: ``HTTPServerError`` if the address is unknown or in use, or the process has no descriptor left.
-    public init(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
+    package init(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
         (descriptor, address) = try Self.open(configuration)
     }
 
@@ -25,7 +25,7 @@ public final class ListeningSocket: Sendable {
     }
 
     /// Closes the socket. Connections that no server has accepted are reset.
-    public func close() {
+    package func close() {
         if isOpen.exchange(false, ordering: .acquiringAndReleasing) { Glibc.close(descriptor) }
     }
 

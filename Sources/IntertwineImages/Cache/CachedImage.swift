@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
-public import Synchronization
+package import Synchronization
 
 /// A complete image with its metadata. Objects are immutable, so the holder of one may serve it independently of the cache.
 ///
@@ -9,9 +9,9 @@ public import Synchronization
 ///     print(image.kind.contentType, image.body.count, image.etag)
 /// }
 /// ```
-public final class CachedImage: Sendable {
+package final class CachedImage: Sendable {
     /// The URL of the source.
-    public let source: String
+    package let source: String
     /// The accepted formats that select this variant; nil if the image is common to all clients.
     ///
     /// For an image of a negotiating origin, they are the formats of the request to the origin. For a resized image, they are those of its client.
@@ -19,21 +19,21 @@ public final class CachedImage: Sendable {
     /// The resize mode; nil for the original.
     let sizing: ResizeMode?
     /// The format of the bytes.
-    public let kind: ImageFormat
+    package let kind: ImageFormat
     /// The deviation of a resized image from its specification: it is the first frame of an animation, or the original. Nil if it has none.
     let shortfall: Shortfall?
     /// The bytes.
-    public let body: ImageBody
+    package let body: ImageBody
     /// The cache key.
     let key: String
     /// The strong, quoted entity tag, computed from the body. Sources with equal bytes share it. The tag of the origin is never sent to clients.
-    public let etag: String
+    package let etag: String
     /// The times until which the image may be served.
-    public let freshness: Freshness
+    package let freshness: Freshness
     let validators: Validators
     let terms: FreshnessMetadata
     /// An object that is cached with the image, such as an encoded response head. Its lifetime is that of the image, so one memory limit covers both.
-    public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
+    package let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(
         source: String, variant: AcceptedFormats.Set? = nil, sizing: ResizeMode? = nil, kind: ImageFormat, shortfall: Shortfall? = nil,
@@ -91,7 +91,7 @@ public final class CachedImage: Sendable {
     }
 
     /// True if the service itself resized the image from an original.
-    public var isSized: Bool { sizing != nil }
+    package var isSized: Bool { sizing != nil }
 
     /// Returns the cache key. The separator is a line feed, which cannot occur in the URL of a source.
     static func key(_ source: String, _ variant: AcceptedFormats.Set?, _ sizing: ResizeMode? = nil) -> String {
@@ -108,7 +108,7 @@ public final class CachedImage: Sendable {
     }
 
     /// The last modification in seconds since 1970, if the origin sent a valid date.
-    public var lastModified: Int64? { validators.lastModified.flatMap { HTTPDate.parse($0, now: freshness.generatedAt) } }
+    package var lastModified: Int64? { validators.lastModified.flatMap { HTTPDate.parse($0, now: freshness.generatedAt) } }
 }
 
 /// Types for the metadata that an origin sends with an image.

@@ -11,7 +11,7 @@ internal import Synchronization
 /// if let file = body.file { print("descriptor", file.descriptor) }
 /// print(body.count)
 /// ```
-public struct ImageBody: Sendable {
+package struct ImageBody: Sendable {
     /// The size in bytes from which a memory file is used. Above it, sending the pages of a file costs less than copying them.
     static let leastInFile = 64 * 1_024
 
@@ -30,7 +30,7 @@ public struct ImageBody: Sendable {
     static func waitForGathering() { MemoryFile.gathering.sync {} }
 
     /// The number of bytes.
-    public var count: Int {
+    package var count: Int {
         switch storage {
         case .array(let bytes): bytes.count
         case .file(let file): file.count
@@ -38,7 +38,7 @@ public struct ImageBody: Sendable {
     }
 
     /// The bytes; a copy if they are in a memory file.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         switch storage {
         case .array(let bytes): bytes
         case .file(let file): file.bytes
@@ -46,7 +46,7 @@ public struct ImageBody: Sendable {
     }
 
     /// The memory file with the bytes; nil for an array. The descriptor stays open as long as its owner exists.
-    public var file: (descriptor: Int32, owner: any AnyObject & Sendable)? {
+    package var file: (descriptor: Int32, owner: any AnyObject & Sendable)? {
         if case .file(let file) = storage { (file.descriptor, file) } else { nil }
     }
 }

@@ -7,7 +7,7 @@
 ///     return true
 /// }
 /// ```
-public enum FetchEvent {
+package enum FetchEvent {
     /// The fetch has reached a stage. A redirect returns a fetch to an earlier stage.
     case reached(FetchStage)
     /// The request was sent a second time, because the reused connection was lost before the first byte of a response.
@@ -24,22 +24,22 @@ public enum FetchEvent {
     case ended(FetchError?)
 
     /// A handler of the events of one fetch. It is called on the loop of the client, and does not block. The result matters to three events.
-    public typealias Handler = @Sendable (FetchEvent) -> Bool
+    package typealias Handler = @Sendable (FetchEvent) -> Bool
 }
 
 /// The progress of a fetch.
-public enum FetchStage: Sendable, Hashable {
+package enum FetchStage: Sendable, Hashable {
     /// The stages in their order: name resolution, connection with TLS handshake, request and head of the response, body.
     case resolving, connecting, headers, body
 }
 
 /// An identifier of one fetch within its ``CurlClient``. It is never reused.
-public struct FetchID: Hashable, Sendable {
+package struct FetchID: Hashable, Sendable {
     let number: UInt64
 }
 
 /// The reason why a fetch failed or is incomplete.
-public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
+package enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     // Errors before any packet is sent.
     /// The text is not a URL of a host, or is longer than ``FetchURL/longest``.
     case malformedURL = "malformed-url"
@@ -105,7 +105,7 @@ public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     /// FetchError.connectFailed.isWorthRetrying  // true
     /// FetchError.hostDenied.isWorthRetrying  // false
     /// ```
-    public var isWorthRetrying: Bool {
+    package var isWorthRetrying: Bool {
         switch self {
         case .connectFailed, .connectionLost: true
         default: false

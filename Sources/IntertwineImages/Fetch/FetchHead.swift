@@ -1,19 +1,19 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The head of the final response of a fetch, after redirects.
-public struct FetchHead: Sendable {
+package struct FetchHead: Sendable {
     /// The status code, 200 to 599.
-    public let status: Int
+    package let status: Int
     /// The fields of the response without those whose name is not a token.
-    public let headers: HTTPFields
+    package let headers: HTTPFields
     /// The URL of the response, after redirects.
-    public let url: FetchURL
+    package let url: FetchURL
     /// The heads of the redirects that led to the response, in order.
-    public var redirects: [FetchHead] = []
+    package var redirects: [FetchHead] = []
 
     /// Creates a head from its parts, for example for a test.
-    public init(status: Int, headers: HTTPFields, url: FetchURL, redirects: [FetchHead] = []) {
+    package init(status: Int, headers: HTTPFields, url: FetchURL, redirects: [FetchHead] = []) {
         self.status = status
         self.headers = headers
         self.url = url
@@ -27,7 +27,7 @@ public struct FetchHead: Sendable {
     /// FetchHead(status: 200, headers: [.contentLength: "5, 5"], url: url).contentLength  // 5
     /// FetchHead(status: 200, headers: [.contentLength: "5, 6"], url: url).contentLength  // nil
     /// ```
-    public var contentLength: Int? {
+    package var contentLength: Int? {
         guard let field = headers[.contentLength] else { return nil }
         let lengths = field.split(separator: ",", omittingEmptySubsequences: false).map { text -> Int? in
             let digits = text.trimmingPrefix { $0 == " " || $0 == "\t" }
@@ -38,7 +38,7 @@ public struct FetchHead: Sendable {
     }
 
     /// True if the body is the whole content: the status is 200, or 203 of a proxy that changed it, or 206 with all bytes.
-    public var isWhole: Bool {
+    package var isWhole: Bool {
         switch status {
         case 200, 203: return true
         case 206:

@@ -12,7 +12,7 @@ internal import Synchronization
 /// guard try await response.head().status == 200 else { return }
 /// while let bytes = try await response.next() { print(bytes.count) }
 /// ```
-public final class FetchStream: Sendable {
+package final class FetchStream: Sendable {
     /// The number of bytes that may wait. One compressed block of 16 KiB may expand beyond it.
     private static let highWater = 256 * 1_024
 
@@ -28,7 +28,7 @@ public final class FetchStream: Sendable {
     }
 
     /// The URL of the request, before redirects.
-    public let url: FetchURL
+    package let url: FetchURL
     private let client: CurlClient
     private let state = Mutex(State())
 
@@ -40,10 +40,10 @@ public final class FetchStream: Sendable {
     }
 
     /// The forbidden target of the fetch, if that is the reason of its failure.
-    public var refusal: FetchRejection? { state.withLock { $0.refusal } }
+    package var refusal: FetchRejection? { state.withLock { $0.refusal } }
 
     /// Cancels the fetch, which ends with `cancelled`. Does nothing if the fetch has ended.
-    public func cancel() {
+    package func cancel() {
         if let id = state.withLock({ $0.id }) { client.cancel(id) }
     }
 
@@ -55,7 +55,7 @@ public final class FetchStream: Sendable {
     /// ```
     ///
     /// - Throws: The ``FetchError`` of the fetch; `cancelled` if the task is cancelled.
-    public func head() async throws(FetchError) -> FetchHead {
+    package func head() async throws(FetchError) -> FetchHead {
         while true {
             let (head, end) = state.withLock { ($0.head, $0.end) }
             if let head { return head }
@@ -73,7 +73,7 @@ public final class FetchStream: Sendable {
     /// ```
     ///
     /// - Throws: The ``FetchError`` of the fetch; `cancelled` if the task is cancelled.
-    public func next() async throws(FetchError) -> [UInt8]? {
+    package func next() async throws(FetchError) -> [UInt8]? {
         while true {
             let (bytes, end) = state.withLock { state in
                 defer { state.bytes = [] }
@@ -159,7 +159,7 @@ extension CurlClient {
     /// ```
     ///
     /// - Parameter reads: Returns false for a response whose body is not read.
-    public nonisolated func open(_ request: FetchRequest, reads: @escaping @Sendable (FetchHead) -> Bool = { _ in true }) -> FetchStream {
+    package nonisolated func open(_ request: FetchRequest, reads: @escaping @Sendable (FetchHead) -> Bool = { _ in true }) -> FetchStream {
         FetchStream(request, on: self, reads: reads)
     }
 
@@ -172,7 +172,7 @@ extension CurlClient {
     /// ```
     ///
     /// - Throws: The ``FetchError`` of the fetch; `cancelled` if the task is cancelled.
-    public nonisolated func get(_ request: FetchRequest) async throws(FetchError) -> (head: FetchHead, body: [UInt8]) {
+    package nonisolated func get(_ request: FetchRequest) async throws(FetchError) -> (head: FetchHead, body: [UInt8]) {
         let stream = open(request)
         defer { stream.cancel() }
         let head = try await stream.head()
@@ -183,16 +183,16 @@ extension CurlClient {
 }
 
 /// A target of a fetch that the address policy forbids.
-public struct FetchRejection: Sendable, Hashable {
+package struct FetchRejection: Sendable, Hashable {
     /// The forbidden URL.
-    public var url: FetchURL
+    package var url: FetchURL
     /// The addresses of the host, if they are forbidden.
-    public var addresses: [IPAddress]
+    package var addresses: [IPAddress]
     /// The URL that redirects to the target; nil if the fetch itself names the target.
-    public var origin: FetchURL?
+    package var origin: FetchURL?
 
     /// Creates a rejection from its parts.
-    public init(url: FetchURL, addresses: [IPAddress] = [], origin: FetchURL? = nil) {
+    package init(url: FetchURL, addresses: [IPAddress] = [], origin: FetchURL? = nil) {
         self.url = url
         self.addresses = addresses
         self.origin = origin

@@ -9,20 +9,20 @@ internal import IntertwinePrimitives
 /// let url = try FetchURL("https://example.com/feed.json")
 /// print(url.host, url.port, url.isSecure)  // example.com 443 true
 /// ```
-public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
+package struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length in bytes. Most servers accept a request line of that length.
-    public static let longest = 8_000
+    package static let longest = 8_000
 
     /// The canonical text: lower-case ASCII host without trailing dot, no default port, no fragment.
-    public let text: String
+    package let text: String
     /// True if the scheme is https.
-    public let isSecure: Bool
+    package let isSecure: Bool
     /// The host: lower-case ASCII, IDN as Punycode, IPv6 without brackets, no trailing dot.
-    public let host: String
+    package let host: String
     /// The port, also if it is the default one: 80 or 443.
-    public let port: UInt16
+    package let port: UInt16
     /// The host as an address, nil if the host is a name.
-    public let address: IPAddress?
+    package let address: IPAddress?
 
     /// Parses a URL. A fragment is dropped, because it is never sent.
     ///
@@ -33,7 +33,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// ```
     ///
     /// - Throws: `malformedURL`, `schemeDenied` or `userinfoDenied`.
-    public init(_ text: String) throws(FetchError) {
+    package init(_ text: String) throws(FetchError) {
         try self.init(text, base: nil)
     }
 
@@ -45,7 +45,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// ```
     ///
     /// - Throws: `malformedURL`, `schemeDenied` or `userinfoDenied`.
-    public func resolving(_ reference: String) throws(FetchError) -> FetchURL {
+    package func resolving(_ reference: String) throws(FetchError) -> FetchURL {
         try FetchURL(reference, base: self.text)
     }
 
@@ -87,15 +87,15 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// url.hasSameOrigin(as: try FetchURL("https://example.com/image.png"))  // true
     /// url.hasSameOrigin(as: try FetchURL("http://example.com/feed.json"))  // false
     /// ```
-    public func hasSameOrigin(as other: FetchURL) -> Bool {
+    package func hasSameOrigin(as other: FetchURL) -> Bool {
         isSecure == other.isSecure && host == other.host && port == other.port
     }
 
     /// Host and port: two services on one host are two servers.
-    public var authority: String { address == nil ? "\(host):\(port)" : "[\(host)]:\(port)" }
+    package var authority: String { address == nil ? "\(host):\(port)" : "[\(host)]:\(port)" }
 
     /// The canonical text, equal to ``text``.
-    public var description: String { text }
+    package var description: String { text }
 
     /// The text for messages: `?…` in place of the query, which often contains keys.
     ///
@@ -103,7 +103,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// let url = try FetchURL("https://example.com/feed?key=secret")
     /// url.withoutQuery  // "https://example.com/feed?…"
     /// ```
-    public var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
+    package var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
 
     private static func parse(_ absolute: String) throws(FetchError) -> String {
         let url = try CurlURL(absolute)
@@ -170,7 +170,7 @@ extension FetchURL {
     /// A plain URL has the scheme http or https, a name of lower-case letters, digits and dots that cannot be an address, and a path without
     /// dot segments. It has no port, no user, and no character that needs an escape.
     /// The check serves to sign references of a feed without calling libcurl each time. Every fetched URL still goes through ``init(_:)``.
-    public static func isPlain(_ text: String) -> Bool {
+    package static func isPlain(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isPlain) ?? false
     }
 

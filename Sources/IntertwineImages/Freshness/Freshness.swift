@@ -2,28 +2,28 @@ internal import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The freshness of a response according to RFC 9111 (as a shared cache) and RFC 5861.
-public struct Freshness: Sendable, Hashable {
+package struct Freshness: Sendable, Hashable {
     /// The caches that must revalidate a stale response before use (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
-    public enum Revalidation: UInt8, Sendable, Hashable, Comparable {
+    package enum Revalidation: UInt8, Sendable, Hashable, Comparable {
         /// No cache, shared caches (`proxy-revalidate`, `s-maxage`), or all caches (`must-revalidate`, `no-cache`).
         case nobody, shared, everybody
 
         /// Returns true if the left value obliges fewer caches.
-        public static func < (left: Revalidation, right: Revalidation) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Revalidation, right: Revalidation) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// The time of the response at the origin in seconds since 1970, computed from its `Date` and `Age`.
-    public var generatedAt: Int64
+    package var generatedAt: Int64
     /// The time in seconds since 1970 until which the response is fresh for shared caches.
-    public var freshUntil: Int64
+    package var freshUntil: Int64
     /// The time in seconds since 1970 until which the response is fresh for private caches, which ignore `s-maxage`.
-    public var localFreshUntil: Int64
+    package var localFreshUntil: Int64
     /// The time until which a stale response may be served during its revalidation.
-    public var staleWhileRevalidateUntil: Int64
+    package var staleWhileRevalidateUntil: Int64
     /// The time until which a stale response may be served if the origin fails.
-    public var staleIfErrorUntil: Int64
+    package var staleIfErrorUntil: Int64
     /// The caches that must not serve a stale response; by default none.
-    public var revalidation = Revalidation.nobody
+    package var revalidation = Revalidation.nobody
 
     /// Returns true if the response may be served without a request to the origin.
     ///
@@ -33,7 +33,7 @@ public struct Freshness: Sendable, Hashable {
     /// ```
     ///
     /// - Parameter now: Seconds since 1970.
-    public func isFresh(at now: Int64) -> Bool { now < freshUntil && hasCome(by: now) }
+    package func isFresh(at now: Int64) -> Bool { now < freshUntil && hasCome(by: now) }
 
     /// Returns true if the response may be served stale during its revalidation.
     ///
@@ -41,7 +41,7 @@ public struct Freshness: Sendable, Hashable {
     /// let freshness = image.freshness
     /// let isServed = freshness.isFresh(at: now) || freshness.bridgesRevalidation(at: now)
     /// ```
-    public func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
+    package func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
 
     /// Returns true if the response may be served stale if the origin fails.
     ///
@@ -49,14 +49,14 @@ public struct Freshness: Sendable, Hashable {
     /// let freshness = image.freshness
     /// let isServedOnFailure = freshness.isFresh(at: now) || freshness.bridgesError(at: now)
     /// ```
-    public func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
+    package func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
 
     /// Returns false if the response is from the future by more than a day. It was then received while the clock was ahead, so its expiry is not
     /// valid.
     private func hasCome(by now: Int64) -> Bool { now >= generatedAt - 86_400 }
 
     /// Returns the age of the response in seconds, at least 0: the value of the `Age` field (RFC 9111 section 5.1).
-    public func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
+    package func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
 
     /// Computes the freshness; nil if the response must not be stored.
     ///
@@ -224,30 +224,30 @@ public struct Freshness: Sendable, Hashable {
 /// policy.minTTL = 3_600
 /// policy.staleIfError = 86_400
 /// ```
-public struct FreshnessPolicy: Sendable, Hashable {
+package struct FreshnessPolicy: Sendable, Hashable {
     /// The minimum lifetime, unless the origin forbids storage or use without revalidation; zero to accept each value of the origin.
-    public var minTTL: Int64 = 300
+    package var minTTL: Int64 = 300
     /// The maximum lifetime, also if the origin permits a longer one.
-    public var maxTTL: Int64 = 30 * 86_400
+    package var maxTTL: Int64 = 30 * 86_400
     /// The lifetime if the origin sends neither freshness nor `Last-Modified`.
-    public var defaultTTL: Int64 = 86_400
+    package var defaultTTL: Int64 = 86_400
     /// The maximum heuristic lifetime, derived from `Last-Modified`.
-    public var heuristicMaxTTL: Int64 = 86_400
+    package var heuristicMaxTTL: Int64 = 86_400
     /// The default of `stale-while-revalidate` if the origin sends none. `staleIfError` is the default of `stale-if-error`.
-    public var staleWhileRevalidate: Int64 = 0
+    package var staleWhileRevalidate: Int64 = 0
     /// The default of `stale-if-error` (RFC 5861 section 4).
-    public var staleIfError: Int64 = 0
+    package var staleIfError: Int64 = 0
 
     /// Creates limits with the default values.
-    public init() {}
+    package init() {}
 }
 
 /// The freshness limits for the images of certain hosts.
-public struct HostFreshness: Sendable, Hashable {
+package struct HostFreshness: Sendable, Hashable {
     /// The pattern of the hosts.
-    public var host: HostPattern
+    package var host: HostPattern
     /// The limits for the images of these hosts.
-    public var policy: FreshnessPolicy
+    package var policy: FreshnessPolicy
 
     /// Creates the limits of hosts.
     ///
@@ -256,7 +256,7 @@ public struct HostFreshness: Sendable, Hashable {
     ///     configuration.hostFreshness = [HostFreshness(host, FreshnessPolicy())]
     /// }
     /// ```
-    public init(_ host: HostPattern, _ policy: FreshnessPolicy) {
+    package init(_ host: HostPattern, _ policy: FreshnessPolicy) {
         self.host = host
         self.policy = policy
     }

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 internal import IntertwineHTTPServer
 internal import Synchronization
 
@@ -9,9 +9,9 @@ internal import Synchronization
 /// let response = await manager.image(request)
 /// if case .complete(let image) = response.body { print(image.etag) }
 /// ```
-public final class ImageNetworkManager: Sendable {
+package final class ImageNetworkManager: Sendable {
     /// The name of this proxy in `Via`. A request with this name has passed through the service before.
-    public static let viaName = "intertwine-images"
+    package static let viaName = "intertwine-images"
 
     private let configuration: ImageConfiguration
     private let cache: ImageCache
@@ -28,7 +28,7 @@ public final class ImageNetworkManager: Sendable {
     /// ```
     ///
     /// - Parameter transfers: The client for downloads, which the caller shuts down after the manager.
-    public init(_ configuration: ImageConfiguration, transfers: CurlClient) {
+    package init(_ configuration: ImageConfiguration, transfers: CurlClient) {
         self.configuration = configuration
         let budget = MemoryBudget(limit: configuration.bufferBytes)
         let disk = configuration.folder.map {
@@ -42,7 +42,7 @@ public final class ImageNetworkManager: Sendable {
     }
 
     /// True if images can be resized.
-    public var resizesImages: Bool { configuration.transformer?.isAvailable == true }
+    package var resizesImages: Bool { configuration.transformer?.isAvailable == true }
 
     /// Returns the fresh image from memory in an accepted format, without blocking or copying. Thread-safe.
     ///
@@ -52,14 +52,14 @@ public final class ImageNetworkManager: Sendable {
     /// let kinds = AcceptedFormats("image/webp,*/*")
     /// if let image = manager.cached("https://example.com/a.jpg", nil, kinds) { print(image.etag) }
     /// ```
-    public func cached(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
+    package func cached(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         guard let image = peek(source, sizing, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
         return image
     }
 
     /// Returns the fresh image from memory like ``cached(_:_:_:)``, without counting a cache hit.
-    public func peek(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
+    package func peek(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         let found: CachedImage?
         if let sizing, resizesImages {
             found = cache.memory.image(ResizeKey(source, sizing, kinds.made(configuration.formats)))
@@ -76,7 +76,7 @@ public final class ImageNetworkManager: Sendable {
     /// let first = manager.cached(lookup, .anything)
     /// let second = manager.cached(lookup, AcceptedFormats("image/png"))
     /// ```
-    public func cached(_ lookup: ImageLookup, _ kinds: AcceptedFormats) -> CachedImage? {
+    package func cached(_ lookup: ImageLookup, _ kinds: AcceptedFormats) -> CachedImage? {
         guard let sizing = lookup.sizing, resizesImages else { return cached(lookup.source, nil, kinds) }
         let found = lookup.image(in: cache.memory, kinds) { ResizeKey(lookup.source, sizing, kinds.made(configuration.formats)).key }
         guard let image = fresh(found, kinds) else { return nil }
@@ -104,7 +104,7 @@ public final class ImageNetworkManager: Sendable {
     /// print(response.status, response.cacheStatus.field)
     /// let bytes = try await response.bytes()
     /// ```
-    public func image(_ request: ImageRequest) async -> ImageResponse {
+    package func image(_ request: ImageRequest) async -> ImageResponse {
         if request.isLoop { return ImageResponse(ImageError(.loop), CacheStatus(.bypass)) }
         if let image = cached(request.source, request.sizing, request.kinds) {
             return ImageResponse(image, CacheStatus(.hit), now: configuration.clock())
@@ -125,7 +125,7 @@ public final class ImageNetworkManager: Sendable {
     /// let task = Task { await manager.image(ImageRequest("https://example.com/a.jpg", id: id)) }
     /// let wasKnown = await manager.cancel(id)
     /// ```
-    public func cancel(_ id: UUID) async -> Bool {
+    package func cancel(_ id: UUID) async -> Bool {
         let isKnown = await resizer?.cancel(id) ?? false
         return await coordinator.cancel(id) || isKnown
     }
@@ -142,7 +142,7 @@ public final class ImageNetworkManager: Sendable {
     ///
     /// - Returns: The number of cancelled requests.
     @discardableResult
-    public func viewport(visible: [UUID], gone: [UUID]) async -> Int {
+    package func viewport(visible: [UUID], gone: [UUID]) async -> Int {
         let resized = await resizer?.viewport(visible: visible, gone: gone) ?? 0
         return await coordinator.viewport(visible: visible, gone: gone) + resized
     }
@@ -156,13 +156,13 @@ public final class ImageNetworkManager: Sendable {
     ///
     /// - Returns: False if some images could not be deleted from disk: the next process would find them again.
     @discardableResult
-    public func purge(_ selection: ImageSelection) async -> Bool {
+    package func purge(_ selection: ImageSelection) async -> Bool {
         await resizer?.purge(selection)
         return await coordinator.purge(selection)
     }
 
     /// Returns the counters since the start and the current gauges.
-    public func metrics() async -> ImageMetrics {
+    package func metrics() async -> ImageMetrics {
         var metrics = await coordinator.metrics
         if let resizer { await resizer.add(to: &metrics) }
         metrics.requests[.hit, default: 0] += memoryHits.load(ordering: .relaxed)
@@ -170,7 +170,7 @@ public final class ImageNetworkManager: Sendable {
     }
 
     /// Returns once all images stored so far are on disk.
-    public func flush() async { await cache.flush() }
+    package func flush() async { await cache.flush() }
 
     /// Cancels all requests and downloads. The owner of the transfer client shuts it down.
     ///
@@ -179,19 +179,19 @@ public final class ImageNetworkManager: Sendable {
     /// await manager.shutDown()
     /// await client.shutDown()
     /// ```
-    public func shutDown() async {
+    package func shutDown() async {
         await resizer?.shutDown()
         await coordinator.shutDown()
     }
 }
 
 /// A reusable lookup of one image. The cache key and the position are computed once for all clients with equal accepted formats.
-public final class ImageLookup: Sendable {
+package final class ImageLookup: Sendable {
     /// The maximum number of remembered sets of accepted formats.
     private static let mostKinds = 4
 
     /// The URL of the image.
-    public let source: String
+    package let source: String
     /// The mode; nil for the original.
     let sizing: ResizeMode?
     /// The key and the position for each set of accepted formats.
@@ -206,7 +206,7 @@ public final class ImageLookup: Sendable {
     /// Creates a lookup.
     ///
     /// - Parameter sizing: The size; nil for the original.
-    public init(_ source: String, _ sizing: ResizeMode?) {
+    package init(_ source: String, _ sizing: ResizeMode?) {
         (self.source, self.sizing) = (source, sizing)
     }
 

@@ -12,7 +12,7 @@ internal import Synchronization
 /// prefetcher.prefetch(page)  // the JSON of a page
 /// prefetcher.stop()
 /// ```
-public final class ImagePrefetcher: Sendable {
+package final class ImagePrefetcher: Sendable {
     /// A combination of size, scale and accepted formats that clients use.
     private struct Presentation: Hashable {
         /// The size without its fallback; nil for originals.
@@ -48,12 +48,12 @@ public final class ImagePrefetcher: Sendable {
     ///   - signer: Verifies the image paths on a page.
     ///   - share: The share of the time in percent, from 1 to 100.
     ///   - clock: Returns seconds since 1970.
-    public init(_ manager: ImageNetworkManager, signer: ImageURLSigner, share: Int, clock: @escaping @Sendable () -> Int64) {
+    package init(_ manager: ImageNetworkManager, signer: ImageURLSigner, share: Int, clock: @escaping @Sendable () -> Int64) {
         (self.manager, self.signer, self.share, self.clock) = (manager, signer, min(max(share, 1), 100), clock)
     }
 
     /// Records the size and the formats of a request.
-    public func record(_ request: ImageRequest) {
+    package func record(_ request: ImageRequest) {
         guard request.priority > .prefetch else { return }
         let presentation = Presentation(shape: request.sizing?.variant.shape, scale: request.sizing?.scale ?? 1, kinds: request.kinds)
         let now = clock()
@@ -63,7 +63,7 @@ public final class ImagePrefetcher: Sendable {
     /// Prefetches the images of a page that a viewer is about to open.
     ///
     /// - Parameter page: The bytes of the page with the hrefs of its images.
-    public func prefetch(_ page: [UInt8]) {
+    package func prefetch(_ page: [UInt8]) {
         let now = clock()
         let presentations = state.withLock { state in
             state.recent.removeAll { now - $1 >= Self.memorySeconds }
@@ -82,7 +82,7 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Stops, and drops the waiting images.
-    public func stop() {
+    package func stop() {
         state.withLock { state in
             state.isStopped = true
             state.waiting = []

@@ -1,21 +1,21 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// A request of one client for one image.
-public struct ImageRequest: Sendable {
+package struct ImageRequest: Sendable {
     /// The URL of the image, as returned by ``ImageURLSigner/verify(_:now:)``.
-    public var source: String
+    package var source: String
     /// The name under which the request can be cancelled and reprioritized.
-    public var id: UUID?
+    package var id: UUID?
     /// The priority of the request, by which waiting downloads are ordered.
-    public var priority: ImagePriority
+    package var priority: ImagePriority
     /// The `Via` field of the request: the proxies that it has passed (RFC 9110 section 7.6.3).
-    public var via: String?
+    package var via: String?
     /// A Boolean value indicating that only a stored image is acceptable, without a request to the origin (RFC 9111 section 5.2.1.7).
-    public var isOnlyIfCached: Bool
+    package var isOnlyIfCached: Bool
     /// The formats that the client accepts.
-    public var kinds: AcceptedFormats
+    package var kinds: AcceptedFormats
     /// The requested size; nil for the original.
-    public var sizing: ResizeMode?
+    package var sizing: ResizeMode?
     /// A Boolean value indicating that a stream is not acceptable, because the image is resized. The caller counts such a request.
     var requiresCompleteBody = false
     /// A Boolean value indicating that the caller decodes the image, and so learns its metadata.
@@ -36,7 +36,7 @@ public struct ImageRequest: Sendable {
     ///   - sizing: The requested size; nil for the original.
     ///   - cacheControl: The `Cache-Control` field of the request.
     ///   - accept: The `Accept` field of the request.
-    public init(
+    package init(
         _ source: String, sizing: ResizeMode? = nil, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil,
         cacheControl: String? = nil, accept: String? = nil
     ) {
@@ -63,7 +63,7 @@ public struct ImageRequest: Sendable {
 }
 
 /// The priority of an image request. A download has the priority of its most urgent waiter.
-public enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
+package enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// The image is not near the viewport; it is the first to be rejected.
     case prefetch
     /// The image is about to be visible.
@@ -72,7 +72,7 @@ public enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     case visible
 
     /// Returns true if the left priority is less urgent.
-    public static func < (left: ImagePriority, right: ImagePriority) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: ImagePriority, right: ImagePriority) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A selection of images by source.
@@ -81,7 +81,7 @@ public enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
 /// await manager.purge(.prefix(try FetchURL("https://example.com/covers/")))
 /// if let host = HostPattern("*.example.com") { await manager.purge(.host(host)) }
 /// ```
-public enum ImageSelection: Sendable, Hashable {
+package enum ImageSelection: Sendable, Hashable {
     /// One image, in every format.
     case source(String)
     /// All images whose URLs have a prefix, in canonical form.

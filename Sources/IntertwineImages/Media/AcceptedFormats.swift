@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 
 /// The image formats that a client accepts, parsed from the `Accept` field of its request (RFC 9110 section 12.5.1).
-public struct AcceptedFormats: Sendable, Hashable {
+package struct AcceptedFormats: Sendable, Hashable {
     /// A set of formats with one bit for each.
     struct Set: OptionSet, Sendable, Hashable {
         let rawValue: UInt8
@@ -27,7 +27,7 @@ public struct AcceptedFormats: Sendable, Hashable {
     private let lesser: Set
 
     /// The formats of a client without an `Accept` field, which accepts all.
-    public static let anything = AcceptedFormats(permitted: .all, accepted: Set([.jpeg, .png, .gif]))
+    package static let anything = AcceptedFormats(permitted: .all, accepted: Set([.jpeg, .png, .gif]))
 
     private init(permitted: Set, accepted: Set) {
         (self.permitted, self.accepted, lesser) = (permitted, accepted, [])
@@ -42,12 +42,12 @@ public struct AcceptedFormats: Sendable, Hashable {
     /// ```
     ///
     /// - Parameter field: The value of the field; nil or empty means no preference.
-    public init(_ field: String?) {
+    package init(_ field: String?) {
         self.init(Array((field ?? "").utf8).span)
     }
 
     /// Parses an `Accept` field from its bytes. Empty bytes mean no preference.
-    public init(_ field: Span<UInt8>) {
+    package init(_ field: Span<UInt8>) {
         var named: [Int?] = [nil, nil, nil, nil, nil, nil]
         var anyImage: Int?
         var anything: Int?
@@ -83,7 +83,7 @@ public struct AcceptedFormats: Sendable, Hashable {
     /// AcceptedFormats("image/*").permits(.avif)  // true
     /// AcceptedFormats("image/*, image/avif;q=0").permits(.avif)  // false
     /// ```
-    public func permits(_ kind: ImageFormat) -> Bool { permitted.contains(kind) }
+    package func permits(_ kind: ImageFormat) -> Bool { permitted.contains(kind) }
 
     /// Returns the formats in which a resized image may be encoded for the client.
     ///

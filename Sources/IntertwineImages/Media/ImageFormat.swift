@@ -1,5 +1,5 @@
 /// An image format that is passed on. All other types are rejected, in particular those that browsers may interpret as documents.
-public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
+package enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
     /// JPEG (ISO/IEC 10918).
     case jpeg = 1
     /// PNG (W3C).
@@ -12,7 +12,7 @@ public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
     case avif = 5
 
     /// The content type of responses, regardless of the type that the origin declared.
-    public var contentType: String {
+    package var contentType: String {
         switch self {
         case .jpeg: "image/jpeg"
         case .png: "image/png"
@@ -39,7 +39,7 @@ extension ImageFormat {
     /// ImageFormat.isImage(Array("GIF89a".utf8))  // false: the image is incomplete
     /// ImageFormat.isImage(Array("<svg/>".utf8))  // false
     /// ```
-    public static func isImage(_ bytes: [UInt8]) -> Bool {
+    package static func isImage(_ bytes: [UInt8]) -> Bool {
         if case .kind(let kind) = sniff(bytes) { kind.isComplete(bytes, isDelimited: false) } else { false }
     }
 

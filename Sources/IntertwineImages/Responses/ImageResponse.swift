@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The response to a request for an image.
@@ -10,9 +10,9 @@ internal import IntertwinePrimitives
 /// case .failure(let error): print(error.code)
 /// }
 /// ```
-public struct ImageResponse: Sendable {
+package struct ImageResponse: Sendable {
     /// The forms of the body.
-    public enum Body: Sendable {
+    package enum Body: Sendable {
         /// A complete image, which supports ranges and conditions. Its bytes are shared, not copied.
         case complete(CachedImage)
         /// An image that is still arriving, with its length if the origin declared it.
@@ -22,13 +22,13 @@ public struct ImageResponse: Sendable {
     }
 
     /// The image, or the reason why there is none.
-    public let body: Body
+    package let body: Body
     /// The part of the caches in the response (RFC 9211).
-    public let cacheStatus: CacheStatus
+    package let cacheStatus: CacheStatus
     /// The header fields in the order in which they are best sent.
     ///
     /// Excluded are the fields that HTTP itself adds (`Date`, `Content-Length`, connection fields) and, for failures, those of the problem details.
-    public let headers: HTTPFields
+    package let headers: HTTPFields
     /// A Boolean value indicating that caches may store the image.
     var isCached = true
     /// A Boolean value indicating that the image lacks its end, and is stored if it can be decoded.
@@ -37,7 +37,7 @@ public struct ImageResponse: Sendable {
     var isDelimited = true
 
     /// The HTTP status: 200, or that of the failure.
-    public var status: Int {
+    package var status: Int {
         if case .failure(let failure) = body { failure.status } else { 200 }
     }
 
@@ -49,7 +49,7 @@ public struct ImageResponse: Sendable {
     /// ```
     ///
     /// - Throws: The failure of the request or of the download.
-    public func bytes() async throws(ImageError) -> [UInt8] {
+    package func bytes() async throws(ImageError) -> [UInt8] {
         switch body {
         case .complete(let image): return image.body.bytes
         case .stream(let stream, _):
@@ -64,7 +64,7 @@ public struct ImageResponse: Sendable {
     /// Creates a response with a complete image.
     ///
     /// - Parameter now: Seconds since 1970.
-    public init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
+    package init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
         self.init(image, status, now: now, isCached: true)
     }
 
@@ -156,7 +156,7 @@ extension HTTPFields {
     /// ```
     ///
     /// - Parameter code: The value of `Image-Error`.
-    public init(imageError code: String) {
+    package init(imageError code: String) {
         self = [
             .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .contentSecurityPolicy: Self.policy, .imageError: code,
         ]
@@ -169,7 +169,7 @@ extension HTTPFields {
     /// fields[.contentType]  // "image/webp"
     /// fields[.vary]  // "Accept"
     /// ```
-    public init(_ kind: ImageFormat) {
+    package init(_ kind: ImageFormat) {
         let ending = kind.contentType.dropFirst("image/".count)
         self = [
             .contentType: kind.contentType,
@@ -183,9 +183,9 @@ extension HTTPFields {
 
 extension HTTPField.Name {
     /// The field with the reason why a response has no image, or another one than requested.
-    public static let imageError = known("Image-Error")
+    package static let imageError = known("Image-Error")
     /// RFC 9211.
-    public static let cacheStatus = known("Cache-Status")
+    package static let cacheStatus = known("Cache-Status")
 
     private static func known(_ name: String) -> HTTPField.Name {
         guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is not a token (RFC 9110)") }
@@ -194,30 +194,30 @@ extension HTTPField.Name {
 }
 
 /// The cache status of a response, as defined by RFC 9211.
-public struct CacheStatus: Sendable, Hashable {
+package struct CacheStatus: Sendable, Hashable {
     /// The outcomes of a request in the caches.
-    public enum Outcome: String, Sendable, Hashable, CaseIterable {
+    package enum Outcome: String, Sendable, Hashable, CaseIterable {
         /// A fresh image, a stale image, a download, an image that the origin confirmed, a remembered failure, or none of these.
         case hit, stale, miss, revalidated, negative, bypass
     }
 
     /// The outcome of the request in the caches.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// A Boolean value indicating that the request was coalesced with another one.
-    public var isCollapsed = false
+    package var isCollapsed = false
     /// True if the response of the origin was stored.
-    public var isStored = false
+    package var isStored = false
     /// A Boolean value indicating that the origin was asked because the stored image is stale, not because none is stored.
-    public var wasStale = false
+    package var wasStale = false
     /// The status of the origin's response.
-    public var forwardStatus: Int?
+    package var forwardStatus: Int?
     /// The remaining freshness lifetime in seconds; negative if stale.
-    public var timeToLive: Int64?
+    package var timeToLive: Int64?
     /// A reason code of this service.
-    public var detail: String?
+    package var detail: String?
 
     /// Creates a status with its outcome only.
-    public init(_ outcome: Outcome) {
+    package init(_ outcome: Outcome) {
         self.outcome = outcome
     }
 
@@ -228,7 +228,7 @@ public struct CacheStatus: Sendable, Hashable {
     /// status.timeToLive = 300
     /// status.field  // "Intertwine; hit; ttl=300"
     /// ```
-    public var field: String {
+    package var field: String {
         var parts = ["Intertwine"]
         switch outcome {
         case .hit, .negative: parts.append("hit")

@@ -186,11 +186,11 @@ extension SharedBodyBuffer.State {
 /// guard case .stream(let stream, _) = await manager.image(ImageRequest("https://example.com/a.jpg")).body else { return }
 /// for try await chunk in stream { print(chunk.count) }
 /// ```
-public final class ImageStream: AsyncSequence, Sendable {
+package final class ImageStream: AsyncSequence, Sendable {
     /// A chunk of the image.
-    public typealias Element = [UInt8]
+    package typealias Element = [UInt8]
     /// The error of a download that ends early.
-    public typealias Failure = ImageError
+    package typealias Failure = ImageError
 
     private let buffer: SharedBodyBuffer
     private let reader: UInt64
@@ -206,7 +206,7 @@ public final class ImageStream: AsyncSequence, Sendable {
     }
 
     /// Cancels the stream; its reader fails with `cancelled`. Further calls have no effect.
-    public func cancel() {
+    package func cancel() {
         buffer.cancel(reader)
         detach()
     }
@@ -216,12 +216,12 @@ public final class ImageStream: AsyncSequence, Sendable {
     }
 
     /// Creates the iterator of the chunks. Called once, because a stream has one reader.
-    public func makeAsyncIterator() -> AsyncIterator {
+    package func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(stream: self)
     }
 
     /// The iterator of the chunks of a stream. It retains the stream.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    package struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let stream: ImageStream
         private var position = SharedBodyBuffer.Place()
 
@@ -232,14 +232,14 @@ public final class ImageStream: AsyncSequence, Sendable {
         /// Returns the next chunk; nil at the end of the image.
         ///
         /// - Throws: ``ImageError`` if the download fails or the stream is cancelled.
-        public mutating func next() async throws(ImageError) -> [UInt8]? {
+        package mutating func next() async throws(ImageError) -> [UInt8]? {
             try await next(isolation: nil)
         }
 
         /// Returns the next chunk as ``next()`` does, on the given actor.
         ///
         /// - Throws: ``ImageError`` if the download fails or the stream is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageError) -> [UInt8]? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageError) -> [UInt8]? {
             do throws(ImageError) {
                 let chunk = try await stream.buffer.next(at: &position, for: stream.reader)
                 if chunk == nil { stream.detach() }

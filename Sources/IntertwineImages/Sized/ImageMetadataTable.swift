@@ -12,7 +12,7 @@ internal import Synchronization
 /// let table = ImageMetadataTable(folder: "/var/cache/intertwine", capacity: 100_000)
 /// configuration.facts = table
 /// ```
-public final class ImageMetadataTable: Sendable {
+package final class ImageMetadataTable: Sendable {
     private struct Key: Hashable, Sendable {
         let halves: (UInt64, UInt64)
 
@@ -60,7 +60,7 @@ public final class ImageMetadataTable: Sendable {
     /// - Parameters:
     ///   - folder: The folder of the file; nil for a table in memory only.
     ///   - capacity: The maximum number of images.
-    public init(folder: String?, capacity: Int) {
+    package init(folder: String?, capacity: Int) {
         let capacity = max(2, capacity)
         maxRecords = capacity * 2
         state = Mutex(State(known: BoundedCache(limit: capacity)))
@@ -69,10 +69,10 @@ public final class ImageMetadataTable: Sendable {
     }
 
     /// A counter that changes with each new entry.
-    public var version: UInt64 { changes.load(ordering: .acquiring) }
+    package var version: UInt64 { changes.load(ordering: .acquiring) }
 
     /// A counter that changes if the metadata of an image is replaced or removed.
-    public var revision: UInt64 { corrections.load(ordering: .acquiring) }
+    package var revision: UInt64 { corrections.load(ordering: .acquiring) }
 
     /// Returns the metadata of an image; nil if it is not known.
     ///
@@ -81,7 +81,7 @@ public final class ImageMetadataTable: Sendable {
     ///     print(facts.width, facts.height, facts.color)
     /// }
     /// ```
-    public func facts(of source: String) -> ImageMetadata? {
+    package func facts(of source: String) -> ImageMetadata? {
         // If nothing was ever added, for example without a transformer, no digest is computed.
         guard version > 0 else { return nil }
         let key = Key(source)
@@ -103,7 +103,7 @@ public final class ImageMetadataTable: Sendable {
     /// ```
     ///
     /// - Parameter etag: The entity tag of the original.
-    public func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
+    package func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
         guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
         let (key, content) = (Key(source), Self.content(etag))
         let (isNews, isCorrection) = state.withLock { state in

@@ -71,7 +71,7 @@ struct ImageTraits: Sendable, Hashable {
 }
 
 /// The encoding qualities by format and scale. Without a value, the encoder uses its default for the format.
-public struct EncodingQualities: Sendable, Hashable {
+package struct EncodingQualities: Sendable, Hashable {
     private struct Key: Sendable, Hashable {
         let kind: ImageFormat
         /// The scale; nil for all scales without a value of their own.
@@ -81,7 +81,7 @@ public struct EncodingQualities: Sendable, Hashable {
     private var values: [Key: Int] = [:]
 
     /// Creates qualities with the default of each format.
-    public init() {}
+    package init() {}
 
     /// Sets a quality, limited to the range from 1 to 100.
     ///
@@ -92,7 +92,7 @@ public struct EncodingQualities: Sendable, Hashable {
     /// ```
     ///
     /// - Parameter scale: The scale; nil for all scales without a value of their own.
-    public mutating func set(_ quality: Int, of kind: ImageFormat, scale: Int? = nil) {
+    package mutating func set(_ quality: Int, of kind: ImageFormat, scale: Int? = nil) {
         values[Key(kind: kind, scale: scale)] = min(max(quality, 1), 100)
     }
 

@@ -3,9 +3,9 @@ internal import Glibc
 internal import IntertwinePrimitives
 
 /// A mapping of a URL prefix to a local folder or an S3 bucket, from which its images are read instead.
-public struct ImageSource: Sendable {
+package struct ImageSource: Sendable {
     /// The places from which images are read.
-    public enum Store: Sendable {
+    package enum Store: Sendable {
         /// A local folder.
         case folder(SandboxedDirectory)
         /// A bucket of an S3 service.
@@ -30,7 +30,7 @@ public struct ImageSource: Sendable {
     /// ```
     ///
     /// - Parameter prefix: The URL prefix. It must end with a slash and must not contain a query.
-    public init?(prefix: FetchURL, store: Store) {
+    package init?(prefix: FetchURL, store: Store) {
         guard prefix.text.hasSuffix("/"), !prefix.text.contains("?") else { return nil }
         self.prefix = prefix.text
         self.store = store
@@ -60,7 +60,7 @@ public struct ImageSource: Sendable {
 }
 
 /// A local folder whose files can be read. Neither `..` nor symbolic links can leave the folder, and links within it are not followed.
-public struct SandboxedDirectory: Sendable, Hashable {
+package struct SandboxedDirectory: Sendable, Hashable {
     enum AccessError: Error, Hashable {
         case notFound
         /// The file is larger than the limit.
@@ -85,7 +85,7 @@ public struct SandboxedDirectory: Sendable, Hashable {
     /// SandboxedDirectory("/srv/images") == nil  // false
     /// SandboxedDirectory("images") == nil  // true
     /// ```
-    public init?(_ path: String) {
+    package init?(_ path: String) {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else { return nil }
         self.path = path
     }

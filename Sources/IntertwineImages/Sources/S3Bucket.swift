@@ -2,9 +2,9 @@ internal import HTTPTypes
 internal import IntertwinePrimitives
 
 /// An S3 bucket with path-style URLs (`https://host/bucket/key`). Requests are signed with AWS Signature Version 4 if credentials are set.
-public struct S3Bucket: Sendable {
+package struct S3Bucket: Sendable {
     /// The credentials of a bucket. They are secret: no log, error or description contains them.
-    public struct Credentials: Sendable {
+    package struct Credentials: Sendable {
         var accessKey: String
         var secret: String
         var token: String?
@@ -12,7 +12,7 @@ public struct S3Bucket: Sendable {
         /// Creates credentials.
         ///
         /// - Parameter token: The session token of temporary credentials; nil for permanent ones.
-        public init(accessKey: String, secret: String, token: String? = nil) {
+        package init(accessKey: String, secret: String, token: String? = nil) {
             self.accessKey = accessKey
             self.secret = secret
             self.token = token
@@ -36,7 +36,7 @@ public struct S3Bucket: Sendable {
     ///   - endpoint: The prefix of the URLs of all objects, with a slash at its end.
     ///   - region: The region of the bucket, which the signature contains.
     ///   - credentials: The credentials; nil for requests without a signature.
-    public init(endpoint: FetchURL, region: String, credentials: Credentials?) {
+    package init(endpoint: FetchURL, region: String, credentials: Credentials?) {
         self.endpoint = endpoint
         self.region = region
         self.credentials = credentials

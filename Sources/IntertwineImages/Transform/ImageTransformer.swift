@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Both need decoded pixels, which is why ``ImageWorkers`` does them outside the service process.
 /// Cancelling the task ends the work within 50 ms, also if it has begun.
-public protocol ImageTransformer: Sendable {
+package protocol ImageTransformer: Sendable {
     /// True if the transformer can do work. If false, originals are served unchanged.
     var isAvailable: Bool { get }
 
@@ -40,29 +40,29 @@ public protocol ImageTransformer: Sendable {
 
 /// The priority and the origin of a transformation. The priority may rise during the wait, if a more urgent request joins or the image becomes
 /// visible.
-public final class TransformPriority: Sendable {
+package final class TransformPriority: Sendable {
     private struct State {
         var priority: ImagePriority
         var listener: (@Sendable () -> Void)?
     }
 
     /// The authority of the image's URL; nil if it has none.
-    public let origin: String?
+    package let origin: String?
     private let state: Mutex<State>
 
     /// Creates a priority.
     ///
     /// - Parameter origin: The authority of the image's URL.
-    public init(_ priority: ImagePriority, origin: String? = nil) {
+    package init(_ priority: ImagePriority, origin: String? = nil) {
         self.origin = origin
         state = Mutex(State(priority: priority))
     }
 
     /// The current priority.
-    public var priority: ImagePriority { state.withLock { $0.priority } }
+    package var priority: ImagePriority { state.withLock { $0.priority } }
 
     /// Raises the priority to at least this value. Repeating a value moves the image before others with that priority.
-    public func raise(to priority: ImagePriority) {
+    package func raise(to priority: ImagePriority) {
         let listener = state.withLock { state in
             state.priority = max(state.priority, priority)
             return state.listener
@@ -79,7 +79,7 @@ public final class TransformPriority: Sendable {
     /// ```
     ///
     /// - Parameter listener: Called on any thread after each raise.
-    public func listen(_ listener: (@Sendable () -> Void)?) {
+    package func listen(_ listener: (@Sendable () -> Void)?) {
         state.withLock { $0.listener = listener }
     }
 }
@@ -90,9 +90,9 @@ public final class TransformPriority: Sendable {
 /// var spec = TransformSpec(width: 300, height: 300, fit: .fill(.centre), format: .webp)
 /// spec.quality = 60
 /// ```
-public struct TransformSpec: Sendable, Hashable {
+package struct TransformSpec: Sendable, Hashable {
     /// The way in which an image fits its box.
-    public enum Fit: Sendable, Hashable {
+    package enum Fit: Sendable, Hashable {
         /// The image covers the box, and the excess is cropped.
         case fill(Focus)
         /// The complete image fits the width and the height of the box.
@@ -100,7 +100,7 @@ public struct TransformSpec: Sendable, Hashable {
     }
 
     /// The part of the image that is retained by a crop.
-    public enum Focus: Sendable, Hashable {
+    package enum Focus: Sendable, Hashable {
         /// The center of the image.
         case centre
         /// The most salient part: edges, skin and saturated colors.
@@ -112,17 +112,17 @@ public struct TransformSpec: Sendable, Hashable {
     /// The width and the height of the box in pixels. With one of them the image keeps its aspect ratio, with none its size.
     ///
     /// Images are never enlarged. One that is smaller than its box keeps its pixels, and with `fill` is cropped to the aspect ratio of the box.
-    public var width: Int?
+    package var width: Int?
     /// The height of the box in pixels; nil to keep the aspect ratio.
-    public var height: Int?
+    package var height: Int?
     /// The way in which the image fits the box.
-    public var fit: Fit
+    package var fit: Fit
     /// The output format. Transparent pixels become white in a JPEG.
-    public var format: ImageFormat
+    package var format: ImageFormat
     /// The encoding quality from 1 to 100; nil for the default of the format. PNG and GIF ignore it.
-    public var quality: Int?
+    package var quality: Int?
     /// A Boolean value indicating that an animation stays one, if the format supports it (GIF and WebP). Otherwise its first frame is used.
-    public var keepsAnimation: Bool
+    package var keepsAnimation: Bool
 
     /// Creates a specification. By default, the image keeps its size, and an animation becomes its first frame.
     ///
@@ -130,7 +130,7 @@ public struct TransformSpec: Sendable, Hashable {
     /// let square = TransformSpec(width: 300, height: 300, fit: .fill(.attention), format: .jpeg, quality: 80)
     /// let width = TransformSpec(width: 300, format: .png)
     /// ```
-    public init(
+    package init(
         width: Int? = nil, height: Int? = nil, fit: Fit = .fit, format: ImageFormat, quality: Int? = nil, keepsAnimation: Bool = false
     ) {
         self.width = width
@@ -148,22 +148,22 @@ public struct TransformSpec: Sendable, Hashable {
 }
 
 /// The metadata of a decoded image.
-public struct ImageMetadata: Sendable, Hashable {
+package struct ImageMetadata: Sendable, Hashable {
     /// The width in pixels after the orientation of the camera is applied. `height` is the corresponding height.
-    public let width: Int
+    package let width: Int
     /// The height in pixels after the orientation of the camera is applied.
-    public let height: Int
+    package let height: Int
     /// The number of frames; 1 for an image that is not animated.
-    public let frames: Int
+    package let frames: Int
     /// A Boolean value indicating that the image has an alpha channel.
-    public let hasAlpha: Bool
+    package let hasAlpha: Bool
     /// The dominant color as `#rrggbb`.
-    public let color: String
+    package let color: String
     /// A blurred placeholder of at most 40 bytes in the ThumbHash format.
-    public let thumbHash: [UInt8]
+    package let thumbHash: [UInt8]
 
     /// Creates metadata from its values.
-    public init(width: Int, height: Int, frames: Int, hasAlpha: Bool, color: String, thumbHash: [UInt8]) {
+    package init(width: Int, height: Int, frames: Int, hasAlpha: Bool, color: String, thumbHash: [UInt8]) {
         self.width = width
         self.height = height
         self.frames = frames
@@ -174,20 +174,20 @@ public struct ImageMetadata: Sendable, Hashable {
 }
 
 /// The result of a transformation.
-public struct TransformedImage: Sendable, Hashable {
+package struct TransformedImage: Sendable, Hashable {
     /// The encoded image.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The format of the bytes.
-    public let kind: ImageFormat
+    package let kind: ImageFormat
     /// The width of one frame in pixels. `height` is the corresponding height.
-    public let width: Int
+    package let width: Int
     /// The height of one frame in pixels.
-    public let height: Int
+    package let height: Int
     /// The metadata of the original.
-    public let original: ImageMetadata
+    package let original: ImageMetadata
 
     /// Creates a result from its values.
-    public init(bytes: [UInt8], kind: ImageFormat, width: Int, height: Int, original: ImageMetadata) {
+    package init(bytes: [UInt8], kind: ImageFormat, width: Int, height: Int, original: ImageMetadata) {
         self.bytes = bytes
         self.kind = kind
         self.width = width

@@ -1,9 +1,9 @@
 internal import CIntertwineLinux
 internal import Glibc
-public import IntertwineHTTPServer
+package import IntertwineHTTPServer
 internal import IntertwineImageWire
 internal import IntertwinePrimitives
-public import Logging
+package import Logging
 internal import Synchronization
 
 /// A transformer with sandboxed worker processes (`intertwine-image-worker`). Each has only a socket to the service, so an exploit in the bytes of an
@@ -14,28 +14,28 @@ internal import Synchronization
 /// workers.count = 4
 /// configuration.transformer = try ImageWorkers(workers)
 /// ```
-public final class ImageWorkers: ImageTransformer {
+package final class ImageWorkers: ImageTransformer {
     /// The number and the limits of the workers.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// The path of the worker program; nil for the one in the folder of the running program.
-        public var path: String?
+        package var path: String?
         /// The number of workers. Each processes one image at a time on one processor.
         ///
         /// No origin and no viewer uses more than half of them, which equals the number of processors by default.
-        public var count = 2 * Processors.count
+        package var count = 2 * Processors.count
         /// The memory of a worker in bytes, libraries included. It determines the largest images.
         public var memory = 1 << 30
         /// The time limit of a worker for one image.
-        public var timeLimit: Duration = .seconds(10)
+        package var timeLimit: Duration = .seconds(10)
         /// The maximum number of waiting images. `queueTimeout` is their maximum wait.
-        public var queue = 256
+        package var queue = 256
         /// The maximum wait of an image. After it, the error is `queueTimeout`.
-        public var queueTimeout: Duration = .seconds(10)
+        package var queueTimeout: Duration = .seconds(10)
         /// The logger of the workers' starts and crashes.
-        public var logger = Logger(label: "intertwine.images")
+        package var logger = Logger(label: "intertwine.images")
 
         /// Creates a configuration with the default values.
-        public init() {}
+        package init() {}
     }
 
     private static let program = "intertwine-image-worker"
@@ -50,7 +50,7 @@ public final class ImageWorkers: ImageTransformer {
     /// Starts the workers. If their program is missing, none are started and a warning is logged.
     ///
     /// - Throws: `EventLoopError` if the process has no file descriptor left.
-    public init(_ configuration: Configuration) throws(EventLoopError) {
+    package init(_ configuration: Configuration) throws(EventLoopError) {
         loop = try EventLoop(label: "images")
         let path = configuration.path ?? Self.besideThisProgram()
         animationLimit = configuration.timeLimit * 3 / 5
@@ -75,16 +75,16 @@ public final class ImageWorkers: ImageTransformer {
     }
 
     /// Cancels all jobs, and ends the workers.
-    public func shutDown() async {
+    package func shutDown() async {
         await pool?.shutDown()
         loop.stop()
     }
 
     /// True unless the program is missing, no worker could start at first, or ``shutDown()`` was called.
-    public var isAvailable: Bool { pool?.isReady.load(ordering: .relaxed) ?? false }
+    package var isAvailable: Bool { pool?.isReady.load(ordering: .relaxed) ?? false }
 
     /// Resizes and encodes an image in a worker; see ``ImageTransformer/transform(_:_:urgency:)``.
-    public func transform(
+    package func transform(
         _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
     ) async throws(ImageError) -> TransformedImage {
         let job = TransformJob(recipe)
@@ -94,7 +94,7 @@ public final class ImageWorkers: ImageTransformer {
     }
 
     /// Returns the metadata of an image without resizing it; see ``ImageTransformer/facts(of:urgency:)``.
-    public func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
+    package func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
         ImageMetadata(try await perform(TransformJob(id: 0), on: image, keepsAnimation: false, urgency))
     }
 

@@ -15,9 +15,9 @@ internal import Synchronization
 /// let signer = ImageURLSigner(keys: [Array("at least sixteen bytes".utf8)])
 /// let path = signer?.path(for: try FetchURL("https://example.com/a.jpg"), now: now)
 /// ```
-public struct ImageURLSigner: Sendable {
+package struct ImageURLSigner: Sendable {
     /// The beginning of all image paths.
-    public static let prefix = "/images/"
+    package static let prefix = "/images/"
 
     private final class Key: Sendable {
         /// The name of the key in a path, so that several keys can be valid. It is derived from the key, so no further setting is necessary.
@@ -89,7 +89,7 @@ public struct ImageURLSigner: Sendable {
     ///   - keys: The secrets of at least 16 bytes. The first one signs; all of them verify.
     ///   - horizonHours: The minimum validity of a path after it was last issued.
     ///   - rotationHours: The period with one path for an image, at least 24. A path is valid for at most the sum of both periods.
-    public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
+    package init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
         ring = Ring(KeyList(keys.map(Key.init)))
         self.horizonHours = Int64(horizonHours)
@@ -106,18 +106,18 @@ public struct ImageURLSigner: Sendable {
     ///
     /// - Parameter keys: The new keys, with the requirements of the initializer.
     /// - Returns: False if the keys are invalid; the signer is then unchanged.
-    public func use(keys: [[UInt8]]) -> Bool {
+    package func use(keys: [[UInt8]]) -> Bool {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return false }
         ring.use(KeyList(keys.map(Key.init)))
         return true
     }
 
     /// A signed path, and the time until which it is the only one of its image.
-    public struct SignedPath: Sendable, Hashable {
+    package struct SignedPath: Sendable, Hashable {
         /// The path, which begins with ``ImageURLSigner/prefix``.
-        public var path: String
+        package var path: String
         /// The time in seconds since 1970 from which another path is issued. This one stays valid after it.
-        public var changes: Int64
+        package var changes: Int64
     }
 
     /// Returns the signed path of an image.
@@ -131,12 +131,12 @@ public struct ImageURLSigner: Sendable {
     /// - Parameters:
     ///   - variant: The size; nil for the original.
     ///   - now: Seconds since 1970.
-    public func sign(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
+    package func sign(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
         sign(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
     /// Returns the path of an image whose source is in the canonical form of libcurl, as verified by `FetchURL.isPlain`.
-    public func path(forUnencoded source: String, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
+    package func path(forUnencoded source: String, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         sign(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
     }
 
@@ -197,7 +197,7 @@ public struct ImageURLSigner: Sendable {
     /// let source = try FetchURL("https://example.com/a.jpg")
     /// let href = signer.path(for: source, ProcessingOptions(width: 150, height: 150), now: now) + ResizeMode.suffix(2)
     /// ```
-    public func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
+    package func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         sign(source, variant, now: now).path
     }
 
@@ -212,13 +212,13 @@ public struct ImageURLSigner: Sendable {
     }
 
     /// The content of a verified path.
-    public struct Verified: Sendable, Hashable {
+    package struct Verified: Sendable, Hashable {
         /// The URL of the image.
-        public var source: String
+        package var source: String
         /// The size; nil for the original.
-        public var sizing: ResizeMode?
+        package var sizing: ResizeMode?
         /// The time of expiry in seconds since 1970.
-        public var expires: Int64
+        package var expires: Int64
     }
 
     /// Verifies a path, and returns its content.
@@ -234,7 +234,7 @@ public struct ImageURLSigner: Sendable {
     /// - Parameters:
     ///   - path: The path of the request target, without query.
     ///   - now: Seconds since 1970.
-    public func verify(_ path: String, now: Int64) throws(ImageURLError) -> Verified {
+    package func verify(_ path: String, now: Int64) throws(ImageURLError) -> Verified {
         guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
         let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
@@ -280,7 +280,7 @@ public struct ImageURLSigner: Sendable {
     /// - Parameters:
     ///   - expires: Seconds since 1970.
     ///   - now: Seconds since 1970.
-    public func isValid(until expires: Int64, now: Int64) -> Bool {
+    package func isValid(until expires: Int64, now: Int64) -> Bool {
         now < expires && expires <= (Int64(Self.hour(now)) + rotationHours + horizonHours + 24) * 3_600
     }
 
@@ -290,7 +290,7 @@ public struct ImageURLSigner: Sendable {
 }
 
 /// The reason to reject an image path.
-public enum ImageURLError: Error, Sendable, Hashable {
+package enum ImageURLError: Error, Sendable, Hashable {
     /// The path does not have the form of an image path: 404.
     case malformed
     /// The signature is not valid for this path: 403.

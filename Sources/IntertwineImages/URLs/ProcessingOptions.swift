@@ -9,22 +9,22 @@ internal import IntertwinePrimitives
 /// | `150x150-250-500` | fills the box around a point, in thousandths from left and top |
 /// | `150x150-fit` | fits the complete image into the box |
 /// | `150x150~avatar` | has a fallback for an unavailable image |
-public struct ProcessingOptions: Sendable, Hashable {
+package struct ProcessingOptions: Sendable, Hashable {
     /// The maximum of pixels on one side, at any scale.
-    public static let largestSide = 4_096
+    package static let largestSide = 4_096
     /// The scales: pixels per point that clients request.
-    public static let scales = 1...3
+    package static let scales = 1...3
     /// The maximum of bytes of a text, including its scale.
     static let longest = 128
 
     /// The width in points.
-    public let width: Int
+    package let width: Int
     /// The height in points.
-    public let height: Int
+    package let height: Int
     /// The way in which the image fits the box.
-    public let fit: TransformSpec.Fit
+    package let fit: TransformSpec.Fit
     /// The fallback for an unavailable image; nil for none.
-    public let fallback: ImageFallback?
+    package let fallback: ImageFallback?
 
     /// Creates options; nil if a side of the box is not between 1 and ``largestSide``.
     ///
@@ -32,7 +32,7 @@ public struct ProcessingOptions: Sendable, Hashable {
     /// let options = ProcessingOptions(width: 150, height: 150, fallback: ImageFallback(part: "avatar"))
     /// options?.text  // "150x150~avatar"
     /// ```
-    public init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
+    package init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
         guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
         (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
     }
@@ -48,7 +48,7 @@ public struct ProcessingOptions: Sendable, Hashable {
     /// ProcessingOptions(width: 150, height: 150)?.scales  // [1, 2, 3]
     /// ProcessingOptions(width: 2_000, height: 150)?.scales  // [1, 2]
     /// ```
-    public var scales: [Int] {
+    package var scales: [Int] {
         let side = max(width, height)
         return side * Self.scales.upperBound <= Self.largestSide ? Self.all : Self.all.filter { side * $0 <= Self.largestSide }
     }
@@ -57,7 +57,7 @@ public struct ProcessingOptions: Sendable, Hashable {
     private static let all = [1, 2, 3]
 
     /// The canonical text: equal options have equal texts.
-    public var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The bytes of ``text``. Links of cells are built from them in large numbers.
     var bytes: [UInt8] {
@@ -114,12 +114,12 @@ public struct ProcessingOptions: Sendable, Hashable {
 }
 
 /// The fallback for an unavailable image: an image that the configuration sets for a part.
-public struct ImageFallback: Sendable, Hashable {
+package struct ImageFallback: Sendable, Hashable {
     /// The name of the part.
-    public let part: String
+    package let part: String
 
     /// Creates a fallback; nil if a name contains characters that a URL has to escape.
-    public init?(part: String) {
+    package init?(part: String) {
         let bytes = part.utf8
         let isPlain = bytes.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 <= 9 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
         guard isPlain, (1...64).contains(bytes.count) else { return nil }
@@ -128,11 +128,11 @@ public struct ImageFallback: Sendable, Hashable {
 }
 
 /// A size at one scale, such as `150x150` or `150x150@2x`.
-public struct ResizeMode: Sendable, Hashable {
+package struct ResizeMode: Sendable, Hashable {
     /// The size in points and the crop mode.
-    public let variant: ProcessingOptions
+    package let variant: ProcessingOptions
     /// The number of pixels per point, from 1 to 3.
-    public let scale: Int
+    package let scale: Int
 
     /// The size of the original, for clients that do not accept its format.
     static let original = ResizeMode(original: .original)
@@ -145,16 +145,16 @@ public struct ResizeMode: Sendable, Hashable {
     /// let options = ProcessingOptions(width: 150, height: 150, fit: .fit)
     /// options.flatMap { ResizeMode($0, scale: 2) }?.text  // "150x150-fit@2x"
     /// ```
-    public init?(_ variant: ProcessingOptions, scale: Int = 1) {
+    package init?(_ variant: ProcessingOptions, scale: Int = 1) {
         guard scale == 1 || variant.scales.contains(scale) else { return nil }
         (self.variant, self.scale) = (variant, scale)
     }
 
     /// The canonical text, such as `150x150@2x`.
-    public var text: String { variant.text + Self.suffix(scale) }
+    package var text: String { variant.text + Self.suffix(scale) }
 
     /// Returns the suffix of an href for a scale, such as `@2x`; it replaces an existing one.
-    public static func suffix(_ scale: Int) -> String { scale == 1 ? "" : "@\(scale)x" }
+    package static func suffix(_ scale: Int) -> String { scale == 1 ? "" : "@\(scale)x" }
 
     init?(_ text: String) {
         guard text.utf8.count <= ProcessingOptions.longest else { return nil }

@@ -67,13 +67,13 @@ package final class PostgresFeedStore: ItemStore {
     package func completeFile() {}
 
     package func read<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value
     ) async throws -> Value {
         try await reading(for: purpose) { try body($0) }
     }
 
     package func read<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
         pool.perform(for: purpose, { [self] in try snapshot(for: purpose) { try body($0) } }, completion: completion)

@@ -5,7 +5,7 @@ import IntertwineStorageCore
 ///
 /// If the announced reads are complete, the server ends the transaction after their results, so a page takes one round trip. If more is
 /// requested, the whole read is repeated in a transaction that remains open.
-final class PostgresSnapshot: FeedSnapshot, SQLSession {
+final class PostgresSnapshot: StoreSnapshot, SQLSession {
     static var dialect: SQLDialect { .postgres }
 
     private static let columns = "kind, id, variant, position, body"
@@ -110,7 +110,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
             ])
     }
 
-    // MARK: FeedSnapshot
+    // MARK: StoreSnapshot
 
     func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
         let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)

@@ -4,9 +4,9 @@ internal import Glibc
 /// A public key of libcrypto. It verifies signatures of one algorithm (RFC 7518 section 3, RFC 8037).
 ///
 /// Errors of libcrypto become `nil` or `false`, and do not stay in its queue.
-public final class PublicKey: Sendable {
+package final class PublicKey: Sendable {
     /// The algorithms. The type of a key determines its algorithm.
-    public enum Algorithm: Sendable, Hashable {
+    package enum Algorithm: Sendable, Hashable {
         /// RSASSA-PKCS1-v1_5 with SHA-256.
         case rs256
         /// ECDSA with P-256 and SHA-256.
@@ -21,7 +21,7 @@ public final class PublicKey: Sendable {
     private static let exponentSizes: ClosedRange<Int32> = 2...33
 
     /// The algorithm of the signatures.
-    public let algorithm: Algorithm
+    package let algorithm: Algorithm
     /// An `EVP_PKEY`. Threads may verify with one key at a time, because that does not change it.
     private nonisolated(unsafe) let key: OpaquePointer
 
@@ -39,7 +39,7 @@ public final class PublicKey: Sendable {
     deinit { EVP_PKEY_free(key) }
 
     /// Creates an RSA key of 2,048 to 8,192 bits from its big-endian modulus and exponent.
-    public convenience init?(modulus: [UInt8], exponent: [UInt8]) {
+    package convenience init?(modulus: [UInt8], exponent: [UInt8]) {
         // Parameters have the byte order of the machine.
         func number(_ bytes: [UInt8]) -> [UInt8] { 1.littleEndian == 1 ? bytes.reversed() : bytes }
         let type = UInt32(OSSL_PARAM_UNSIGNED_INTEGER)
@@ -47,7 +47,7 @@ public final class PublicKey: Sendable {
     }
 
     /// Creates a key of the curve P-256 from the coordinates of its point, of 32 bytes each.
-    public convenience init?(x: [UInt8], y: [UInt8]) {
+    package convenience init?(x: [UInt8], y: [UInt8]) {
         guard x.count == 32, y.count == 32 else { return nil }
         let curve = ("group" as StaticString, UInt32(OSSL_PARAM_UTF8_STRING), Array("prime256v1\0".utf8))
         // The first byte says that the point is not compressed.
@@ -55,17 +55,17 @@ public final class PublicKey: Sendable {
     }
 
     /// Creates an Ed25519 key from its 32 bytes.
-    public convenience init?(ed25519 bytes: [UInt8]) {
+    package convenience init?(ed25519 bytes: [UInt8]) {
         self.init(owned: EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes, bytes.count))
     }
 
     /// Creates a key from a `SubjectPublicKeyInfo` (RFC 5280 section 4.1.2.7) in DER.
-    public convenience init?(der: [UInt8]) {
+    package convenience init?(der: [UInt8]) {
         self.init(owned: Self.key(der, "SubjectPublicKeyInfo", type: nil))
     }
 
     /// Creates a key from one PEM block: a public key, or an X.509 certificate, of which only the key is used.
-    public convenience init?(pem: String) {
+    package convenience init?(pem: String) {
         guard let (label, der) = Self.content(of: Array(pem.utf8)) else {
             ERR_clear_error()
             return nil
@@ -79,7 +79,7 @@ public final class PublicKey: Sendable {
     }
 
     /// The key as a `SubjectPublicKeyInfo` in DER. Equal keys have equal bytes.
-    public var der: [UInt8] {
+    package var der: [UInt8] {
         defer { ERR_clear_error() }
         return Self.bytes { i2d_PUBKEY(key, &$0) } ?? []
     }
@@ -87,7 +87,7 @@ public final class PublicKey: Sendable {
     /// Returns true if a signature was made by the owner of the key.
     ///
     /// - Parameter signature: The signature as in a JSON Web Signature: of ES256, both numbers in 32 bytes each.
-    public func isValid(_ signature: [UInt8], of message: ArraySlice<UInt8>) -> Bool {
+    package func isValid(_ signature: [UInt8], of message: ArraySlice<UInt8>) -> Bool {
         defer { ERR_clear_error() }
         guard let signature = algorithm == .es256 ? Self.der(ofNumbers: signature) : signature, let context = EVP_MD_CTX_new() else {
             return false

@@ -10,11 +10,11 @@ internal import CIntertwineCrypto
 /// ```
 ///
 /// `@unchecked Sendable`: a value that cannot be copied is the only owner of its context.
-public struct SHA256: ~Copyable, @unchecked Sendable {
+package struct SHA256: ~Copyable, @unchecked Sendable {
     /// The number of bytes of a block, to which HMAC pads its key.
     static let blockByteCount = 64
     /// The number of bytes of a digest.
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     /// The algorithm, looked up once. Why: a look-up takes longer than the digest of a short text.
     ///
@@ -29,7 +29,7 @@ public struct SHA256: ~Copyable, @unchecked Sendable {
     private let context = EVP_MD_CTX_new()
 
     /// Begins a digest.
-    public init() { Self.check(EVP_DigestInit_ex(context, Self.algorithm, nil)) }
+    package init() { Self.check(EVP_DigestInit_ex(context, Self.algorithm, nil)) }
 
     /// Begins a digest with the bytes of another one.
     init(continuing other: borrowing SHA256) { restart(continuing: other) }
@@ -37,27 +37,27 @@ public struct SHA256: ~Copyable, @unchecked Sendable {
     deinit { EVP_MD_CTX_free(context) }
 
     /// Adds bytes.
-    public mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
+    package mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
         Self.check(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count))
     }
 
     /// Adds bytes.
-    public mutating func update(data: [UInt8]) { data.withUnsafeBytes { update(bufferPointer: $0) } }
+    package mutating func update(data: [UInt8]) { data.withUnsafeBytes { update(bufferPointer: $0) } }
 
     /// Adds bytes.
-    public mutating func update(data: ArraySlice<UInt8>) { data.withUnsafeBytes { update(bufferPointer: $0) } }
+    package mutating func update(data: ArraySlice<UInt8>) { data.withUnsafeBytes { update(bufferPointer: $0) } }
 
     /// Ends the digest, and returns it.
-    public consuming func finalize() -> SHA256Digest { end() }
+    package consuming func finalize() -> SHA256Digest { end() }
 
     /// Returns the digest of the bytes so far. More bytes may follow.
-    public borrowing func digest() -> SHA256Digest { SHA256(continuing: self).end() }
+    package borrowing func digest() -> SHA256Digest { SHA256(continuing: self).end() }
 
     /// Returns the digest of bytes.
-    public static func hash(data: [UInt8]) -> SHA256Digest { data.withUnsafeBytes { hash(data: $0) } }
+    package static func hash(data: [UInt8]) -> SHA256Digest { data.withUnsafeBytes { hash(data: $0) } }
 
     /// Returns the digest of bytes.
-    public static func hash(data: UnsafeRawBufferPointer) -> SHA256Digest {
+    package static func hash(data: UnsafeRawBufferPointer) -> SHA256Digest {
         var hash = SHA256()
         hash.update(bufferPointer: data)
         return hash.end()
@@ -78,30 +78,30 @@ public struct SHA256: ~Copyable, @unchecked Sendable {
 }
 
 /// A digest or a code. The comparison takes constant time.
-public struct SHA256Digest: Sendable, Hashable, RandomAccessCollection {
+package struct SHA256Digest: Sendable, Hashable, RandomAccessCollection {
     @usableFromInline var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     init() {}
 
     /// Creates a value that another party computed; nil unless there are exactly 32 bytes.
-    public init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
         withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: bytes) }
     }
 
-    @inlinable public var startIndex: Int { 0 }
-    @inlinable public var endIndex: Int { SHA256.byteCount }
-    @inlinable public subscript(index: Int) -> UInt8 { withUnsafeBytes { $0[index] } }
+    @inlinable package var startIndex: Int { 0 }
+    @inlinable package var endIndex: Int { SHA256.byteCount }
+    @inlinable package subscript(index: Int) -> UInt8 { withUnsafeBytes { $0[index] } }
 
     /// Passes the bytes to a closure.
-    @inlinable public func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    @inlinable package func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         try Swift.withUnsafeBytes(of: words, body)
     }
 
-    public static func == (one: Self, other: Self) -> Bool {
+    package static func == (one: Self, other: Self) -> Bool {
         one.withUnsafeBytes { one in other.withUnsafeBytes { CRYPTO_memcmp(one.baseAddress, $0.baseAddress, SHA256.byteCount) == 0 } }
     }
 
     /// Digests are uniformly distributed, so the first word suffices for the hash.
-    @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+    @inlinable package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }

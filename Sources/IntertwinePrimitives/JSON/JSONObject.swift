@@ -8,13 +8,13 @@
 /// let names = object.members.map { String(decoding: object.characters(of: $0.name), as: UTF8.self) }
 /// // ["title", "price"]
 /// ```
-public struct JSONObject: Sendable {
+package struct JSONObject: Sendable {
     /// The bytes that the object was read from, including bytes before and after the object.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The names and values of the members, in the order of the source. Each name is a string.
-    public let members: [(name: JSONToken, value: JSONToken)]
+    package let members: [(name: JSONToken, value: JSONToken)]
     /// The range of the object in ``bytes``.
-    public let range: Range<Int>
+    package let range: Range<Int>
 
     /// Parses all of `bytes` as one object. Whitespace before and after the object is permitted.
     ///
@@ -24,7 +24,7 @@ public struct JSONObject: Sendable {
     /// ```
     ///
     /// - Throws: ``JSONError`` if the bytes are not exactly one valid object, or if its values are nested more than 64 levels deep.
-    public init(_ bytes: [UInt8]) throws(JSONError) { try self.init(bytes, isLenient: false) }
+    package init(_ bytes: [UInt8]) throws(JSONError) { try self.init(bytes, isLenient: false) }
 
     package init(_ bytes: [UInt8], isLenient: Bool) throws(JSONError) {
         try self.init(bytes, at: 0, isLenient: isLenient)
@@ -89,7 +89,7 @@ public struct JSONObject: Sendable {
     /// ```
     ///
     /// - Parameter token: A name or a string value of ``members``.
-    public func characters(of token: JSONToken) -> ArraySlice<UInt8> {
+    package func characters(of token: JSONToken) -> ArraySlice<UInt8> {
         guard token.isEscaped else { return bytes[token.range] }
         return JSONText.unescaped(bytes.span, token.range)[...]
     }

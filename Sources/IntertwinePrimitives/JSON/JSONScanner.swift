@@ -317,9 +317,9 @@ extension JSONScanner {
 /// let object = try JSONObject(Array(#"{"title":"Swing","price":12}"#.utf8))
 /// let kinds = object.members.map { $0.value.kind }  // [.string, .number]
 /// ```
-public struct JSONToken: Sendable, Hashable {
+package struct JSONToken: Sendable, Hashable {
     /// The type of a value. The raw value is a phrase for error messages.
-    public enum Kind: String, Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
         /// An object (RFC 8259 §4).
         case object = "an object"
         /// An array (RFC 8259 §5).
@@ -337,11 +337,11 @@ public struct JSONToken: Sendable, Hashable {
     }
 
     /// The type of the value.
-    public var kind: Kind
+    package var kind: Kind
     /// The range of the value. The range of a string excludes its quotes.
-    public var range: Range<Int>
+    package var range: Range<Int>
     /// True if the value is a string whose characters differ from its bytes: it has an escape, or an invalid character that is replaced.
-    public var isEscaped: Bool
+    package var isEscaped: Bool
 
     package init(_ kind: Kind, _ range: Range<Int>, isEscaped: Bool = false) {
         self.kind = kind
@@ -359,9 +359,9 @@ public struct JSONToken: Sendable, Hashable {
 ///     print(error.reason, error.offset)  // expectedValue 9
 /// }
 /// ```
-public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason why parsing stopped. The raw value is a phrase for error messages.
-    public enum Reason: String, Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable {
         /// The bytes end before the value is complete.
         case endOfText = "ends too early"
         /// No value begins at the offset.
@@ -399,9 +399,9 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The reason why parsing stopped.
-    public var reason: Reason
+    package var reason: Reason
     /// The index of the byte at which parsing stopped.
-    public var offset: Int
+    package var offset: Int
 
     /// Creates an error at a byte.
     ///
@@ -409,11 +409,11 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// let error = JSONError(.expectedColon, at: 8)
     /// let text = error.description  // "a colon is expected"
     /// ```
-    public init(_ reason: Reason, at offset: Int) {
+    package init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }
 
     /// The reason as a phrase, without the offset.
-    public var description: String { reason.rawValue }
+    package var description: String { reason.rawValue }
 }

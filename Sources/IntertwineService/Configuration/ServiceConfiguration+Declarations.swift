@@ -1,5 +1,5 @@
 internal import Foundation
-public import IntertwineFeed
+package import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
@@ -84,12 +84,26 @@ extension ServiceConfiguration {
     /// the file `kinds.file`.
     ///
     /// - Throws: `ConfigurationError` with file and line if the file is invalid.
-    public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
+    package func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
         let (file, factories) = try checkedKindsFile(extensions)
         let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
         return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
             campaignKind(file.feeds, creatives(file, extensions), campaigns)
         ]).requiring(variants: factories.variants(of: extensions.kinds))
+    }
+
+    /// Imports lines of items into the store, all of them or none.
+    ///
+    /// ```swift
+    /// try configuration.importItems(Array(#"{"kind":"card","id":"1","text":"Hello"}"#.utf8), extensions)
+    /// ```
+    ///
+    /// - Throws: An error with the number of the line if an item is invalid, and those of a store that cannot be written.
+    public func importItems(_ lines: [UInt8], _ extensions: ServiceExtensions = ServiceExtensions()) throws {
+        let importer = try store.items().importer(kinds: try itemKinds(extensions), policy: .stop, limit: .max) { _ in }
+        try importer.append(lines)
+        try importer.endOfFile()
+        _ = try importer.commit()
     }
 
     /// Returns the names of robots, with those of the file `events.robots-file`.
@@ -269,7 +283,7 @@ extension ServiceConfiguration {
     /// Returns the section configurations of the store for the declared feeds.
     ///
     /// - Throws: The errors of ``itemKinds(_:)``.
-    public func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionConfiguration] {
+    package func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionConfiguration] {
         try kindsFile(extensions).feeds.plans
     }
 

@@ -12,7 +12,7 @@ internal import IntertwinePrimitives
 ///     static var allowed: String { "light or dark" }
 /// }
 /// ```
-public protocol SettingValue: Sendable {
+package protocol SettingValue: Sendable {
     /// Creates the value of a setting's text; nil if the text is not one of the allowed values.
     init?(setting: String)
     /// The text that parses as this value again.
@@ -23,29 +23,29 @@ public protocol SettingValue: Sendable {
 
 extension String: SettingValue {
     /// Creates the text of a setting. It never fails.
-    public init?(setting: String) { self = setting }
+    package init?(setting: String) { self = setting }
     /// The text itself.
-    public var setting: String { self }
+    package var setting: String { self }
     /// The description `a text`.
-    public static var allowed: String { "a text" }
+    package static var allowed: String { "a text" }
 }
 
 extension Int: SettingValue {
     /// Creates a number from decimal digits with an optional sign; nil for other text and for numbers outside the range of `Int`.
-    public init?(setting: String) { self.init(setting) }
+    package init?(setting: String) { self.init(setting) }
     /// The number in decimal digits.
-    public var setting: String { String(self) }
+    package var setting: String { String(self) }
     /// The description `a whole number`.
-    public static var allowed: String { "a whole number" }
+    package static var allowed: String { "a whole number" }
 }
 
 extension UInt16: SettingValue {
     /// Creates a number from decimal digits; nil for other text and for numbers above 65535.
-    public init?(setting: String) { self.init(setting) }
+    package init?(setting: String) { self.init(setting) }
     /// The number in decimal digits.
-    public var setting: String { String(self) }
+    package var setting: String { String(self) }
     /// The description `a whole number from 0 to 65535`.
-    public static var allowed: String { "a whole number from 0 to 65535" }
+    package static var allowed: String { "a whole number from 0 to 65535" }
 }
 
 extension Bool: SettingValue {
@@ -55,7 +55,7 @@ extension Bool: SettingValue {
     /// let isOn = Bool(setting: "on")  // true
     /// let unknown = Bool(setting: "On")  // nil
     /// ```
-    public init?(setting: String) {
+    package init?(setting: String) {
         switch setting {
         case "true", "yes", "on": self = true
         case "false", "no", "off": self = false
@@ -63,9 +63,9 @@ extension Bool: SettingValue {
         }
     }
     /// The text `true` or `false`.
-    public var setting: String { self ? "true" : "false" }
+    package var setting: String { self ? "true" : "false" }
     /// The description `true or false`.
-    public static var allowed: String { "true or false" }
+    package static var allowed: String { "true or false" }
 }
 
 extension Duration: SettingValue {
@@ -84,7 +84,7 @@ extension Duration: SettingValue {
     /// let timeout = Duration(setting: "90s")  // 90 seconds
     /// let missing = Duration(setting: "90")  // nil, because the unit is missing
     /// ```
-    public init?(setting: String) {
+    package init?(setting: String) {
         for (suffix, factor) in Self.units where setting.hasSuffix(suffix) {
             guard let count = Int64(setting.dropLast(suffix.count)), count >= 0 else { continue }
             let (milliseconds, overflow) = count.multipliedReportingOverflow(by: factor)
@@ -101,7 +101,7 @@ extension Duration: SettingValue {
     /// let text = Duration.seconds(120).setting  // "2min"
     /// let odd = Duration.seconds(90).setting  // "90s"
     /// ```
-    public var setting: String {
+    package var setting: String {
         let total = milliseconds
         for (suffix, factor) in Self.units.sorted(by: { $0.milliseconds > $1.milliseconds }) where total != 0 && total % factor == 0 {
             return "\(total / factor)\(suffix)"
@@ -110,7 +110,7 @@ extension Duration: SettingValue {
     }
 
     /// The description of the units and of the maximum, 3650 days.
-    public static var allowed: String { "a number with its unit: ms, s, min, h or d; at most 3650d" }
+    package static var allowed: String { "a number with its unit: ms, s, min, h or d; at most 3650d" }
 }
 
 /// A number of bytes as a setting: `512`, `64KiB`, `8MiB`, `2GiB`.

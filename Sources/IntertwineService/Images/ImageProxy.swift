@@ -1,5 +1,5 @@
 internal import Foundation
-public import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwinePrimitives

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import IntertwinePrimitives
-public import Logging
+package import Logging
 internal import Synchronization
 
 /// A buffer of log lines that a thread of its own writes to a descriptor, so that a slow terminal or a full pipe never delays a request.
@@ -15,7 +15,7 @@ internal import Synchronization
 /// Logger(label: "example") { _ in handler }.info("started")
 /// sink.flush()
 /// ```
-public final class LogSink: Sendable {
+package final class LogSink: Sendable {
     private static let delay = DispatchTimeInterval.milliseconds(20)
     private static let piece = 64 << 10
     private static let limit = 256 << 10
@@ -35,7 +35,7 @@ public final class LogSink: Sendable {
     private let spareBuffer = Mutex<[UInt8]>([])
 
     /// Creates a sink that writes to standard error.
-    public convenience init() {
+    package convenience init() {
         self.init(descriptor: STDERR_FILENO)
     }
 
@@ -67,7 +67,7 @@ public final class LogSink: Sendable {
     }
 
     /// Blocks until all appended lines are written, at most for a second. Why: a stuck reader must not delay the end of the process.
-    public func flush() {
+    package func flush() {
         let done = MonotonicSemaphore()
         queue.async {
             self.writeAll()
@@ -105,37 +105,37 @@ public final class LogSink: Sendable {
 /// let telemetry = Telemetry(LogSettings(format: .json))
 /// LoggingSystem.bootstrap { _ in telemetry.logHandler }
 /// ```
-public struct ServiceLogHandler: LogHandler {
+package struct ServiceLogHandler: LogHandler {
     /// The fields of every line of this logger.
-    public var metadata: Logger.Metadata = [:]
+    package var metadata: Logger.Metadata = [:]
     /// The source of further fields, read for every line; nil for none.
-    public var metadataProvider: Logger.MetadataProvider?
+    package var metadataProvider: Logger.MetadataProvider?
     private let control: LogControl
     private let sink: LogSink
     /// The level of this logger; nil for the level of ``LogControl``.
     private var ownLevel: Logger.Level?
 
     /// Creates a handler without metadata, whose level is that of the control.
-    public init(control: LogControl, sink: LogSink) {
+    package init(control: LogControl, sink: LogSink) {
         self.control = control
         self.sink = sink
     }
 
     /// The lowest level that is written. A set value replaces the level of ``LogControl`` for this logger.
-    public var logLevel: Logger.Level {
+    package var logLevel: Logger.Level {
         get { ownLevel ?? control.level }
         set { ownLevel = newValue }
     }
 
     /// The metadata field of this name; nil if there is none.
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
     /// Appends a line to the sink. Fields of the event replace those of the provider, and those replace fields of the logger.
     /// Lines of level warning and above are written at once.
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var fields = metadata
         for more in [metadataProvider?.get(), event.metadata] { fields.merge(more ?? [:]) { $1 } }
         if let error = event.error { fields["error"] = "\(error)" }

@@ -1,4 +1,4 @@
-public import CoreMetrics
+package import CoreMetrics
 internal import Synchronization
 
 /// The registry of the process's metrics: creates the handlers of swift-metrics, and writes their values in the Prometheus text format.
@@ -9,7 +9,7 @@ internal import Synchronization
 /// let telemetry = Telemetry(LogSettings())
 /// MetricsSystem.bootstrap(telemetry.registry)
 /// ```
-public final class PrometheusRegistry: MetricsFactory {
+package final class PrometheusRegistry: MetricsFactory {
     /// The maximum number of label sets of one name. Further ones are not counted, so that a mistake in a label cannot fill the memory.
     static let seriesLimit = 2_000
 
@@ -28,7 +28,7 @@ public final class PrometheusRegistry: MetricsFactory {
     private let state = Mutex(State())
 
     /// Creates a registry without metrics.
-    public init() {}
+    package init() {}
 
     /// Sets the help text of a metric.
     package func describe(_ name: String, _ help: String) {
@@ -42,35 +42,35 @@ public final class PrometheusRegistry: MetricsFactory {
     /// let exports = registry.makeCounter(label: "exports", dimensions: [("kind", "feed")])
     /// exports.increment(by: 1)  // exports_total{kind="feed"} 1
     /// ```
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         metric(label, "counter", suffix: "_total", dimensions) { CounterMetric() }
     }
 
     /// Returns the gauge of a name and labels. Equal names and labels have the same gauge.
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         metric(label, "gauge", suffix: "", dimensions) { GaugeMetric() }
     }
 
     /// Returns the histogram of a name and labels, or a gauge of the last value if `aggregate` is false.
-    public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         aggregate
             ? metric(label, "histogram", suffix: "", dimensions) { HistogramMetric(bounds: HistogramMetric.sizes, scale: 1_000) }
             : metric(label, "gauge", suffix: "", dimensions) { GaugeMetric() }
     }
 
     /// Returns the histogram of a name and labels, with the suffix `_seconds`.
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         metric(label, "histogram", suffix: "_seconds", dimensions) { HistogramMetric(bounds: HistogramMetric.seconds, scale: 1e9) }
     }
 
     /// Series are never removed, because a counter that vanishes and returns looks like a restart.
-    public func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyCounter(_ handler: any CounterHandler) {}
     /// Does nothing, because series are never removed.
-    public func destroyMeter(_ handler: any MeterHandler) {}
+    package func destroyMeter(_ handler: any MeterHandler) {}
     /// Does nothing, because series are never removed.
-    public func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
     /// Does nothing, because series are never removed.
-    public func destroyTimer(_ handler: any TimerHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
 
     private func metric<Metric: RenderedMetric>(
         _ label: String, _ kind: String, suffix: String, _ dimensions: [(String, String)], _ make: () -> Metric

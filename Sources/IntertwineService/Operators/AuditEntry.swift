@@ -2,7 +2,7 @@ internal import Foundation
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwinePrimitives
-internal import IntertwineStorage
+package import IntertwineStorage
 internal import Synchronization
 
 /// A line of the audit log: the operator, the request or command, its outcome and its changes.

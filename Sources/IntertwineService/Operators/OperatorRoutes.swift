@@ -2,7 +2,7 @@ internal import HTTPTypes
 package import IntertwineFeed
 package import IntertwineHTTPServer
 package import IntertwineImages
-internal import IntertwineStorage
+package import IntertwineStorage
 
 /// The routes of the admin API.
 package struct OperatorRoutes: Sendable {

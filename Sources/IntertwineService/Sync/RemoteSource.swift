@@ -1,8 +1,8 @@
-public import HTTPTypes
-public import IntertwineFeed
-public import IntertwineImages
+package import HTTPTypes
+package import IntertwineFeed
+package import IntertwineImages
 internal import IntertwinePrimitives
-public import IntertwineStorage
+package import IntertwineStorage
 
 /// A JSON API with whose items the store is kept in step.
 ///
@@ -13,43 +13,43 @@ public import IntertwineStorage
 /// source.next = .link
 /// source.policy = .skip
 /// ```
-public struct RemoteSource: Sendable {
+package struct RemoteSource: Sendable {
     /// The longest source name. Addresses, metrics and files use the name.
-    public static let nameLimit = 64
+    package static let nameLimit = 64
 
     /// The name: lower-case letters, digits and hyphens.
-    public var name: String
+    package var name: String
     /// The URL of the first page.
-    public var url: FetchURL
+    package var url: FetchURL
     /// The kind of all its items.
-    public var kind: any ItemKind
+    package var kind: any ItemKind
     /// The mapping of an item's fields; nil for the JSON members with equal names.
-    public var fields: FieldMapping?
+    package var fields: FieldMapping?
     /// The conditions of items. Objects of the list that do not satisfy all of them are no items.
-    public var conditions: [SourceCondition] = []
+    package var conditions: [SourceCondition] = []
     /// The pointer to the list in a page.
-    public var items: JSONPointer
+    package var items: JSONPointer
     /// The pagination of the source. The default is a single page.
-    public var next: NextPage = .none
+    package var next: NextPage = .none
     /// Header fields, sent to the origin of ``url`` and to no other.
-    public var headers = HTTPFields()
+    package var headers = HTTPFields()
     /// The time from the end of one synchronisation to the start of the next.
-    public var interval: Duration = .seconds(300)
+    package var interval: Duration = .seconds(300)
     /// The handling of invalid items. By default, an invalid item ends the synchronisation.
-    public var policy = BadItemPolicy.stop
+    package var policy = BadItemPolicy.stop
     /// The share of the source's items that one synchronisation may remove, from 0 to 1.
-    public var removable = 0.5
+    package var removable = 0.5
     /// The maximum number of pages of one snapshot.
-    public var pageLimit = 1_000
+    package var pageLimit = 1_000
     /// The maximum number of items of one snapshot.
-    public var itemLimit = 2_000_000
+    package var itemLimit = 2_000_000
     /// The maximum number of decompressed bytes of one snapshot.
-    public var byteLimit = 1 << 30
+    package var byteLimit = 1 << 30
     /// The timeout for one page.
-    public var deadline: Duration = .seconds(300)
+    package var deadline: Duration = .seconds(300)
 
     /// Creates a source with the default limits and intervals. ``isName(_:)`` states the allowed names.
-    public init(name: String, url: FetchURL, kind: any ItemKind, items: JSONPointer) {
+    package init(name: String, url: FetchURL, kind: any ItemKind, items: JSONPointer) {
         self.name = name
         self.url = url
         self.kind = kind
@@ -62,11 +62,11 @@ public struct RemoteSource: Sendable {
     /// RemoteSource.isName("news-2")  // true
     /// RemoteSource.isName("News")  // false
     /// ```
-    public static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         (1...nameLimit).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
             && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
     }
 
     /// The address for messages: without its query, which often contains keys.
-    public var shownURL: String { url.withoutQuery }
+    package var shownURL: String { url.withoutQuery }
 }

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import HTTPTypes
-public import IntertwineFeed
-public import IntertwineImages
+package import IntertwineFeed
+package import IntertwineImages
 internal import IntertwinePrimitives
-public import IntertwineStorage
+package import IntertwineStorage
 
 /// One synchronisation: reads all pages of a source into a snapshot, and applies it in one transaction. A failure before that leaves the store
 /// unchanged.
@@ -13,7 +13,7 @@ public import IntertwineStorage
 /// var validators = HTTPValidatorCache()
 /// let outcome = try await job.run(&validators)
 /// ```
-public struct SyncJob: Sendable {
+package struct SyncJob: Sendable {
     private let source: RemoteSource
     private let transfers: CurlClient
     private let location: any ItemLocation
@@ -29,7 +29,7 @@ public struct SyncJob: Sendable {
     ///   - report: Called with each item that `BadItemPolicy.skip` leaves out, from any thread.
     ///   - onProgress: Called often with the progress, from any thread.
     ///   - version: The store's version. If it is unchanged, the items of the source are unchanged too. Nil compares them each time.
-    public init(
+    package init(
         _ source: RemoteSource, transfers: CurlClient, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
         onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
     ) {
@@ -58,7 +58,7 @@ public struct SyncJob: Sendable {
     ///
     /// - Parameter memory: The cache of the last synchronisation, which is updated. With an empty one, all items are read and compared.
     /// - Throws: ``SourceError``, or `CancellationError` if the task is cancelled.
-    public func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
+    package func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
         do {
             let outcome = try await synchronise(&memory)
             SourceRecord(of: outcome).save(source.name, nextTo: location.companions)
@@ -267,24 +267,24 @@ extension SyncJob {
 /// case nil: print("unchanged")
 /// }
 /// ```
-public struct SourceOutcome: Sendable, Hashable {
+package struct SourceOutcome: Sendable, Hashable {
     /// The changes; nil if the source is unchanged.
-    public var changes: SourceChanges?
+    package var changes: SourceChanges?
     /// The number of pages of the snapshot.
-    public var pages: Int
+    package var pages: Int
     /// The number of valid items of the snapshot.
-    public var items: Int
+    package var items: Int
     /// The number of invalid items that were skipped.
-    public var skipped: Int
+    package var skipped: Int
     /// The number of invalid values of optional fields that items lack.
-    public var omittedValues = 0
+    package var omittedValues = 0
     /// The first of the skipped items and omitted values.
-    public var invalid: [String] = []
+    package var invalid: [String] = []
     /// The number of decompressed bytes of all pages.
-    public var bytes: Int
+    package var bytes: Int
 
     /// Creates an outcome. Without arguments, the source is unchanged.
-    public init(changes: SourceChanges? = nil, pages: Int = 0, items: Int = 0, skipped: Int = 0, bytes: Int = 0) {
+    package init(changes: SourceChanges? = nil, pages: Int = 0, items: Int = 0, skipped: Int = 0, bytes: Int = 0) {
         self.changes = changes
         self.pages = pages
         self.items = items

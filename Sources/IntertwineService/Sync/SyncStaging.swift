@@ -168,9 +168,9 @@ final class SyncStaging: @unchecked Sendable {
 ///     print("\(progress.pages) pages, \(progress.items) items")
 /// })
 /// ```
-public struct SourceProgress: Sendable, Hashable {
+package struct SourceProgress: Sendable, Hashable {
     /// The phase of a synchronisation.
-    public enum Phase: Sendable, Hashable {
+    package enum Phase: Sendable, Hashable {
         /// Pages are fetched and read.
         case reading
         /// The snapshot is applied to the store; the value counts the processed items.
@@ -178,22 +178,22 @@ public struct SourceProgress: Sendable, Hashable {
     }
 
     /// The current phase. The first phase is ``Phase/reading``.
-    public var phase = Phase.reading
+    package var phase = Phase.reading
     /// The number of fetched pages, including the current one.
-    public var pages = 0
+    package var pages = 0
     /// The number of valid items read.
-    public var items = 0
+    package var items = 0
     /// The number of invalid items that were skipped.
-    public var skipped = 0
+    package var skipped = 0
     /// The number of invalid values of optional fields that items lack.
-    public var omittedValues = 0
+    package var omittedValues = 0
     /// The first of the skipped items and omitted values, at most ``namedLimit``.
-    public var invalid: [String] = []
+    package var invalid: [String] = []
     /// The maximum number of invalid items and values that a state names.
-    public static let namedLimit = 10
+    package static let namedLimit = 10
     /// The number of decompressed bytes.
-    public var bytes = 0
+    package var bytes = 0
 
     /// Creates the progress of a synchronisation that has read nothing.
-    public init() {}
+    package init() {}
 }

@@ -1,6 +1,6 @@
 import GRDB
 import Glibc
-public import IntertwineFeed
+package import IntertwineFeed
 
 extension ItemImport {
     /// Begins an import. The store is not locked before ``commit(_:)``, and a missing store is not created before it.
@@ -17,7 +17,7 @@ extension ItemImport {
     ///   - limit: the limit of decompressed bytes of all files.
     ///   - isRehearsal: true for a dry run, which reads, checks and counts everything and writes nothing.
     ///   - report: called for each item that is skipped under ``BadItemPolicy/skip``.
-    public convenience init(
+    package convenience init(
         into path: String, kinds: ItemKinds = .standard, sections: [SectionConfiguration] = [], policy: BadItemPolicy = .stop,
         isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (InvalidItem) -> Void = { _ in }
     ) throws(StoreError) {

@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 
 /// A writer that stores the items of an import one after another, inside a transaction of its caller.
 struct ItemWriter {
@@ -106,7 +106,7 @@ extension SQLiteStore {
     /// ```
     ///
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
-    public func put(_ item: ValidatedItem) async throws -> ItemChange {
+    package func put(_ item: ValidatedItem) async throws -> ItemChange {
         try await put(item) { _ in }
     }
 
@@ -117,7 +117,7 @@ extension SQLiteStore {
     /// ```
     ///
     /// - Throws: `StoreError.unavailable`
-    public func remove(kind: String, id: String) async throws -> Bool {
+    package func remove(kind: String, id: String) async throws -> Bool {
         try await write { try StoredItemTable($0.session).delete(ItemKey(kind: kind, id: id)) }
     }
 }
@@ -136,7 +136,7 @@ extension SQLiteStore {
     ///   - releasing: true to end the item's takedown, false to refuse an item that is taken down.
     ///   - refuse: receives the stored item of that kind and id, or nil, and throws to prevent the change.
     /// - Throws: the error of `refuse`, `StoreOperationError.Reason.takenDown`, or `StoreError.unavailable`.
-    public func put(
+    package func put(
         _ item: ValidatedItem, releasing: Bool = true, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
         try await write { database, note in

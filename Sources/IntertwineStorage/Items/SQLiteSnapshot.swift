@@ -1,7 +1,7 @@
 internal import IntertwineFeed
 
 /// The items of one read transaction.
-struct SQLiteSnapshot: FeedSnapshot {
+struct SQLiteSnapshot: StoreSnapshot {
     let database: any SQLConnection
 
     static let columns = "kind, id, variant, position, body"

@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 import Synchronization
 
 /// An item store in an SQLite file: the embedded store.
@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// One writer and several readers run at a time, in any number of processes (WAL). Reads run on a limited number of separate threads, and wait
 /// for one for a limited time. Memory does not grow with the store: each connection has a limited cache, and the file is not memory-mapped.
-public final class SQLiteStore: FeedStore {
+package final class SQLiteStore: FeedStore {
     // The read connections are declared before the pool, because the writing connection must close last.
     /// The connections for all reads, which any thread can use.
     let connections: ReadConnections
@@ -30,7 +30,7 @@ public final class SQLiteStore: FeedStore {
     /// Opens the store, and creates it if it is missing.
     ///
     /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then unchanged.
-    public init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
+    package init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         threads = ReaderPool(limits)
         pool = try ItemSchema.file(path).open(Self.configuration)
         file = try ServedFile(path)
@@ -83,7 +83,7 @@ public final class SQLiteStore: FeedStore {
     ///
     /// - Throws: `StoreError.unavailable(_:)` if the file is missing or damaged; `StoreError.overloaded` if no reader is
     ///   free.
-    public func checkReady() async throws {
+    package func checkReady() async throws {
         let connections = connections
         try await StoreError.wrapping { try await threads.run(for: .request) { try connections.readAfresh(Self.validate) } }
     }
@@ -104,19 +104,19 @@ public final class SQLiteStore: FeedStore {
     }
 
     /// The version of the file, which changes with each commit of any process.
-    public var version: StoreVersion { commits.version }
+    package var version: StoreVersion { commits.version }
 
     /// Returns true if a page with these dependencies is equal in two versions: only other items were updated in place between them.
     ///
     /// The store records a limited number of commits. For versions outside this record, the result is false.
-    public func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool {
+    package func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool {
         history.isUntouched(extent, from: old, to: new)
     }
 
     /// Copies the write-ahead log into the file, so that the file alone contains all data.
     ///
     /// - Throws: `StoreError.unavailable` if another process prevents it.
-    public func completeFile() async throws {
+    package func completeFile() async throws {
         try await StoreError.wrapping {
             try file.check()
             try pool.completeFile()
@@ -127,8 +127,8 @@ public final class SQLiteStore: FeedStore {
     ///
     /// - Throws: The error of `body`; `StoreError.overloaded` if the queue is full or the queue timeout elapses;
     ///   `StoreError.unavailable(_:)`.
-    public func read<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+    package func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value
     ) async throws -> Value {
         try await reading(for: purpose) { try body(SQLiteSnapshot(database: $0)) }
     }
@@ -137,8 +137,8 @@ public final class SQLiteStore: FeedStore {
     ///
     /// - Parameter completion: Called once, on any thread.
     /// - Returns: A function that cancels the read if it has not begun.
-    public func read<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+    package func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
         let connections = connections

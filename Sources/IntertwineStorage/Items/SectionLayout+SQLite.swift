@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 import Synchronization
 
 extension SectionLayout {
@@ -27,7 +27,7 @@ extension SQLiteStore {
     /// Returns the stream of each section, as it is or will be after ``arrange(_:willWrite:)``. Writes nothing.
     ///
     /// - Throws: `StoreError.unavailable`
-    public func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
+    package func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
         do {
             return try connections.read { try SectionLayout($0.session).arranged(by: sections).streams }
         } catch {
@@ -54,7 +54,7 @@ extension SQLiteStore {
     ///   - willWrite: called before anything is written.
     /// - Returns: the stream of each section, including the main one.
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
-    public func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void = {}) throws(StoreError) -> [String: StreamID] {
+    package func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void = {}) throws(StoreError) -> [String: StreamID] {
         do {
             let (layout, isArranged) = try connections.read { database in
                 let layout = try SectionLayout(database.session)

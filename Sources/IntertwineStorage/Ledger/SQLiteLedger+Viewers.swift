@@ -1,30 +1,30 @@
 import GRDB
 import Glibc
-public import IntertwineFeed
+package import IntertwineFeed
 
 extension SQLiteLedger {
     /// Returns the selection with an id, even if it cannot be undone any more, or nil if no such selection existed.
-    public func selection(id: String) async throws -> CommandRecord? {
+    package func selection(id: String) async throws -> CommandRecord? {
         try await storedSelection(id: id)
     }
 
     /// Returns cells on one of a viewer's lists, newest first, after the position `mark` of an earlier result.
-    public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
+    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
         try await storedCells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
     }
 
     /// Returns cells before the position `mark` of an earlier result, in ascending order.
-    public func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
+    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
         try await storedCells(on: list, of: viewer, .backward, of: mark, limit: limit)
     }
 
     /// Returns true if a cell is on one of a viewer's lists.
-    public func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+    package func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         try await read { try ListCursor.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
     }
 
     /// Reads on the caller's thread. `body` can read from the item store at the same time.
-    public func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
+    package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
             return try connections.read { try body(ListCursor.all(lists, of: viewer, in: $0)) }
         } catch let error as DatabaseError {

@@ -1,4 +1,4 @@
-public import IntertwineFeed
+package import IntertwineFeed
 import Synchronization
 
 extension SQLiteStore {
@@ -24,7 +24,7 @@ extension SQLiteStore {
     ///   - refuse: receives the index of each operation that changes an item, and the current item, and throws to prevent the change. It
     ///     runs in the transaction, so the item cannot change in between.
     /// - Throws: `StoreOperationError`; the error of `refuse`; `StoreError.unavailable`.
-    public func apply(
+    package func apply(
         _ operations: [StoreOperation], reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         releasing: Bool = true,
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }

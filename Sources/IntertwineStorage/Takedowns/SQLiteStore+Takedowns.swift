@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 
 extension SQLiteStore {
     /// Removes an item and keeps it out of the store until it is released; see `Takedown`. An item that is not stored can be taken down too.
@@ -14,7 +14,7 @@ extension SQLiteStore {
     ///     item cannot change in between.
     /// - Returns: true if the item was stored.
     /// - Throws: the error of `refuse`; `StoreError.unavailable`.
-    public func takeDown(
+    package func takeDown(
         _ key: ItemKey, reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         unless refuse: @escaping @Sendable (FeedItem?) throws -> Void = { _ in }
     ) async throws -> Bool {
@@ -37,14 +37,14 @@ extension SQLiteStore {
     ///
     /// - Returns: the number of items that were taken down, or belonged to a campaign.
     /// - Throws: `StoreError.unavailable`
-    public func release(_ keys: [ItemKey]) async throws -> Int {
+    package func release(_ keys: [ItemKey]) async throws -> Int {
         try await write { try TakedownTable($0.session).release(keys) }
     }
 
     /// Returns the takedown of an item, or nil.
     ///
     /// - Throws: `StoreError.unavailable`
-    public func takedown(of key: ItemKey) async throws -> Takedown? {
+    package func takedown(of key: ItemKey) async throws -> Takedown? {
         try await reading(for: .background) { try TakedownTable($0.session).takedown(of: key) }
     }
 
@@ -60,7 +60,7 @@ extension SQLiteStore {
     /// Returns at most `limit` takedowns in order of kind and id, after a key.
     ///
     /// - Throws: `StoreError.unavailable`
-    public func takedowns(after key: ItemKey? = nil, limit: Int) async throws -> [Takedown] {
+    package func takedowns(after key: ItemKey? = nil, limit: Int) async throws -> [Takedown] {
         try await reading(for: .background) { try TakedownTable($0.session).list(after: key, limit: limit) }
     }
 

@@ -13,7 +13,7 @@ internal import IntertwinePrimitives
 /// No item is visible before ``commit(_:)``. If the process ends before it, the store is unchanged.
 /// Bytes come from a descriptor (`add(contentsOf:progress:)`) or in pieces (``append(_:)`` and ``endOfFile()``).
 /// Memory is bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.
-public final class ItemImport {
+package final class ItemImport {
     /// The number of bytes that are read from a descriptor at once.
     private static let pieceSize = 1 << 18
     /// The number of items that are written at once.
@@ -80,7 +80,7 @@ public final class ItemImport {
     ///   - name: the name of the file in messages.
     ///   - progress: called after each piece of the file.
     /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, or `StoreError`, for example if the file cannot be read. All changes are reverted.
-    public func add(
+    package func add(
         contentsOf descriptor: Int32, named name: String = "the file", progress: (ImportSummary) -> Void = { _ in }
     ) throws {
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
@@ -100,7 +100,7 @@ public final class ItemImport {
     }
 
     /// The counts of items read so far, and of their changes as far as they are written.
-    public var summary: ImportSummary {
+    package var summary: ImportSummary {
         var summary = progress
         if let counts = queue?.counts {
             (summary.added, summary.replaced, summary.withheld) = (counts.added, counts.replaced, counts.withheld)
@@ -116,7 +116,7 @@ public final class ItemImport {
     /// ```
     ///
     /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `ItemFileError`, `StoreError`; all changes are reverted.
-    public func append(_ bytes: some Collection<UInt8>) throws {
+    package func append(_ bytes: some Collection<UInt8>) throws {
         progress.bytes += bytes.count
         switch coding {
         case .undecided(let first):
@@ -137,7 +137,7 @@ public final class ItemImport {
     /// Ends the current file; another one may follow.
     ///
     /// - Throws: as ``append(_:)`` does.
-    public func endOfFile() throws {
+    package func endOfFile() throws {
         switch coding {
         case .undecided(let first):
             guard !isCompressed else { return try rollingBack { _ in throw ItemFileError.brokenGzip("it is empty") } }
@@ -182,7 +182,7 @@ public final class ItemImport {
     ///
     /// - Parameter committing: called when all items are transferred and only the commit remains. If the process ends before this call,
     ///   nothing is imported.
-    public func commit(_ committing: () -> Void = {}) throws -> ImportSummary {
+    package func commit(_ committing: () -> Void = {}) throws -> ImportSummary {
         try rollingBack { queue in
             try queue.put(batch)
             batch = []
@@ -202,7 +202,7 @@ public final class ItemImport {
     }
 
     /// Reverts all changes.
-    public func rollback() {
+    package func rollback() {
         guard let queue else { return }
         self.queue = nil
         queue.rollback()
@@ -269,34 +269,34 @@ public final class ItemImport {
 /// if summary.withheld.count > 0 { print("taken down: \(summary.withheld)") }
 /// summary.first.first  // The key of the first item of the file.
 /// ```
-public struct ImportSummary: Sendable, Hashable {
+package struct ImportSummary: Sendable, Hashable {
     /// The number of bytes read from all files.
-    public var bytes = 0
+    package var bytes = 0
     /// The number of items that the store did not contain.
-    public var added = 0
+    package var added = 0
     /// The number of items that replaced an item of equal kind and id.
-    public var replaced = 0
+    package var replaced = 0
     /// The number of invalid items that were skipped under ``BadItemPolicy/skip``.
-    public var skipped = 0
+    package var skipped = 0
     /// The number of invalid values of optional fields that items lack under ``BadItemPolicy/skip``.
-    public var omittedValues = 0
+    package var omittedValues = 0
     /// Items that were skipped because they are taken down (``Takedown``).
-    public var withheld = BlockedItems()
+    package var withheld = BlockedItems()
     /// The first valid items, up to ``firstLimit``.
-    public var first: [ItemKey] = []
+    package var first: [ItemKey] = []
 
     /// The maximum number of items in ``first``: 100.
-    public static let firstLimit = 100
+    package static let firstLimit = 100
 
     /// The number of items read, with any result.
-    public var items: Int { added + replaced + skipped + withheld.count }
+    package var items: Int { added + replaced + skipped + withheld.count }
 
     /// Creates a summary of an import that has read nothing.
-    public init() {}
+    package init() {}
 }
 
 /// The handling of invalid items by an import.
-public enum BadItemPolicy: String, Sendable, Hashable, CaseIterable {
+package enum BadItemPolicy: String, Sendable, Hashable, CaseIterable {
     /// Ends the import and reverts all changes.
     case stop
     /// Skips and reports the item, and continues. An item with an invalid value of an optional field is kept without it.

@@ -96,7 +96,7 @@ package enum FileChange: Sendable, Hashable {
 /// case .withheld: print("taken down")
 /// }
 /// ```
-public enum ItemChange: Sendable, Hashable {
+package enum ItemChange: Sendable, Hashable {
     /// The item was added at the end of its stream.
     case added
     /// The item replaced the item of equal kind and id, in its position.

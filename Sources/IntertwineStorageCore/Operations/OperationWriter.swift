@@ -22,7 +22,7 @@ package struct OperationWriter<Session: SQLSession> {
     /// - Parameter refuse: receives each operation that changes an item, and the current item, and throws to prevent the change.
     /// - Throws: ``StoreOperationError``; the error of `refuse`; an error of the database.
     package mutating func apply(
-        _ operations: [StoreOperation], in snapshot: some FeedSnapshot, unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
+        _ operations: [StoreOperation], in snapshot: some StoreSnapshot, unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
     ) throws -> StoreOperationSummary {
         for (index, operation) in operations.enumerated() {
             if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) { try refuse(index, item) }

@@ -1,4 +1,4 @@
-public import IntertwineFeed
+package import IntertwineFeed
 
 /// An editorial change of the store. Several are applied together, see `SQLiteStore.apply`.
 ///
@@ -11,11 +11,11 @@ public import IntertwineFeed
 /// ```
 ///
 /// Unlike an import, an operation states if the item must exist. This prevents accidental replacements and additions.
-public enum StoreOperation: Sendable, Hashable {
+package enum StoreOperation: Sendable, Hashable {
     /// A position in a section relative to one of its items, in the order in which the section is shown (`SectionConfiguration.order`).
     ///
     /// In a section ordered by a field, the position applies only among items with an equal value.
-    public enum Position: Sendable, Hashable {
+    package enum Position: Sendable, Hashable {
         /// The position directly before an item.
         case before(ItemKey)
         /// The position directly after an item.
@@ -44,10 +44,10 @@ public enum StoreOperation: Sendable, Hashable {
     case clear(section: String)
 
     /// The limit of operations in one list.
-    public static let limit = 1_000
+    package static let limit = 1_000
 
     /// The section name that selects the stream of ads. A configured section of this name takes precedence.
-    public static let advertisements = "advertisements"
+    package static let advertisements = "advertisements"
 
     /// The key of the item that the operation changes; nil for an operation on a section.
     ///
@@ -55,7 +55,7 @@ public enum StoreOperation: Sendable, Hashable {
     /// StoreOperation.remove(ItemKey(kind: "ad", id: "1")).key?.description  // "ad:1"
     /// StoreOperation.clear(section: "news").key  // nil
     /// ```
-    public var key: ItemKey? {
+    package var key: ItemKey? {
         switch self {
         case .append(let item), .insert(let item, _), .update(let item): ItemKey(item)
         case .move(let key, _), .remove(let key): key
@@ -87,23 +87,23 @@ public enum StoreOperation: Sendable, Hashable {
 /// let summary = try await store.apply([.clear(section: "news")])
 /// print("\(summary.removed) removed, first \(summary.cleared.prefix(3))")
 /// ```
-public struct StoreOperationSummary: Sendable, Hashable {
+package struct StoreOperationSummary: Sendable, Hashable {
     /// The number of appended and inserted items.
-    public var inserted = 0
+    package var inserted = 0
     /// The number of moved items.
-    public var moved = 0
+    package var moved = 0
     /// The number of items that were replaced in place.
-    public var updated = 0
+    package var updated = 0
     /// The number of items removed individually and by clearing.
-    public var removed = 0
+    package var removed = 0
     /// The first items that were removed by clearing, up to ``clearedLimit``.
-    public var cleared: [ItemKey] = []
+    package var cleared: [ItemKey] = []
 
     /// The maximum number of items in ``cleared``: 100.
-    public static let clearedLimit = 100
+    package static let clearedLimit = 100
 
     /// Creates a summary. Without arguments, no operation had an effect.
-    public init(inserted: Int = 0, moved: Int = 0, updated: Int = 0, removed: Int = 0) {
+    package init(inserted: Int = 0, moved: Int = 0, updated: Int = 0, removed: Int = 0) {
         self.inserted = inserted
         self.moved = moved
         self.updated = updated
@@ -120,9 +120,9 @@ public struct StoreOperationSummary: Sendable, Hashable {
 ///     print("operation \(error.index): \(error.reason)")  // "operation 0: user:jane does not exist"
 /// }
 /// ```
-public struct StoreOperationError: Error, Sendable, Hashable {
+package struct StoreOperationError: Error, Sendable, Hashable {
     /// The reason why an operation failed.
-    public enum Reason: Error, Sendable, Hashable {
+    package enum Reason: Error, Sendable, Hashable {
         /// The item does not exist.
         case unknown(ItemKey)
         /// The item exists already.
@@ -142,12 +142,12 @@ public struct StoreOperationError: Error, Sendable, Hashable {
     }
 
     /// The index of the failed operation, counted from 0.
-    public var index: Int
+    package var index: Int
     /// The reason why the operation failed.
-    public var reason: Reason
+    package var reason: Reason
 
     /// Creates an error of the operation at an index.
-    public init(index: Int, reason: Reason) {
+    package init(index: Int, reason: Reason) {
         self.index = index
         self.reason = reason
     }
@@ -155,7 +155,7 @@ public struct StoreOperationError: Error, Sendable, Hashable {
 
 extension StoreOperationError.Reason: CustomStringConvertible {
     /// The reason as one line for operators.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unknown(let key): "\(key) does not exist"
         case .known(let key): "\(key) already exists"

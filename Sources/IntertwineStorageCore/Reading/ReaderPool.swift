@@ -9,16 +9,16 @@ import Synchronization
 /// let limits = ReadLimits(threads: 8, waiting: 1_000, queueTimeout: .seconds(1))
 /// let store = try SQLiteStore(path: "items.sqlite", reading: limits)
 /// ```
-public struct ReadLimits: Sendable, Hashable {
+package struct ReadLimits: Sendable, Hashable {
     /// The limit of reader threads, each with its own connection. Threads start on demand.
-    public var threads: Int
+    package var threads: Int
     /// The limit of queued reads. A further read is refused with `StoreError.overloaded`.
-    public var waiting: Int
+    package var waiting: Int
     /// The time after which a queued read is refused with `StoreError.overloaded`.
-    public var queueTimeout: Duration
+    package var queueTimeout: Duration
 
     /// Creates limits. The numbers of threads and of queued reads are at least 1.
-    public init(threads: Int = 4, waiting: Int = 4_096, queueTimeout: Duration = .seconds(2)) {
+    package init(threads: Int = 4, waiting: Int = 4_096, queueTimeout: Duration = .seconds(2)) {
         (self.threads, self.waiting, self.queueTimeout) = (max(1, threads), max(1, waiting), queueTimeout)
     }
 }
@@ -26,13 +26,13 @@ public struct ReadLimits: Sendable, Hashable {
 /// Counters of reads since the file was opened.
 package struct ReadStatistics: Sendable, Hashable {
     /// The number of completed reads.
-    public internal(set) var finished = 0
+    package internal(set) var finished = 0
     /// The number of reads that run on a thread.
-    public internal(set) var running = 0
+    package internal(set) var running = 0
     /// The number of queued reads.
-    public internal(set) var waiting = 0
+    package internal(set) var waiting = 0
     /// The number of reads that were refused because of a full queue or a timeout.
-    public internal(set) var refused = 0
+    package internal(set) var refused = 0
 }
 
 /// A pool of threads for blocking reads.

@@ -23,26 +23,26 @@ package protocol SourceCollection: AnyObject {
 /// changes.added = 2
 /// changes.isEmpty  // false
 /// ```
-public struct SourceChanges: Sendable, Hashable {
+package struct SourceChanges: Sendable, Hashable {
     /// The number of items that the store did not contain.
-    public var added = 0
+    package var added = 0
     /// The number of items replaced in place.
-    public var changed = 0
+    package var changed = 0
     /// The number of items that the source no longer lists and that were removed.
-    public var removed = 0
+    package var removed = 0
     /// The number of listed items that the store contained with equal content.
-    public var unchanged = 0
+    package var unchanged = 0
     /// The number of items that the source no longer lists, and that remain because of another origin or a later change.
-    public var released = 0
+    package var released = 0
 
     /// Listed items that were skipped because they are taken down.
-    public var withheld = BlockedItems()
+    package var withheld = BlockedItems()
 
     /// A Boolean value indicating whether no item of the store, and no record of origin, was changed.
-    public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
+    package var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
 
     /// Creates the result of a snapshot without changes.
-    public init() {}
+    package init() {}
 }
 
 /// The reason why a complete snapshot is not applied.
@@ -52,7 +52,7 @@ public struct SourceChanges: Sendable, Hashable {
 ///     print("\(removed) of \(stored) items are missing")
 /// }
 /// ```
-public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
     /// The snapshot has no items.
     case empty
     /// The snapshot lacks too many items that the source has stored before.
@@ -64,7 +64,7 @@ public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertibl
     case busy(String)
 
     /// The reason as one line for operators.
-    public var description: String {
+    package var description: String {
         switch self {
         case .empty: "the list is empty, which would remove all items of the source; `removable: 1` in its declaration allows that"
         case .tooManyCampaigns(let count, let limit): "there would be \(count) campaigns; the limit is \(limit)"

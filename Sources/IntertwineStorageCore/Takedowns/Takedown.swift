@@ -13,16 +13,16 @@
 ///     print("\(takedown.item): \(takedown.reason ?? "no reason")")
 /// }
 /// ```
-public struct Takedown: Sendable, Hashable {
+package struct Takedown: Sendable, Hashable {
     /// The key of the item.
-    public var item: ItemKey
+    package var item: ItemKey
     /// The time of the takedown in milliseconds since 1970-01-01 UTC.
-    public var at: Int64
+    package var at: Int64
     /// The operator's reason; nil if none was given.
-    public var reason: String?
+    package var reason: String?
 
     /// Creates a takedown of an item at a time in milliseconds since 1970-01-01 UTC.
-    public init(item: ItemKey, at: Int64, reason: String? = nil) {
+    package init(item: ItemKey, at: Int64, reason: String? = nil) {
         self.item = item
         self.at = at
         self.reason = reason
@@ -43,17 +43,17 @@ package struct TakedownVersion: Sendable, Hashable {
 }
 
 /// Items that an import or a source snapshot skipped because they are taken down.
-public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
+package struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
     /// The limit of items that are listed by key; further items are only counted.
-    public static let namedLimit = 20
+    package static let namedLimit = 20
 
     /// The number of skipped items.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The first skipped items, at most ``namedLimit``.
-    public private(set) var items: [ItemKey] = []
+    package private(set) var items: [ItemKey] = []
 
     /// Creates an empty list.
-    public init() {}
+    package init() {}
 
     package mutating func record(_ item: ItemKey) {
         count += 1
@@ -71,7 +71,7 @@ public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The number of items and their keys, such as `2 (user:tt, ad:1)`.
-    public var description: String {
+    package var description: String {
         guard count > 0 else { return "0" }
         return "\(count) (\(items.map(\.description).joined(separator: ", "))\(count > items.count ? ", …" : ""))"
     }

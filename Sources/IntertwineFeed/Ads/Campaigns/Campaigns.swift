@@ -66,7 +66,7 @@ package final class Campaigns: Sendable {
     }
 
     /// Returns the index of the campaigns in a snapshot; nil if it is empty.
-    package func campaignIndex(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignIndex? {
+    package func campaignIndex(at version: StoreVersion, in snapshot: any StoreSnapshot, of store: any FeedStore) throws -> CampaignIndex? {
         var campaignIndex = known.withLock { $0.version == version ? $0.campaignIndex : nil }
         if campaignIndex == nil {
             campaignIndex = try cache.value(at: version, in: snapshot, of: store) { [self] in try load($0, at: version) }
@@ -106,7 +106,7 @@ package final class Campaigns: Sendable {
     /// Loads the campaigns. Changes are detected by comparison of the items' bytes; if nothing changed, the previous index is returned.
     ///
     /// - Parameter version: The store version, read before the snapshot was taken.
-    private func load(_ snapshot: any FeedSnapshot, at version: StoreVersion) throws -> CampaignIndex {
+    private func load(_ snapshot: any StoreSnapshot, at version: StoreVersion) throws -> CampaignIndex {
         var items: [FeedItem] = []
         try snapshot.forEachRow(in: .type(ItemType(kind: Campaign.kind, variant: ""))) { row in
             items.append(row.item)
@@ -180,7 +180,7 @@ package final class Campaigns: Sendable {
 
     /// Returns the layouts that can show a creative, found by the id of an ad or, for other kinds, by the id of its cell; nil if it does not
     /// exist.
-    private func layouts(ofCreative name: String, in snapshot: any FeedSnapshot) throws -> [CellLayout]? {
+    private func layouts(ofCreative name: String, in snapshot: any StoreSnapshot) throws -> [CellLayout]? {
         let creative = item(of: name)
         guard let item = try snapshot.item(kind: creative.kind, id: creative.id) else { return nil }
         return CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(item.type) }

@@ -80,20 +80,20 @@ public struct ContentRange: Sendable, Hashable {
 /// let placement = MidpointPlacement(advertisements: 2)
 /// let indices = placement.indices(for: 2, in: ContentRange(count: 20))  // [10, 10]
 /// ```
-public struct MidpointPlacement: AdPlacement {
+package struct MidpointPlacement: AdPlacement {
     /// The number of advertisements on each page.
-    public let advertisements: Int
+    package let advertisements: Int
 
     /// Creates a placement, by default with one advertisement.
-    public init(advertisements: Int = 1) {
+    package init(advertisements: Int = 1) {
         self.advertisements = advertisements
     }
 
     /// The policy: a fixed number on each page.
-    public var supply: FillPolicy { .rotating(perPage: advertisements) }
+    package var supply: FillPolicy { .rotating(perPage: advertisements) }
 
     /// Returns the middle for each advertisement.
-    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
+    package func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         Array(repeating: range.count / 2, count: advertisements)
     }
 }

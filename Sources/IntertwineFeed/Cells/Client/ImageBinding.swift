@@ -72,7 +72,7 @@ public struct ImagePlaceholder: Sendable, Hashable {
 ///     func placeholder(of source: String) -> ImagePlaceholder? { images[source] }
 /// }
 /// ```
-public protocol ImageMetadataStore: Sendable {
+package protocol ImageMetadataStore: Sendable {
     /// Returns the metadata of an image; nil if the image is unknown.
     func placeholder(of source: String) -> ImagePlaceholder?
     /// A number that changes if the metadata of a further image becomes known.

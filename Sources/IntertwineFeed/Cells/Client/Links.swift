@@ -49,7 +49,7 @@ public final class Links: Sendable {
     ///   - image: Maps image sources to hrefs. By default, clients load images from their source.
     ///   - media: Maps media sources to hrefs. By default, clients play media from their source.
     ///   - known: The store of image metadata; nil if the service has none.
-    public init(
+    package init(
         base: String? = nil, image: @escaping ImageHref = { source, _, _ in ImageLink(source) },
         media: @escaping @Sendable (_ source: String) -> String = { $0 },
         known: (any ImageMetadataStore)? = nil

@@ -8,11 +8,11 @@ internal import IntertwinePrimitives
 ///     ("type", .constant("plain")),
 /// ])
 /// ```
-public struct FieldMapping: Sendable, Hashable {
+package struct FieldMapping: Sendable, Hashable {
     /// The origin of a field's value, and its form.
-    public struct Origin: Sendable, Hashable {
+    package struct Origin: Sendable, Hashable {
         /// The place of a value.
-        public enum Place: Sendable, Hashable {
+        package enum Place: Sendable, Hashable {
             /// The first of these pointers in an object of the source that has a value.
             case first([JSONPointer])
             /// A constant text for every item.
@@ -22,30 +22,30 @@ public struct FieldMapping: Sendable, Hashable {
         }
 
         /// The place of the value.
-        public var place: Place
+        package var place: Place
         /// The form to which the value is converted; nil if it is not converted.
-        public var form: SourceForm?
+        package var form: SourceForm?
         /// The pointer in each element of a list, and the text between the joined elements; nil if a list is not joined.
-        public var joined: (each: JSONPointer?, separator: String)?
+        package var joined: (each: JSONPointer?, separator: String)?
 
         /// Creates an origin, by default of an unconverted value.
-        public init(_ place: Place, as form: SourceForm? = nil) {
+        package init(_ place: Place, as form: SourceForm? = nil) {
             (self.place, self.form) = (place, form)
         }
 
         /// The value at a pointer in an object of the source.
-        public static func pointer(_ pointer: JSONPointer) -> Origin { Origin(.first([pointer])) }
+        package static func pointer(_ pointer: JSONPointer) -> Origin { Origin(.first([pointer])) }
         /// A constant text for every item.
-        public static func constant(_ text: String) -> Origin { Origin(.constant(text)) }
+        package static func constant(_ text: String) -> Origin { Origin(.constant(text)) }
 
         /// Returns true if place, form and joining are equal.
-        public static func == (left: Origin, right: Origin) -> Bool {
+        package static func == (left: Origin, right: Origin) -> Bool {
             left.place == right.place && left.form == right.form && left.joined?.each == right.joined?.each
                 && left.joined?.separator == right.joined?.separator
         }
 
         /// Hashes the place and the form.
-        public func hash(into hasher: inout Hasher) {
+        package func hash(into hasher: inout Hasher) {
             hasher.combine(place)
             hasher.combine(form)
         }
@@ -56,17 +56,17 @@ public struct FieldMapping: Sendable, Hashable {
     /// Creates a mapping.
     ///
     /// - Parameter fields: All fields of an item. If a name occurs twice, the kind rejects the item.
-    public init(_ fields: [(name: String, origin: Origin)]) {
+    package init(_ fields: [(name: String, origin: Origin)]) {
         self.fields = fields
     }
 
     /// Returns true if both mappings have equal fields in one order.
-    public static func == (left: FieldMapping, right: FieldMapping) -> Bool {
+    package static func == (left: FieldMapping, right: FieldMapping) -> Bool {
         left.fields.elementsEqual(right.fields) { $0 == $1 }
     }
 
     /// Hashes the names and origins of all fields.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         for field in fields {
             hasher.combine(field.name)
             hasher.combine(field.origin)
@@ -191,7 +191,7 @@ enum SourceValue {
 
 /// A text with pointers in double braces, such as `https://shop.example/products/{{handle}}`. In a URL, values are escaped as parts of a path, whose
 /// slashes are kept.
-public struct SourceTemplate: Sendable, Hashable {
+package struct SourceTemplate: Sendable, Hashable {
     private let literals: [String]
     private let pointers: [JSONPointer]
 
@@ -201,7 +201,7 @@ public struct SourceTemplate: Sendable, Hashable {
     /// let template = SourceTemplate("https://shop.example/{{/data/permalink}}")
     /// let invalid = SourceTemplate("https://{{host}}/")  // nil
     /// ```
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var (literals, pointers): ([String], [JSONPointer]) = ([], [])
         var rest = Substring(text)
         while let start = rest.firstRange(of: "{{") {
@@ -239,9 +239,9 @@ public struct SourceTemplate: Sendable, Hashable {
 }
 
 /// A condition on an object of a source: objects that do not satisfy it are no items.
-public struct SourceCondition: Sendable, Hashable {
+package struct SourceCondition: Sendable, Hashable {
     /// The test of a value. A list satisfies it if one of its elements does.
-    public enum Test: Sendable, Hashable {
+    package enum Test: Sendable, Hashable {
         /// The value is one of these texts, numbers or booleans.
         case anyOf([String])
         /// The value differs from all of these texts, numbers and booleans, or is missing.
@@ -254,7 +254,7 @@ public struct SourceCondition: Sendable, Hashable {
     private let test: Test
 
     /// Creates a condition on the value at a pointer.
-    public init(_ pointer: JSONPointer, _ test: Test) {
+    package init(_ pointer: JSONPointer, _ test: Test) {
         (self.pointer, self.test) = (pointer, test)
     }
 

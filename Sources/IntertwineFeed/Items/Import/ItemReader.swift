@@ -319,21 +319,21 @@ package struct ItemReader: Sendable {
 }
 
 /// An invalid item of a file, with the information that is needed to correct the file.
-public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line of the start of the item, from 1. If the item is not valid JSON, it is the line at which parsing stopped.
-    public var line: Int
+    package var line: Int
     /// The number of preceding elements of an array. It is nil for NDJSON, where the line identifies the item.
-    public var index: Int?
+    package var index: Int?
     /// The id of the item, if it has one.
-    public var id: String?
+    package var id: String?
     /// The byte offset of the position in ``line``, in the decompressed file.
-    public var offset: Int
+    package var offset: Int
     /// The number of the file among the files of an import, from 0.
-    public var file = 0
+    package var file = 0
     /// The reason why the item, or the value of one of its fields, is invalid.
-    public var error: ItemError
+    package var error: ItemError
     /// True if the item is imported without the value.
-    public var isKept = false
+    package var isKept = false
 
     /// Creates the report of an invalid item in the first file of an import.
     ///
@@ -341,7 +341,7 @@ public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
     /// let error = ItemError(field: "title", reason: "is missing", code: .required)
     /// let text = InvalidItem(line: 2, error: error).description  // "line 2: title: is missing"
     /// ```
-    public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, error: ItemError) {
+    package init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, error: ItemError) {
         self.line = line
         self.index = index
         self.id = id
@@ -350,7 +350,7 @@ public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The message: `line 2: …` for NDJSON. For an array, which may be a single line: `line 1, index 4998 (from 0), id "u4998", byte 812345: …`.
-    public var description: String {
+    package var description: String {
         guard let index else { return "line \(line): \(error)" }
         let id = id.map { ", id \"\(ItemError.shown($0))\"" } ?? ""
         return "line \(line), index \(index) (from 0)\(id), byte \(offset): \(error)"

@@ -1,11 +1,11 @@
 internal import IntertwinePrimitives
 
 /// A JSON Pointer (RFC 6901), such as `/data/items` or `/users/0/name`. The empty pointer refers to the whole document.
-public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
+package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// The unescaped names and indices of the path.
     let tokens: [String]
     /// The pointer as text, in which names are escaped.
-    public let description: String
+    package let description: String
 
     /// Parses a pointer.
     ///
@@ -15,7 +15,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// let name = JSONPointer("/users/0/name")
     /// let invalid = JSONPointer("users/0/name")  // nil
     /// ```
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         description = text
         guard !text.isEmpty else {
             tokens = []
@@ -51,13 +51,13 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// let pointer = JSONPointer(member: "and/or")
     /// let text = pointer.description  // "/and~1or"
     /// ```
-    public init(member name: String) {
+    package init(member name: String) {
         tokens = [name]
         description = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
     /// True if the pointer refers to the whole document.
-    public var isRoot: Bool { tokens.isEmpty }
+    package var isRoot: Bool { tokens.isEmpty }
 
     /// Returns the value at the pointer in an object, or nil if the object has no such value.
     ///

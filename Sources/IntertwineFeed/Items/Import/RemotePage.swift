@@ -197,16 +197,16 @@ package struct RemotePage: Sendable {
 }
 
 /// An error in the bytes of a page: no valid document, or no list of items in it.
-public struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason as a phrase, without the offset.
-    public var reason: String
+    package var reason: String
     /// The offset in the page, in bytes.
-    public var offset: Int
+    package var offset: Int
     /// A Boolean value indicating whether the document is valid, but its list is not at the configured location.
-    public var isOfLocation = false
+    package var isOfLocation = false
 
     /// The offset and the reason, such as `byte 12: a value is expected`.
-    public var description: String { "byte \(offset): \(reason)" }
+    package var description: String { "byte \(offset): \(reason)" }
 
     init(reason: String, offset: Int, isOfLocation: Bool = false) {
         (self.reason, self.offset, self.isOfLocation) = (reason, offset, isOfLocation)

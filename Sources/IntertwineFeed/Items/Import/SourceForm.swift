@@ -2,7 +2,7 @@ internal import Foundation
 internal import IntertwinePrimitives
 
 /// A form to which values of a source are converted.
-public enum SourceForm: Sendable, Hashable {
+package enum SourceForm: Sendable, Hashable {
     /// The characters of a text, a number or a boolean.
     case plain
     /// The text of HTML: without markup, with the characters of entities.
@@ -15,11 +15,11 @@ public enum SourceForm: Sendable, Hashable {
     case date(zone: TimeZoneName?)
 
     /// A time zone of the IANA database, such as `Europe/Berlin`.
-    public struct TimeZoneName: Sendable, Hashable {
+    package struct TimeZoneName: Sendable, Hashable {
         fileprivate let zone: TimeZone
 
         /// Returns nil for an unknown name.
-        public init?(_ name: String) {
+        package init?(_ name: String) {
             guard let zone = TimeZone(identifier: name) else { return nil }
             self.zone = zone
         }

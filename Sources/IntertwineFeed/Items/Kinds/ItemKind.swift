@@ -114,15 +114,15 @@ public struct ItemField: Sendable {
 }
 
 /// The kinds of item that a service supports, by name.
-public struct ItemKinds: Sendable {
+package struct ItemKinds: Sendable {
     /// The built-in kinds: users and ads.
-    public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
+    package static let standard = ItemKinds([UserKind(), AdvertisementKind()])
 
     private var kinds: [String: any ItemKind] = [:]
     /// The variants of kinds whose items need a cell.
     private var variants: [String: Set<String>] = [:]
     /// A hint for the message about an unknown kind: the place where other kinds are declared.
-    public var note: String?
+    package var note: String?
 
     /// Creates a set of kinds. If two kinds have one name, the last one is used.
     ///
@@ -130,7 +130,7 @@ public struct ItemKinds: Sendable {
     /// let kinds = ItemKinds([NoteKind(), RecipeKind()])
     /// let names = kinds.names  // ["note", "recipe"]
     /// ```
-    public init(_ kinds: [any ItemKind]) {
+    package init(_ kinds: [any ItemKind]) {
         for kind in kinds { self.kinds[kind.name] = kind }
     }
 
@@ -140,7 +140,7 @@ public struct ItemKinds: Sendable {
     /// let kinds = ItemKinds.standard.adding([NoteKind()])
     /// let names = kinds.names  // ["ad", "note", "user"]
     /// ```
-    public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
+    package func adding(_ kinds: [any ItemKind]) -> ItemKinds {
         var all = ItemKinds(Array(self.kinds.values) + kinds)
         (all.note, all.variants) = (note, variants)
         return all
@@ -156,15 +156,15 @@ public struct ItemKinds: Sendable {
     }
 
     /// The kind with a name; nil if no kind has it.
-    public subscript(name: String) -> (any ItemKind)? { kinds[name] }
+    package subscript(name: String) -> (any ItemKind)? { kinds[name] }
 
     /// The names of all kinds, sorted.
-    public var names: [String] { kinds.keys.sorted() }
+    package var names: [String] { kinds.keys.sorted() }
 
     /// Validates one object of the import format, of any kind.
     ///
     /// - Throws: ``ItemError`` if the kind is unknown or rejects the fields.
-    public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         try validate(fields, leavingOut: nil)
     }
 
@@ -197,7 +197,7 @@ public struct ItemKinds: Sendable {
     ///
     /// - Throws: ``ItemError`` if the bytes are not one JSON object, or if the kind is unknown or rejects the fields. Values that are not fields of
     ///   the kind may be invalid.
-    public func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
+    package func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
         try validate(ItemFields(JSONPreamble.text(bytes), isLenient: true))
     }
 }

@@ -4,14 +4,14 @@ internal import IntertwinePrimitives
 ///
 /// The scheme is https. For this machine http is accepted, which operators must also allow. The host contains no placeholder, so that data of
 /// an event cannot change the target.
-public struct TrackerTemplate: Sendable, Hashable {
+package struct TrackerTemplate: Sendable, Hashable {
     /// The names of the placeholders in braces.
     private static let placeholders = ["event", "viewer", "time", "campaign", "ad"]
     /// The maximum number of templates for each type of event.
     package static let limit = 8
 
     /// The template as declared, with its placeholders.
-    public let text: String
+    package let text: String
 
     /// Parses a template.
     ///
@@ -23,7 +23,7 @@ public struct TrackerTemplate: Sendable, Hashable {
     /// ```
     ///
     /// - Throws: ``ItemError`` without a field.
-    public init(_ text: String) throws(ItemError) {
+    package init(_ text: String) throws(ItemError) {
         // The braces of placeholders are valid in a URL.
         let text = (try? ItemURL.absolute(Array(text.utf8)[...])).map { String(decoding: $0, as: UTF8.self) } ?? text
         var sample = ""
@@ -71,14 +71,14 @@ public struct TrackerTemplate: Sendable, Hashable {
 /// var trackers = Trackers()
 /// trackers.click = [try TrackerTemplate("https://tracker.example.com/click?time={time}")]
 /// ```
-public struct Trackers: Sendable, Hashable {
+package struct Trackers: Sendable, Hashable {
     /// The templates that are called after an impression. An item has at most eight.
-    public var impression: [TrackerTemplate] = []
+    package var impression: [TrackerTemplate] = []
     /// The templates that are called after a click. An item has at most eight.
-    public var click: [TrackerTemplate] = []
+    package var click: [TrackerTemplate] = []
 
     /// Creates trackers without templates.
-    public init() {}
+    package init() {}
 
     package static let impressionField = "impressionTrackers"
     package static let clickField = "clickTrackers"

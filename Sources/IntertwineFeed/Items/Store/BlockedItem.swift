@@ -1,15 +1,15 @@
 /// An item that was taken down.
-public struct BlockedItem: Sendable, Hashable {
+package struct BlockedItem: Sendable, Hashable {
     /// The prefix of the entries for a campaign's creatives.
     package static let creative = "creative:"
 
     /// The id of the item.
-    public var id: String
+    package var id: String
     /// The targets of the item's fields: URLs and, with a prefix, the creatives of a campaign. Empty if the item did not exist.
-    public var targets: [String]
+    package var targets: [String]
 
     /// Creates a takedown, by default of an item that does not exist.
-    public init(id: String, targets: [String] = []) {
+    package init(id: String, targets: [String] = []) {
         (self.id, self.targets) = (id, targets)
     }
 

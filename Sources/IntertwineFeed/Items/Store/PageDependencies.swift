@@ -1,14 +1,14 @@
 /// An update of an item that kept its kind, id, variant and position, in a stream of content.
-public struct InPlaceUpdate: Sendable, Hashable {
+package struct InPlaceUpdate: Sendable, Hashable {
     /// The kind of the item.
-    public var kind: String
+    package var kind: String
     /// The stream of the item.
-    public var stream: StreamID
+    package var stream: StreamID
     /// The position of the item in its stream.
-    public var position: Int64
+    package var position: Int64
 
     /// Creates the update of an item at a position of a stream.
-    public init(kind: String, stream: StreamID, position: Int64) {
+    package init(kind: String, stream: StreamID, position: Int64) {
         (self.kind, self.stream, self.position) = (kind, stream, position)
     }
 }
@@ -16,17 +16,17 @@ public struct InPlaceUpdate: Sendable, Hashable {
 /// The part of a store's content that a page was read from. An in-place update outside this part does not change the page.
 ///
 /// Inserted, deleted and moved items, and advertisements, are not covered.
-public struct PageDependencies: Sendable {
+package struct PageDependencies: Sendable {
     /// The range of positions that was read from each stream.
     private var ranges: [(stream: StreamID, positions: ClosedRange<Int64>)] = []
     /// The kinds of items that were read in another way.
     private var kinds: Set<String> = []
 
     /// Creates empty dependencies.
-    public init() {}
+    package init() {}
 
     /// Returns true if the update may change the page.
-    public func includes(_ item: InPlaceUpdate) -> Bool {
+    package func includes(_ item: InPlaceUpdate) -> Bool {
         ranges.contains { $0.stream == item.stream && $0.positions.contains(item.position) } || kinds.contains(item.kind)
     }
 
@@ -40,11 +40,11 @@ public struct PageDependencies: Sendable {
 }
 
 /// A snapshot that forwards to another snapshot and records the dependencies.
-package final class DependencyTrackingSnapshot: FeedSnapshot {
-    private let snapshot: any FeedSnapshot
+package final class DependencyTrackingSnapshot: StoreSnapshot {
+    private let snapshot: any StoreSnapshot
     package private(set) var dependencies = PageDependencies()
 
-    package init(_ snapshot: any FeedSnapshot) {
+    package init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
     }
 

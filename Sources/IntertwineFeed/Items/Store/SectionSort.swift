@@ -32,18 +32,18 @@ public struct SectionSort: Sendable, Hashable {
 }
 
 /// The storage of a section: the kinds of its items, and the fields that it is sorted by.
-public struct SectionConfiguration: Sendable, Hashable {
+package struct SectionConfiguration: Sendable, Hashable {
     /// The name of the section for all kinds that no other section contains. This section always exists.
-    public static let mainName = "main"
+    package static let mainName = "main"
 
     /// The name of the section.
-    public var name: String
+    package var name: String
     /// The kinds whose items the section contains; empty for ``mainName``.
-    public var kinds: [String]
+    package var kinds: [String]
     /// The fields by which the section can be sorted, in addition to the order of positions.
-    public var fields: [SortField]
+    package var fields: [SortField]
     /// The display order, to which operations on positions refer.
-    public var order: SectionSort
+    package var order: SectionSort
 
     /// Creates a section, by default without kinds and in the order of import.
     ///
@@ -53,7 +53,7 @@ public struct SectionConfiguration: Sendable, Hashable {
     ///     print(section.name)  // events
     /// }
     /// ```
-    public init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
+    package init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
         self.name = name
         self.kinds = kinds
         self.fields = fields

@@ -27,8 +27,8 @@ package final class VersionedCache<Value: Sendable>: Sendable {
     ///   - version: The store version, read before the snapshot was taken, so that a cached value is never older than its version.
     ///   - find: Computes the value in a snapshot.
     @inlinable package func value(
-        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore,
-        _ find: @escaping @Sendable (any FeedSnapshot) throws -> Value
+        at version: StoreVersion, in snapshot: any StoreSnapshot, of store: any FeedStore,
+        _ find: @escaping @Sendable (any StoreSnapshot) throws -> Value
     ) throws -> Value {
         try value(at: version) {
             try find(snapshot)

@@ -6,25 +6,25 @@
 /// rules.clickLimit = 30
 /// let client = ClientFingerprint(viewer: "ann", counting: rules)
 /// ```
-public struct CountingRules: Sendable, Hashable {
+package struct CountingRules: Sendable, Hashable {
     /// The deduplication window for clicks of one person on one cell, in milliseconds.
-    public var clickWindow: Int64 = 30_000
+    package var clickWindow: Int64 = 30_000
     /// The deduplication window for impressions, in milliseconds. It must be at least as long as a token is valid.
     ///
     /// An impression token counts once per viewer within the window or, for clients without a viewer, once per address. The token of a page for
     /// one viewer only, such as a page with campaigns, counts once in total, for any client.
-    public var impressionWindow: Int64 = 25 * 3_600_000
+    package var impressionWindow: Int64 = 25 * 3_600_000
     /// The maximum number of counted clicks per viewer and per address in ``rateWindow``.
-    public var clickLimit = 60
+    package var clickLimit = 60
     /// The maximum number of counted impressions per viewer and per address in ``rateWindow``.
-    public var impressionLimit = 3_000
+    package var impressionLimit = 3_000
     /// A Boolean value indicating whether a click counts only after an impression of the cell on that page by that person.
-    public var countsSeenClicksAlone = false
+    package var countsSeenClicksAlone = false
     /// The window of the rate limits, in milliseconds.
-    public var rateWindow: Int64 = 60_000
+    package var rateWindow: Int64 = 60_000
 
     /// Creates rules with the default values.
-    public init() {}
+    package init() {}
 
     /// The identities by which a person is recognized.
     ///

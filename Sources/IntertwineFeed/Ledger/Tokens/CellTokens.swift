@@ -9,7 +9,7 @@ internal import Synchronization
 /// let tokens = CellTokens(keys: SigningKeys(current: .random()))
 /// let token = tokens.click(cell: "ad:1", slot: 0, now: 1_750_000_000_000)
 /// ```
-public final class CellTokens: Sendable {
+package final class CellTokens: Sendable {
     /// The number of milliseconds in an hour, the width of a token's bucket.
     private static let hour: Int64 = 3_600_000
     /// The maximum clock skew in milliseconds. A token whose hour begins later than that was signed by a wrong clock.
@@ -23,7 +23,7 @@ public final class CellTokens: Sendable {
     /// Creates a signer and verifier.
     ///
     /// - Parameter lifetime: The time that a token counts after the end of its hour, in milliseconds.
-    public init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
+    package init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
         clicks = keys.signer(for: .click)
         impressions = keys.signer(for: .impression)
         self.lifetime = max(0, lifetime)
@@ -43,12 +43,12 @@ public final class CellTokens: Sendable {
     /// ```swift
     /// CellTokens.bucket(of: 7_200_000)  // 2
     /// ```
-    public static func bucket(of now: Int64) -> UInt32 {
+    package static func bucket(of now: Int64) -> UInt32 {
         UInt32(clamping: now / hour)
     }
 
     /// Returns the start of the bucket that contains a time.
-    public static func startOfBucket(of now: Int64) -> Int64 {
+    package static func startOfBucket(of now: Int64) -> Int64 {
         Int64(bucket(of: now)) * hour
     }
 
@@ -57,7 +57,7 @@ public final class CellTokens: Sendable {
     /// ```swift
     /// CellTokens.endOfBucket(of: 7_200_001)  // 10_800_000
     /// ```
-    public static func endOfBucket(of now: Int64) -> Int64 {
+    package static func endOfBucket(of now: Int64) -> Int64 {
         (Int64(bucket(of: now)) + 1) * hour
     }
 
@@ -66,14 +66,14 @@ public final class CellTokens: Sendable {
     /// - Parameters:
     ///   - page: The identity of the page; 0 without a page.
     ///   - showing: The location of the cell on the page.
-    public func click(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
+    package func click(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
         clicks.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
     /// Returns a signed impression token.
     ///
     /// - Parameter page: The identity of the page: a cell on two pages has two impressions.
-    public func impression(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
+    package func impression(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
         impressions.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 

@@ -6,19 +6,19 @@ internal import IntertwinePrimitives
 /// let context = ImpressionContext(feed: "main", section: "news", position: 3, layout: .table)
 /// let token = tokens.impression(cell: "user:1", slot: 0, page: 7, showing: context, now: now)
 /// ```
-public struct ImpressionContext: Sendable, Hashable {
+package struct ImpressionContext: Sendable, Hashable {
     /// The campaign that was served; nil for content and house ads.
-    public var campaign: String?
+    package var campaign: String?
     /// The feed's name, such as `main`.
-    public var feed: String
+    package var feed: String
     /// The section's name; nil if the feed has no sections.
-    public var section: String?
+    package var section: String?
     /// The index among the page's cells.
-    public var position: Int
+    package var position: Int
     /// The layout of the client that showed the page.
-    public var layout: CellLayout
+    package var layout: CellLayout
     /// The time in seconds for which the campaign's frequency caps need the impression to be stored; 0 without caps.
-    public var frequencyCapTTL: Int
+    package var frequencyCapTTL: Int
     /// The reservation of the campaign's goal that the impression uses; nil without a goal that counts impressions.
     package var reservation: ReservationID?
     /// The time until which an impression of that reservation counts, in milliseconds since 1970-01-01 UTC; nil without a limit.
@@ -27,7 +27,7 @@ public struct ImpressionContext: Sendable, Hashable {
     /// Creates the context of a cell on a page.
     ///
     /// - Parameter remembered: The time in seconds for which frequency caps need the impression, as ``frequencyCapTTL``.
-    public init(
+    package init(
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
         remembered: Int = 0
     ) {

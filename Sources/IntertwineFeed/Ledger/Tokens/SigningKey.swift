@@ -1,9 +1,9 @@
 internal import IntertwinePrimitives
 
 /// A secret of 32 bytes with which the service signs.
-public struct SigningKey: Sendable, Hashable {
+package struct SigningKey: Sendable, Hashable {
     /// The number of bytes of a key.
-    public static let length = 32
+    package static let length = 32
 
     private let bytes: [UInt8]
     /// The id of the key in signed values. It is derived from the key, so replicas that share keys agree on it without configuration.
@@ -12,7 +12,7 @@ public struct SigningKey: Sendable, Hashable {
     /// Creates a key.
     ///
     /// - Throws: ``SigningKeyError/wrongLength(_:)`` unless there are exactly 32 bytes.
-    public init(_ bytes: [UInt8]) throws(SigningKeyError) {
+    package init(_ bytes: [UInt8]) throws(SigningKeyError) {
         guard bytes.count == Self.length else { throw .wrongLength(bytes.count) }
         self.init(unchecked: bytes)
     }
@@ -23,7 +23,7 @@ public struct SigningKey: Sendable, Hashable {
     /// let key = SigningKey.random()
     /// key.hexadecimal.count  // 64
     /// ```
-    public static func random() -> SigningKey {
+    package static func random() -> SigningKey {
         var generator = SystemRandomNumberGenerator()
         // The generator is called once for each 8-byte word.
         return SigningKey(unchecked: (0..<length / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) })
@@ -38,7 +38,7 @@ public struct SigningKey: Sendable, Hashable {
 
 extension SigningKey {
     /// The key as 64 hexadecimal digits, for a file or a secret store. It must not be logged.
-    public var hexadecimal: String { Hexadecimal.text(bytes) }
+    package var hexadecimal: String { Hexadecimal.text(bytes) }
 
     /// Decodes a key; nil unless the text consists of exactly 64 hexadecimal digits, in either case.
     ///
@@ -47,7 +47,7 @@ extension SigningKey {
     /// guard let key = SigningKey(hexadecimal: text) else { return }
     /// let keys = SigningKeys(current: key)
     /// ```
-    public init?(hexadecimal text: String) {
+    package init?(hexadecimal text: String) {
         guard let bytes = Hexadecimal.bytes(text) else { return nil }
         try? self.init(bytes)
     }
@@ -63,7 +63,7 @@ extension SigningKey {
 }
 
 /// A reason why bytes are not a valid key.
-public enum SigningKeyError: Error, Sendable, Hashable {
+package enum SigningKeyError: Error, Sendable, Hashable {
     /// The number of bytes is not 32.
     case wrongLength(Int)
 }
@@ -75,23 +75,23 @@ public enum SigningKeyError: Error, Sendable, Hashable {
 /// let keys = SigningKeys(current: new, previous: old)
 /// keys.accepted  // [new, old]
 /// ```
-public struct SigningKeys: Sendable, Hashable {
+package struct SigningKeys: Sendable, Hashable {
     /// The key that signs.
-    public let current: SigningKey
+    package let current: SigningKey
     /// The previous key, which is still accepted but no longer signs.
-    public let previous: SigningKey?
+    package let previous: SigningKey?
     /// The next key, which is already accepted, because other replicas may start to sign with it a moment earlier.
-    public let next: SigningKey?
+    package let next: SigningKey?
 
     /// Creates a set of keys. Without a previous and a next key, no rotation is in progress.
-    public init(current: SigningKey, previous: SigningKey? = nil, next: SigningKey? = nil) {
+    package init(current: SigningKey, previous: SigningKey? = nil, next: SigningKey? = nil) {
         self.current = current
         self.previous = previous
         self.next = next
     }
 
     /// All accepted keys, the signing one first.
-    public var accepted: [SigningKey] { [current] + [previous, next].compactMap { $0 } }
+    package var accepted: [SigningKey] { [current] + [previous, next].compactMap { $0 } }
 
     /// Returns a signer for one purpose.
     package func signer(for purpose: SigningPurpose) -> Signer {

@@ -6,22 +6,22 @@
 /// policy.allowedPorts = [443]
 /// policy.deniedHosts = ["*.internal.example"].compactMap { HostPattern($0) }
 /// ```
-public struct AddressPolicy: Sendable {
+package struct AddressPolicy: Sendable {
     /// The addresses that are allowed although the built-in rules deny them, for fetches from a private network.
-    public var allowedNetworks: [Network]
+    package var allowedNetworks: [Network]
     /// The ports to which a fetch may connect.
-    public var allowedPorts: Set<UInt16>
+    package var allowedPorts: Set<UInt16>
     /// The only hosts that are allowed. If empty, all hosts are.
-    public var allowedHosts: [HostPattern]
+    package var allowedHosts: [HostPattern]
     /// The hosts that are denied, also if ``allowedHosts`` contains them.
-    public var deniedHosts: [HostPattern]
+    package var deniedHosts: [HostPattern]
     /// The addresses of this machine, which are denied even if they are public.
-    public var ownAddresses: Set<IPAddress>
+    package var ownAddresses: Set<IPAddress>
     /// True to allow the addresses of ``allowedNetworks`` only.
-    public var deniesPublicAddresses: Bool
+    package var deniesPublicAddresses: Bool
 
     /// Creates a policy. By default, it allows the ports 80 and 443 of every host with a public address that is not of this machine.
-    public init(
+    package init(
         allowedNetworks: [Network] = [], allowedPorts: Set<UInt16> = [80, 443], allowedHosts: [HostPattern] = [],
         deniedHosts: [HostPattern] = [], ownAddresses: Set<IPAddress> = IPAddress.ofThisMachine(), deniesPublicAddresses: Bool = false
     ) {
@@ -42,7 +42,7 @@ public struct AddressPolicy: Sendable {
     /// ```
     ///
     /// - Throws: `portDenied`, `hostDenied` or `addressDenied`.
-    public func check(_ url: FetchURL) throws(FetchError) {
+    package func check(_ url: FetchURL) throws(FetchError) {
         guard allowedPorts.contains(url.port) else { throw .portDenied }
         guard !deniedHosts.contains(where: { $0.matches(url.host) }) else { throw .hostDenied }
         guard allowedHosts.isEmpty || allowedHosts.contains(where: { $0.matches(url.host) }) else { throw .hostDenied }
@@ -55,7 +55,7 @@ public struct AddressPolicy: Sendable {
     /// let policy = AddressPolicy()
     /// if let address = IPAddress("169.254.169.254") { print(policy.permits(address)) }  // false
     /// ```
-    public func permits(_ address: IPAddress) -> Bool {
+    package func permits(_ address: IPAddress) -> Bool {
         let target = address.unmapped
         if allowedNetworks.contains(where: { $0.contains(target) || $0.contains(address) }) { return true }
         guard !deniesPublicAddresses, Self.isPublic(target), !ownAddresses.contains(target) else { return false }
@@ -84,7 +84,7 @@ public struct AddressPolicy: Sendable {
 }
 
 /// A range of addresses in CIDR notation.
-public struct Network: Hashable, Sendable, CustomStringConvertible {
+package struct Network: Hashable, Sendable, CustomStringConvertible {
     private let address: IPAddress
     private let prefix: Int
 
@@ -95,7 +95,7 @@ public struct Network: Hashable, Sendable, CustomStringConvertible {
     /// Network("10.0.0.0/8")?.description  // "10.0.0.0/8"
     /// Network("10.0.0.1/8")  // nil
     /// ```
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
         let width = address.family == .v4 ? 32 : 128
@@ -117,26 +117,26 @@ public struct Network: Hashable, Sendable, CustomStringConvertible {
     ///     print(network.contains(address))  // true
     /// }
     /// ```
-    public func contains(_ other: IPAddress) -> Bool {
+    package func contains(_ other: IPAddress) -> Bool {
         guard other.family == address.family else { return false }
         let shift = (address.family == .v4 ? 32 : 128) - prefix
         return shift == 128 || (other.bits ^ address.bits) >> UInt128(shift) == 0
     }
 
     /// The CIDR notation, also for a single address: `127.0.0.1/32`.
-    public var description: String {
+    package var description: String {
         "\(address)/\(prefix)"
     }
 }
 
 /// A pattern of a host name, or of every name below one: `example.com`, `*.example.com`. It is compared label by label, so neither
 /// `evilexample.com` nor `example.com.evil.net` matches.
-public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
+package struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private let labels: [String]
     private let below: Bool
 
     /// Parses a pattern. Returns nil if a label is empty, or contains anything but ASCII letters, digits, `-` and `_`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = Substring(text.lowercased())
         below = rest.hasPrefix("*.")
         if below { rest = rest.dropFirst(2) }
@@ -156,7 +156,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     /// ```
     ///
     /// - Parameter host: A host in the form of ``FetchURL/host``: lower case, ASCII, no trailing dot.
-    public func matches(_ host: String) -> Bool {
+    package func matches(_ host: String) -> Bool {
         let other = host.split(separator: ".", omittingEmptySubsequences: false)
         if below {
             return other.count > labels.count && other.suffix(labels.count).elementsEqual(labels, by: ==)
@@ -165,7 +165,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The pattern in lower case, without a trailing dot.
-    public var description: String {
+    package var description: String {
         (below ? "*." : "") + labels.joined(separator: ".")
     }
 }

@@ -1,15 +1,15 @@
-public import Glibc
+package import Glibc
 
 /// An IPv4 or IPv6 address, without port and without zone.
-public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// A version of the Internet Protocol.
-    public enum Family: Sendable, Hashable {
+    package enum Family: Sendable, Hashable {
         /// IPv4 (32 bits) and IPv6 (128 bits).
         case v4, v6
     }
 
     /// The version of the Internet Protocol.
-    public let family: Family
+    package let family: Family
     /// The address as a number in host order; an IPv4 address fills the low 32 bits.
     let bits: UInt128
 
@@ -30,7 +30,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// IPAddress("2001:db8::1")?.bracketed  // "[2001:db8:0:0:0:0:0:1]"
     /// IPAddress("127.1")  // nil
     /// ```
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var v4 = in_addr()
         if inet_pton(AF_INET, text, &v4) == 1 {
             self.init(v4: UInt32(bigEndian: v4.s_addr))
@@ -42,7 +42,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads a socket address. Returns nil for a family other than IPv4 and IPv6, or if `length` is too short for it.
-    public init?(_ address: UnsafePointer<sockaddr>, length: Int) {
+    package init?(_ address: UnsafePointer<sockaddr>, length: Int) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
         case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
@@ -62,12 +62,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The text form for a URL or a `host:port` pair.
-    public var bracketed: String {
+    package var bracketed: String {
         family == .v6 ? "[\(self)]" : description
     }
 
     /// The text form: dotted decimal for IPv4, eight groups in hexadecimal without `::` for IPv6.
-    public var description: String {
+    package var description: String {
         if family == .v4 {
             return (0..<4).reversed().map { String(UInt8(truncatingIfNeeded: bits >> ($0 * 8))) }.joined(separator: ".")
         }
@@ -75,7 +75,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the addresses of this machine's interfaces, which a fetch must not reach even if they are public.
-    public static func ofThisMachine() -> Set<IPAddress> {
+    package static func ofThisMachine() -> Set<IPAddress> {
         var head: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&head) == 0 else { return [] }
         defer { freeifaddrs(head) }

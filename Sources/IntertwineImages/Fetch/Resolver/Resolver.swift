@@ -17,30 +17,30 @@ internal import Synchronization
 ///     host == "example.test" ? .success(["192.0.2.1"].compactMap { IPAddress($0) }) : .failure(.hostNotFound)
 /// }
 /// ```
-public final class Resolver: Sendable {
+package final class Resolver: Sendable {
     /// Looks up the addresses of a host and blocks until they are known. Called on a thread of the resolver.
-    public typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchError>
+    package typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchError>
     typealias Resolution = Result<[IPAddress], FetchError>
 
     /// The limits and cache times of a resolver.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Limits the threads that look up names, without stuck ones.
-        public var threads = 16
+        package var threads = 16
         /// The time after which a lookup is stuck. Its thread then no longer counts as one of ``threads``, so that other lookups get one.
-        public var stuckAfter: Duration = .milliseconds(200)
+        package var stuckAfter: Duration = .milliseconds(200)
         /// Limits the threads including stuck ones. A silent name server occupies one thread per name, each for about ten seconds.
-        public var mostThreads = 256
+        package var mostThreads = 256
         /// Limits the names that wait for a thread. A further name is refused with `resolveFailed`.
-        public var queue = 1_024
+        package var queue = 1_024
         /// The time for which the addresses of a name are cached.
-        public var positive: Duration = .seconds(60)
+        package var positive: Duration = .seconds(60)
         /// The time for which a failed lookup is cached.
-        public var negative: Duration = .seconds(5)
+        package var negative: Duration = .seconds(5)
         /// Limits the cached names.
-        public var remembered = 10_000
+        package var remembered = 10_000
 
         /// Creates a configuration with the default values.
-        public init() {}
+        package init() {}
     }
 
     /// A handle of one caller that waits for a name.
@@ -72,7 +72,7 @@ public final class Resolver: Sendable {
     /// Creates a resolver with an empty cache. It starts a thread at the first lookup.
     ///
     /// - Parameter lookup: The source of addresses; the system's resolver by default.
-    public init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
+    package init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
         self.configuration = configuration
         self.lookup = lookup
         state = Mutex(State(cache: BoundedCache(limit: configuration.remembered)))
@@ -84,7 +84,7 @@ public final class Resolver: Sendable {
     }
 
     /// The number of threads that look up names now.
-    public var busyThreads: Int { state.withLock { $0.threads } }
+    package var busyThreads: Int { state.withLock { $0.threads } }
 
     /// Resolves a name and calls back once: at once if the name is cached or the queue is full, else on a thread of the resolver.
     /// Returns nil if it called back at once.
@@ -219,10 +219,10 @@ public final class Resolver: Sendable {
 }
 
 /// The system's resolver: hosts file, DNS and other sources of nsswitch.conf.
-public enum SystemLookup {
+package enum SystemLookup {
     /// Looks up a host and blocks. It fails only with `hostNotFound` and `resolveFailed`.
     @Sendable
-    public static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
+    package static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

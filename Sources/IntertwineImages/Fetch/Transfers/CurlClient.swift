@@ -1,10 +1,10 @@
 internal import CIntertwineCurl
 internal import HTTPTypes
-public import IntertwineHTTPServer
+package import IntertwineHTTPServer
 internal import Synchronization
 
 /// A handle of a name resolution that was started before its fetch.
-public struct DNSPrefetch: Hashable, Sendable {
+package struct DNSPrefetch: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
@@ -19,11 +19,11 @@ public struct DNSPrefetch: Hashable, Sendable {
 /// print(head.status)
 /// await client.shutDown()
 /// ```
-public actor CurlClient: EventLoopActor {
+package actor CurlClient: EventLoopActor {
     /// The loop that runs all fetches and calls their handlers.
-    public nonisolated let loop: EventLoop
+    package nonisolated let loop: EventLoop
     /// The policy that every URL, redirect and address must satisfy.
-    public nonisolated let policy: AddressPolicy
+    package nonisolated let policy: AddressPolicy
     private let resolver: Resolver
     /// The PEM file of the certificate authorities for https; nil for the system's authorities.
     private let certificates: String?
@@ -42,7 +42,7 @@ public actor CurlClient: EventLoopActor {
     private nonisolated let lastNumber = Atomic<UInt64>(0)
 
     /// The executor of the actor, which is ``loop``.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// Creates a client without connections.
     ///
@@ -53,7 +53,7 @@ public actor CurlClient: EventLoopActor {
     ///   - certificates: The path of a PEM file with the certificate authorities for https; nil for the system's authorities.
     ///   - userAgent: The field `User-Agent` of requests that have none themselves; nil for none.
     public init(
-        on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
+        packageon loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
     ) {
         self.loop = loop
         self.policy = policy
@@ -63,10 +63,10 @@ public actor CurlClient: EventLoopActor {
     }
 
     /// The number of running fetches.
-    public var count: Int { transfers.count }
+    package var count: Int { transfers.count }
 
     /// The number of sockets that are watched for running fetches.
-    public var openSockets: Int { watches.count }
+    package var openSockets: Int { watches.count }
 
     /// Starts a fetch. May be called on any thread. The handler is called on the loop, never during this call, and is released after the end.
     ///
@@ -76,19 +76,19 @@ public actor CurlClient: EventLoopActor {
     ///     return true
     /// }
     /// ```
-    public nonisolated func start(_ request: FetchRequest, onEvent: @escaping FetchEvent.Handler) -> FetchID {
+    package nonisolated func start(_ request: FetchRequest, onEvent: @escaping FetchEvent.Handler) -> FetchID {
         let id = FetchID(number: lastNumber.add(1, ordering: .relaxed).newValue)
         execute { $0.begin(id, request, onEvent) }
         return id
     }
 
     /// Cancels a fetch at any stage; it ends with `cancelled`. May be called on any thread. Does nothing if the fetch has ended.
-    public nonisolated func cancel(_ id: FetchID) {
+    package nonisolated func cancel(_ id: FetchID) {
         execute { $0.end(id, .cancelled) }
     }
 
     /// Continues a fetch that waits at a redirect. May be called on any thread.
-    public nonisolated func proceed(_ id: FetchID) {
+    package nonisolated func proceed(_ id: FetchID) {
         execute { $0.resume(id) }
     }
 
@@ -103,7 +103,7 @@ public actor CurlClient: EventLoopActor {
     ///
     /// - Parameter done: Called on the loop, not during this call, with an error such as `resolveTimeout` if the name cannot be resolved.
     /// - Returns: Nil if a fetch would not have to wait; `done` is then not called.
-    public func waitForName(
+    package func waitForName(
         of url: FetchURL, within limit: Duration, _ done: @escaping @Sendable (FetchError?) -> Void
     ) -> DNSPrefetch? {
         // A URL that the policy refuses is refused by the fetch, and its name is not sent to a name server.
@@ -120,7 +120,7 @@ public actor CurlClient: EventLoopActor {
     }
 
     /// Stops waiting. The closure is not called.
-    public func cancelPrefetch(_ wait: DNSPrefetch) {
+    package func cancelPrefetch(_ wait: DNSPrefetch) {
         if let ticket = forget(wait)?.ticket { resolver.cancel(ticket) }
     }
 
@@ -138,7 +138,7 @@ public actor CurlClient: EventLoopActor {
 
     /// Pauses or resumes reading a fetch's body. While paused, the handler receives no further bytes.
     /// Resuming takes effect after libcurl has returned, if it is calling a handler now.
-    public func setPaused(_ isPaused: Bool, _ id: FetchID) {
+    package func setPaused(_ isPaused: Bool, _ id: FetchID) {
         guard let transfer = transfers[id], transfer.stage == .body else { return }
         transfer.isPaused = isPaused
         reportPause(of: id)
@@ -156,7 +156,7 @@ public actor CurlClient: EventLoopActor {
     }
 
     /// Ends all fetches with `shuttingDown` and refuses new ones.
-    public func shutDown() {
+    package func shutDown() {
         isShutDown = true
         for id in Array(transfers.keys) { end(id, .shuttingDown) }
         for wait in Array(names.keys) { cancelPrefetch(wait) }

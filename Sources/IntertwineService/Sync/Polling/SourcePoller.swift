@@ -2,7 +2,7 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 package import IntertwineImages
 internal import IntertwinePrimitives
-internal import IntertwineStorage
+package import IntertwineStorage
 package import Logging
 internal import ServiceLifecycle
 

@@ -1,4 +1,4 @@
-internal import IntertwineStorage
+package import IntertwineStorage
 internal import Synchronization
 
 /// The states of all sources, and the requests to synchronise one of them at once.
