@@ -1,4 +1,4 @@
-public import ArgumentParser
+internal import ArgumentParser
 import Foundation
 import IntertwineFeed
 import IntertwineService
