@@ -97,7 +97,7 @@ package struct TransformResult: Sendable, Hashable {
         }
     }
 
-    package static let longestThumbHash = 40
+    static let longestThumbHash = 40
 
     /// The dimensions of the resized image, followed by those of the original.
     package var width: Int

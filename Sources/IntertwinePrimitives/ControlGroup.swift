@@ -18,7 +18,7 @@ package struct ControlGroup {
     }
 
     /// The lowest CPU limit of the process's group and of its parents in whole processors, rounded up; nil if no group has a limit.
-    package var processorLimit: Int? {
+    var processorLimit: Int? {
         let limits = values(of: "cpu.max").map { $0.split(separator: " ").compactMap { Int($0) } }
         let quotas = values(of: "cpu.cfs_quota_us", under: "cpu").map { Int($0) }
         let periods = values(of: "cpu.cfs_period_us", under: "cpu").map { Int($0) }

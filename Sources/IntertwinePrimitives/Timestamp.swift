@@ -23,7 +23,7 @@ package enum Timestamp {
     }
 
     /// Appends ``exactText(milliseconds:)``.
-    package static func appendExact(milliseconds: Int64, to bytes: inout [UInt8]) {
+    static func appendExact(milliseconds: Int64, to bytes: inout [UInt8]) {
         let moment = min(max(milliseconds, seconds.lowerBound * 1_000), seconds.upperBound * 1_000 + 999)
         let (second, rest) = moment.floored(by: 1_000)
         appendSeconds(second, to: &bytes)

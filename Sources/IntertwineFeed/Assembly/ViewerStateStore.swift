@@ -59,17 +59,17 @@ package struct ViewerState {
 }
 
 /// The viewer's state as stored in the ledger.
-package struct ListMembership: ViewerStateStore {
+struct ListMembership: ViewerStateStore {
     private static let lists: [ViewerList] = [.dismissed, .saved, .selected]
     private let viewer: String
     private let ledger: any Ledger
 
-    package init(of viewer: String, in ledger: any Ledger) {
+    init(of viewer: String, in ledger: any Ledger) {
         self.viewer = viewer
         self.ledger = ledger
     }
 
-    package func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value {
+    func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value {
         try ledger.withCells(on: Self.lists, of: viewer) { sets in
             try body(ViewerState(dismissed: sets[0], saved: sets[1], selected: sets[2]))
         }

@@ -61,7 +61,7 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     ///
     /// All callers must use one type of object.
     /// - Returns: nil if the commands are not those of a kind as configured, because each cell may then have its own.
-    package func attachment<Object: AnyObject & Sendable>(_ make: (CellCommands) -> Object) -> Object? {
+    func attachment<Object: AnyObject & Sendable>(_ make: (CellCommands) -> Object) -> Object? {
         guard shared.slots.areOfKind else { return nil }
         return unsafeDowncast(shared.attachment.load() ?? shared.attachment.storeIfNil(make(self)), to: Object.self)
     }

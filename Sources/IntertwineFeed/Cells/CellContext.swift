@@ -124,7 +124,7 @@ extension CellContext {
         tokens.click(cell: cell, slot: slot, page: page, showing: impression, now: now)
     }
 
-    package func impressionToken(of cell: String) -> String {
+    func impressionToken(of cell: String) -> String {
         tokens.impression(cell: cell, slot: slot, page: page, showing: impression, now: now)
     }
 }

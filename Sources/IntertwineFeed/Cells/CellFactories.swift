@@ -126,7 +126,7 @@ public struct CellFactories: Sendable {
 
     /// Returns the first cells of an item type if the client supports none of them. The result is nil if it supports one or if no factory is
     /// registered.
-    package func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
+    func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
         guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
             return nil
         }
@@ -182,7 +182,7 @@ public struct CellFactories: Sendable {
     /// Returns the id of the first cell of an ad whose kind has companions; nil for other cells.
     ///
     /// The cells of such an ad share an ad slot, which counts once for goals and reports.
-    package func firstCell(ofAdWithCompanions id: String) -> String? {
+    func firstCell(ofAdWithCompanions id: String) -> String? {
         guard !storage.tables.companions.isEmpty, let item = item(ofCell: id), storage.tables.companions[item.kind] != nil,
             tables.advertisements.values.contains(where: { $0.contains { $0.kind == item.kind } })
         else { return nil }

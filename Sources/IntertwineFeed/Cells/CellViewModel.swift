@@ -16,7 +16,7 @@ public struct CellViewModel: Sendable {
     /// The version of the bindings, for cells with one identifier.
     public var version = 1
     /// A Boolean value indicating whether the cell is of an ad. ``CellFactories`` sets it for kinds of the stream of ads.
-    package var isAdvertisement = false
+    var isAdvertisement = false
     /// The id of the first cell of the item, if this is a companion. The id alone does not tell: an item's own id may contain the sign `#`.
     package var primary: String?
     /// The size of the cell for the width of the client.

@@ -288,7 +288,7 @@ public struct CommandSubject: Sendable {
 ///     print("the command \(step) failed")
 /// }
 /// ```
-package enum CommandError: Error, Sendable, Hashable {
+enum CommandError: Error, Sendable, Hashable {
     /// The request or the cell does not meet a requirement of the command.
     case missing(CommandRequirements, command: String)
     /// A step of a macro failed, and the failure policy ended the macro.

@@ -27,7 +27,7 @@ public struct CommandContext: Sendable {
     /// The validated input of the request by field name, as declared by ``Command/input``. Optional fields may be missing.
     public let input: [String: JSONValue]
     /// The input that the ledger stores with each event of the performance.
-    package var recordedInput: EventInput?
+    var recordedInput: EventInput?
 
     /// The events that the performance adds to the ledger, in the order of recording.
     package private(set) var events: [LedgerEvent] = []
@@ -144,7 +144,7 @@ public struct CommandContext: Sendable {
     /// Records that the viewer selected or deselected the cell, if the performed slot is one of the two.
     ///
     /// Nothing is recorded for a viewer who requests no tracking.
-    package mutating func recordSelection(by slot: CommandKey) {
+    mutating func recordSelection(by slot: CommandKey) {
         guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
         switch slot {
         case .selection: changes.append(.add(list: .selected, viewer: viewer, cell: cell, performance: performance, at: now))
@@ -154,7 +154,7 @@ public struct CommandContext: Sendable {
     }
 
     /// Undoes the change that ``recordSelection(by:)`` recorded for a performance, if any.
-    package mutating func revertSelection(_ performance: String) {
+    mutating func revertSelection(_ performance: String) {
         guard let viewer = client.viewer else { return }
         changes.append(.revert(list: .selected, viewer: viewer, cell: cell, performance: performance))
     }
@@ -233,7 +233,7 @@ extension CommandContext {
     }
 
     /// Records that a command of a selection was undone.
-    package mutating func recordUndone(_ command: any Command) {
+    mutating func recordUndone(_ command: any Command) {
         steps.append(StepResult(command: command.name, outcome: .undone))
     }
 }

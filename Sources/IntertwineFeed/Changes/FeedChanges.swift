@@ -8,7 +8,7 @@ package enum FeedChanges: Sendable {
 /// The current pages, with the difference from the cells that a client holds.
 package struct PageDiff: Sendable {
     /// The cells of all pages that the client holds, page after page.
-    package var clientCells: [ClientCell]
+    var clientCells: [ClientCell]
     /// The current pages, read one after another from the start of the first page.
     package var pages: [FeedPage]
     /// The difference between ``clientCells`` and the entries of ``pages``.
@@ -31,7 +31,7 @@ extension FeedAssembler {
     /// The maximum number of pages in one request for changes.
     package static let clientPageLimit = 16
     /// The maximum number of changes in a response. If there are more, a reload is cheaper for both sides.
-    package static let changeLimit = 200
+    static let changeLimit = 200
 
     /// Returns the changes of the pages that a client holds.
     ///

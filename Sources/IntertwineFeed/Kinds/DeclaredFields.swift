@@ -3,7 +3,7 @@
 /// Kinds that configuration declares and kinds that are `Codable` types share it.
 package struct DeclaredFields: ItemKind {
     /// The maximum length of an id, in characters.
-    package static let idLimit = 512
+    static let idLimit = 512
 
     package let name: String
     package let stream: StreamID

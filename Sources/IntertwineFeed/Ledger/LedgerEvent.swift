@@ -213,11 +213,11 @@ package enum Verdict: String, Sendable, Hashable, CaseIterable {
     /// Verdict.forged.publicReason  // .unknown
     /// Verdict.duplicate.publicReason  // .duplicate
     /// ```
-    package var publicReason: Verdict { isUnauthenticated ? .unknown : self }
+    var publicReason: Verdict { isUnauthenticated ? .unknown : self }
 
     /// The verdicts that responses to clients may contain.
     package static let publicCases = allCases.filter { !$0.isUnauthenticated }
 
     /// True if no token authenticates the event. Such an event is counted and leaves no row.
-    package var isUnauthenticated: Bool { self == .forged || self == .misplaced || self == .gone }
+    var isUnauthenticated: Bool { self == .forged || self == .misplaced || self == .gone }
 }

@@ -3,7 +3,7 @@ package enum LedgerTime {
     /// The longest window, in milliseconds: 32 days. A process that has met a longer window since its start uses that one instead.
     private static let longestWindow: Int64 = 32 * 86_400_000
     /// The maximum time by which events may arrive out of order, in milliseconds.
-    package static let disorder: Int64 = 10_000
+    static let disorder: Int64 = 10_000
 
     /// Returns the latest end of a window that begins at `moment`, or up to ``disorder`` later for an event out of order.
     package static func latestEnd(at moment: Int64, window: Int64) -> Int64 {

@@ -6,9 +6,9 @@
 /// system clock that moves back is accepted at once, because no event is removed too early by that.
 package struct RetentionClock: Sendable, Hashable {
     /// The longest forward jump that is accepted at once, in milliseconds: one day. It covers a service that was stopped overnight.
-    package static let maxForwardJump: Int64 = 86_400_000
+    static let maxForwardJump: Int64 = 86_400_000
     /// The running time for which a longer jump must persist, in milliseconds: seven days.
-    package static let jumpConfirmation: Int64 = 7 * 86_400_000
+    static let jumpConfirmation: Int64 = 7 * 86_400_000
 
     /// The confirmed time in milliseconds since 1970-01-01 UTC.
     package private(set) var now: Int64

@@ -39,7 +39,7 @@ package final class RenderedCellCache: Sendable {
     }
 
     /// The default memory limit of a cache in bytes: 32 MiB.
-    package static let defaultCapacity = 32 << 20
+    static let defaultCapacity = 32 << 20
 
     /// A part of the cache with its own lock.
     private final class Stripe: Sendable {

@@ -73,10 +73,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// A Boolean value indicating if the caller runs on this loop.
-    package var isOnLoop: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
+    var isOnLoop: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
 
     /// Traps if the caller does not run on this loop. Only a programming error causes this, never a client.
-    package func preconditionOnLoop() {
+    func preconditionOnLoop() {
         precondition(isOnLoop, "called outside the event loop's thread")
     }
 
@@ -237,7 +237,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Moves a coarse timer to another instant. Called on the loop. Does nothing if the timer has ended.
-    package func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
+    func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
         preconditionOnLoop()
         if wheel.move(token, to: instant) { wake(by: instant) }
     }

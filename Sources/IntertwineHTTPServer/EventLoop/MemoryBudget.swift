@@ -24,7 +24,7 @@ package final class MemoryBudget: Sendable {
     /// The reserved bytes. They exceed ``limit`` after a reservation beyond it.
     package var inUse: Int { used.load(ordering: .relaxed) }
     /// True if no byte is left within the limit.
-    package var isUsedUp: Bool { inUse >= limit }
+    var isUsedUp: Bool { inUse >= limit }
 
     /// Reserves bytes. The owner calls ``release(_:)`` once it has freed them.
     ///

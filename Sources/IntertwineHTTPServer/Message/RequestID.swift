@@ -28,7 +28,7 @@ package struct RequestID: Sendable, Hashable {
     }
 
     /// The id as a URN, for the member `instance` of problem details.
-    package var urn: String { "urn:intertwine:request:" + PercentCoding.encode(text) }
+    var urn: String { "urn:intertwine:request:" + PercentCoding.encode(text) }
 
     /// Appends ``text``.
     package func append(to bytes: inout [UInt8]) {

@@ -1,10 +1,10 @@
 /// A view of a request's bytes in the receive buffer. It is valid only as long as the buffer; it is never stored or passed to a handler.
-package struct ByteView {
+struct ByteView {
     let bytes: UnsafeBufferPointer<UInt8>
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    package init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
         self.bytes = UnsafeBufferPointer(rebasing: bytes[range.clamped(to: 0..<bytes.count)])
     }
 

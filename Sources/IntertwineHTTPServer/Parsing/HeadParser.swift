@@ -228,9 +228,9 @@ package final class HeadParser {
 /// The limits of a request head, counted on received bytes.
 package struct HeadLimits: Hashable {
     /// The bytes from the method to the version.
-    package var requestLine = 8 * 1024
+    var requestLine = 8 * 1024
     /// The bytes of all field lines, including their line ends.
-    package var fieldBlock = 16 * 1024
+    var fieldBlock = 16 * 1024
     package var fields = 100
     /// The bytes of a method. Parsing stops at a longer one.
     let method = 64

@@ -18,7 +18,7 @@ extension ResponseDescription.Header {
         "ETag", "A strong validator of this representation.", .string(pattern: #"^"[!#-~]*"$"#), isRequired: true,
         example: #""a7f926ae9b1ba20481b0fe74""#
     ).named("ETag")
-    package static let problemVary = ResponseDescription.Header("Vary", "The request fields that select a response of the resource.")
+    static let problemVary = ResponseDescription.Header("Vary", "The request fields that select a response of the resource.")
         .named("ProblemVary")
     package static let vary = ResponseDescription.Header(
         "Vary", "The request fields that select the response.", isRequired: true, example: "X-Viewer-ID, Accept-Encoding"

@@ -20,7 +20,7 @@ package struct Route: Sendable {
     /// The description; nil if the route is not part of the API.
     package var operation: APIOperation?
     /// The deprecation that responses announce; nil if the route is not deprecated.
-    package var deprecation: Deprecation?
+    var deprecation: Deprecation?
     /// The cached responses of requests without a body; nil if there are none.
     package var cached: CachedLookup?
     /// The responses without a task to requests that have no body and no escapes in their path; nil if there are none. Why: a task and a parsed

@@ -132,7 +132,7 @@ package struct Schema: Sendable {
     /// - Parameter examples: The examples as JSON.
     package func examples(_ examples: String...) -> Schema { with("examples", .array(examples.map { .literal($0) })) }
 
-    package func defaulting(to value: OpenAPIValue) -> Schema { with("default", value) }
+    func defaulting(to value: OpenAPIValue) -> Schema { with("default", value) }
 
     /// The schema of this value or null.
     package var orNull: Schema {

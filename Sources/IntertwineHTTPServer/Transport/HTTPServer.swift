@@ -111,7 +111,7 @@ package final class HTTPServer: Sendable {
     }
 
     /// The number of open connections.
-    package var openConnections: Int { census.total }
+    var openConnections: Int { census.total }
 
     /// Returns after each event loop has run once more. If one is stuck, it does not return.
     package func awaitLoops() async {

@@ -37,9 +37,9 @@ package struct HTTPServerConfiguration: Sendable {
     /// Limits the bytes of the trailers of a body. Beyond it, the response is 400.
     package var trailerLimit = 4 * 1024
     /// Limits the number of trailer fields of a body. Beyond it, the response is 400.
-    package var trailerFieldLimit = 16
+    var trailerFieldLimit = 16
     /// Limits the bytes of an unwanted body that are discarded to reuse the connection. Beyond it, the connection is closed.
-    package var discardLimit = 64 * 1024
+    var discardLimit = 64 * 1024
 
     /// Limits the time from the first byte of a request to the end of its head. Beyond it, the response is 408.
     package var headTimeout = Duration.seconds(10)
@@ -48,7 +48,7 @@ package struct HTTPServerConfiguration: Sendable {
     /// The minimum rate of a body in bytes per second, after ``bodyRateGrace``. Below it, the response is 408.
     package var minimumBodyRate = 240
     /// The time in which a body may arrive at any rate.
-    package var bodyRateGrace = Duration.seconds(5)
+    var bodyRateGrace = Duration.seconds(5)
     /// Limits the time that a connection waits for its next request. Beyond it, the connection is closed without a response.
     package var idleTimeout = Duration.seconds(60)
     /// The time in which a client with queued output must receive some of it. A client that receives nothing is reset.
@@ -56,9 +56,9 @@ package struct HTTPServerConfiguration: Sendable {
     /// Limits the time of the handler until its response if its plan sets no limit. Beyond it, the response is 503.
     package var handlerTimeout = Duration.seconds(10)
     /// The time after the last response in which bytes of the client are discarded, so that the client can read that response.
-    package var lingerTimeout = Duration.seconds(2)
+    var lingerTimeout = Duration.seconds(2)
     /// Limits the bytes of the client that are discarded after the last response. Why: many clients send a whole body before they read.
-    package var lingerLimit = 16 * 1024 * 1024
+    var lingerLimit = 16 * 1024 * 1024
 
     /// Limits the requests of one connection. The last one is answered with `Connection: close`.
     package var requestsPerConnection = 1000
@@ -72,7 +72,7 @@ package struct HTTPServerConfiguration: Sendable {
     /// Limits the connections of one address; nil for no limit, for example behind a proxy. Beyond it, the response is 503.
     package var connectionsPerPeer: Int? = 256
     /// The granularity of all deadlines.
-    package var timerTick = Duration.milliseconds(250)
+    var timerTick = Duration.milliseconds(250)
 
     /// Creates the defaults, with a port that the kernel chooses.
     package init() {}

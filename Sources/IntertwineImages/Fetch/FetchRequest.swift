@@ -79,17 +79,17 @@ package struct FetchLimits: Sendable, Hashable {
     /// The time in seconds for which a body may stay below ``slowBytesPerSecond``.
     package var slowSeconds = 4
     /// Limits the bytes of the response's head, including interim heads of all hops.
-    package var headBytes = 64 * 1_024
+    var headBytes = 64 * 1_024
     /// Limits the lines of the response's head, including interim heads of all hops.
-    package var headLines = 256
+    var headLines = 256
     /// Limits the bytes of the body as delivered.
     package var bodyBytes = 8 * 1_024 * 1_024
     /// Limits the bytes around the content of a chunked body, beyond eight for each byte of content.
-    package var framingBytes = 64 * 1_024
+    var framingBytes = 64 * 1_024
     /// Limits the number of redirects.
     package var redirects = 3
     /// Limits the unread bytes in the kernel, which are lost if a fetch is paused and then cancelled.
-    package var receiveWindow = 64 * 1_024
+    var receiveWindow = 64 * 1_024
 
     /// Creates limits with the default values.
     package init() {}

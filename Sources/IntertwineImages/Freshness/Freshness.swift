@@ -13,15 +13,15 @@ package struct Freshness: Sendable, Hashable {
     }
 
     /// The time of the response at the origin in seconds since 1970, computed from its `Date` and `Age`.
-    package var generatedAt: Int64
+    var generatedAt: Int64
     /// The time in seconds since 1970 until which the response is fresh for shared caches.
-    package var freshUntil: Int64
+    var freshUntil: Int64
     /// The time in seconds since 1970 until which the response is fresh for private caches, which ignore `s-maxage`.
-    package var localFreshUntil: Int64
+    var localFreshUntil: Int64
     /// The time until which a stale response may be served during its revalidation.
-    package var staleWhileRevalidateUntil: Int64
+    var staleWhileRevalidateUntil: Int64
     /// The time until which a stale response may be served if the origin fails.
-    package var staleIfErrorUntil: Int64
+    var staleIfErrorUntil: Int64
     /// The caches that must not serve a stale response; by default none.
     package var revalidation = Revalidation.nobody
 
@@ -41,7 +41,7 @@ package struct Freshness: Sendable, Hashable {
     /// let freshness = image.freshness
     /// let isServed = freshness.isFresh(at: now) || freshness.bridgesRevalidation(at: now)
     /// ```
-    package func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
+    func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
 
     /// Returns true if the response may be served stale if the origin fails.
     ///
@@ -49,7 +49,7 @@ package struct Freshness: Sendable, Hashable {
     /// let freshness = image.freshness
     /// let isServedOnFailure = freshness.isFresh(at: now) || freshness.bridgesError(at: now)
     /// ```
-    package func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
+    func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
 
     /// Returns false if the response is from the future by more than a day. It was then received while the clock was ahead, so its expiry is not
     /// valid.

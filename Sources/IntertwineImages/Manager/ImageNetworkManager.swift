@@ -11,7 +11,7 @@ internal import Synchronization
 /// ```
 package final class ImageNetworkManager: Sendable {
     /// The name of this proxy in `Via`. A request with this name has passed through the service before.
-    package static let viaName = "intertwine-images"
+    static let viaName = "intertwine-images"
 
     private let configuration: ImageConfiguration
     private let cache: ImageCache

@@ -11,7 +11,7 @@ package struct ImageRequest: Sendable {
     /// The `Via` field of the request: the proxies that it has passed (RFC 9110 section 7.6.3).
     package var via: String?
     /// A Boolean value indicating that only a stored image is acceptable, without a request to the origin (RFC 9111 section 5.2.1.7).
-    package var isOnlyIfCached: Bool
+    var isOnlyIfCached: Bool
     /// The formats that the client accepts.
     package var kinds: AcceptedFormats
     /// The requested size; nil for the original.

@@ -204,15 +204,15 @@ package struct CacheStatus: Sendable, Hashable {
     /// The outcome of the request in the caches.
     package var outcome: Outcome
     /// A Boolean value indicating that the request was coalesced with another one.
-    package var isCollapsed = false
+    var isCollapsed = false
     /// True if the response of the origin was stored.
     package var isStored = false
     /// A Boolean value indicating that the origin was asked because the stored image is stale, not because none is stored.
-    package var wasStale = false
+    var wasStale = false
     /// The status of the origin's response.
-    package var forwardStatus: Int?
+    var forwardStatus: Int?
     /// The remaining freshness lifetime in seconds; negative if stale.
-    package var timeToLive: Int64?
+    var timeToLive: Int64?
     /// A reason code of this service.
     package var detail: String?
 

@@ -103,7 +103,7 @@ package final class ImageMetadataTable: Sendable {
     /// ```
     ///
     /// - Parameter etag: The entity tag of the original.
-    package func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
+    func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
         guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
         let (key, content) = (Key(source), Self.content(etag))
         let (isNews, isCorrection) = state.withLock { state in

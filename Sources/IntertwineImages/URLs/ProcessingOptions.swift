@@ -11,7 +11,7 @@ internal import IntertwinePrimitives
 /// | `150x150~avatar` | has a fallback for an unavailable image |
 package struct ProcessingOptions: Sendable, Hashable {
     /// The maximum of pixels on one side, at any scale.
-    package static let largestSide = 4_096
+    static let largestSide = 4_096
     /// The scales: pixels per point that clients request.
     package static let scales = 1...3
     /// The maximum of bytes of a text, including its scale.

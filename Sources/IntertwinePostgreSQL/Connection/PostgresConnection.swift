@@ -105,7 +105,7 @@ package final class PostgresConnection: @unchecked Sendable {
     package var backend: Int32 { PQbackendPID(handle) }
 
     /// True if another caller can reuse the connection: the session is alive and no transaction is open.
-    package var isReusable: Bool {
+    var isReusable: Bool {
         guard PQstatus(handle) == CONNECTION_OK else { return false }
         // The posted statements may include the end of the transaction.
         if !posted.isEmpty { return true }
@@ -229,7 +229,7 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     /// Sends a query and waits for its result, to check that the server responds.
-    package func awaitResult(within milliseconds: Int32) throws(PostgresError) -> Bool {
+    func awaitResult(within milliseconds: Int32) throws(PostgresError) -> Bool {
         try drainPipeline()
         try post([SQLCommand("SELECT 1")])
         guard hasResult(within: .milliseconds(Int(milliseconds))) else { return false }

@@ -7,9 +7,9 @@ package struct PostgresError: DatabaseFailure, Sendable, Hashable, CustomStringC
     package var code: String
     package var message: String
     /// True if the session has ended.
-    package var isConnectionLost: Bool
+    var isConnectionLost: Bool
     /// True if the session ended during a commit, whose outcome is not known.
-    package var isUncertain = false
+    var isUncertain = false
 
     package init(code: String = "", message: String, isConnectionLost: Bool = false) {
         self.code = code
@@ -20,7 +20,7 @@ package struct PostgresError: DatabaseFailure, Sendable, Hashable, CustomStringC
     package var description: String { code.isEmpty ? message : "\(message) (\(code))" }
 
     /// True if a retry of the transaction may succeed: a serialization failure (40001) or deadlock (40P01) rolled it back.
-    package var isRepeatable: Bool { code == "40001" || code == "40P01" }
+    var isRepeatable: Bool { code == "40001" || code == "40P01" }
 
     /// The `StoreError` for a request that meets this failure.
     package var storeError: StoreError { storeError(at: "PostgreSQL") }

@@ -1,12 +1,12 @@
 internal import Dispatch
-package import IntertwineFeed
-package import IntertwineStorageCore
+internal import IntertwineFeed
+internal import IntertwineStorageCore
 internal import Synchronization
 
 /// A pool of connections to one database and of the threads that use them, at most one connection for each thread.
 ///
 /// If the server is unreachable, requests fail at once. Reconnection is tried after 50 ms, with a delay that doubles up to one second.
-package final class PostgresPool: Sendable {
+final class PostgresPool: Sendable {
     private struct State {
         var idle: [PostgresConnection] = []
         /// The server process IDs of all open connections.
@@ -17,14 +17,14 @@ package final class PostgresPool: Sendable {
         var pause: (until: ContinuousClock.Instant, error: PostgresError)?
     }
 
-    package let address: PostgresAddress
+    let address: PostgresAddress
     private let settings: PostgresSettings
     let pulse: PostgresPulse?
     private let threads: ReaderPool
     private let state = Mutex(State())
 
     /// Creates a pool without connecting.
-    package init(
+    init(
         _ address: PostgresAddress, reading limits: ReadLimits = ReadLimits(), settings: PostgresSettings = PostgresSettings(),
         pulse: PostgresPulse? = nil
     ) {
@@ -35,11 +35,11 @@ package final class PostgresPool: Sendable {
     }
 
     /// The statistics of the threads of the pool.
-    package var statistics: ReadStatistics { threads.statistics }
+    var statistics: ReadStatistics { threads.statistics }
 
     /// - Throws: The error of `body`, with failures of PostgreSQL as `StoreError.unavailable`; `StoreError.overloaded`; `CancellationError`
     ///   if the task was cancelled while it waited.
-    package func run<Value: Sendable>(
+    func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
         try await perform(for: purpose) { [self] in try use(body) }
@@ -68,7 +68,7 @@ package final class PostgresPool: Sendable {
     /// Runs `body` on the caller's thread and blocks it.
     ///
     /// - Throws: ``PostgresError``, or the error of `body`.
-    package func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+    func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         let connection = try acquire()
         defer {
             // A connection that a failure left in an unknown state is closed.
@@ -78,7 +78,7 @@ package final class PostgresPool: Sendable {
     }
 
     /// Returns true if a server process serves one of the pool's connections.
-    package func isOwn(_ backend: Int32) -> Bool { state.withLock { $0.backends.contains(backend) } }
+    func isOwn(_ backend: Int32) -> Bool { state.withLock { $0.backends.contains(backend) } }
 
     /// The number of open sessions.
     var sessions: Int { state.withLock { $0.backends.count } }

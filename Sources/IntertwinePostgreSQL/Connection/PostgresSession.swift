@@ -5,16 +5,16 @@ internal import IntertwineStorageCore
 /// The settings of a session, which apply unless its address overrides them.
 package struct PostgresSettings: Sendable, Hashable {
     /// The application name that `pg_stat_activity` shows.
-    package var applicationName: String
+    var applicationName: String
     /// The statement timeout of the server; nil means the address decides, zero means no limit.
     package var statementTimeout: Duration?
     /// True if a statement is planned once for all parameter values. This suits statements that read a few rows by an index.
     /// Why: planning such a statement costs more than running it.
-    package var plansOnce: Bool
+    var plansOnce: Bool
     /// True if statements that run together outside a transaction see one snapshot of the database.
-    package var readsOneState: Bool
+    var readsOneState: Bool
     /// True if only a standby of the address accepts the session, independent of its `target_session_attrs`.
-    package var requiresStandby: Bool
+    var requiresStandby: Bool
 
     package init(
         applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false, readsOneState: Bool = false,

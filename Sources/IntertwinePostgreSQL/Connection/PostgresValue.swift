@@ -74,7 +74,7 @@ extension SQLValue {
 ///
 /// NUL is written as U+0001 U+0001, and U+0001 as U+0001 U+0002. Texts without these two characters stay unchanged. The encoding preserves
 /// the order by code points and equality.
-package enum PostgresText {
+enum PostgresText {
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { utf8 in

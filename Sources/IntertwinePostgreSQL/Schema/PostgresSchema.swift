@@ -3,19 +3,19 @@ internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A part of the tables in a database, such as the items. The parts are created one by one.
-package struct PostgresPart: Sendable {
-    package var name: String
+struct PostgresPart: Sendable {
+    var name: String
     /// The statements, in which `@schema@` is replaced by the schema of the tables.
-    package var script: String
+    var script: String
 
-    package init(_ name: String, _ script: String) {
+    init(_ name: String, _ script: String) {
         self.name = name
         self.script = script
     }
 }
 
 /// The tables of a database, with their version.
-package enum PostgresSchema {
+enum PostgresSchema {
     private static let version: Int64 = 1
 
     /// The advisory lock "INTW": the first process to start creates the tables, and the others wait.
@@ -24,7 +24,7 @@ package enum PostgresSchema {
     /// Creates the tables of a part, unless they exist.
     ///
     /// - Throws: `StoreError.unusable` if another version has created any part, or if the tables belong to another program; ``PostgresError``.
-    package static func create(_ part: PostgresPart, _ connection: PostgresConnection) throws {
+    static func create(_ part: PostgresPart, _ connection: PostgresConnection) throws {
         try checkOwner(connection)
         guard try !isThere(part, connection) else { return }
         try connection.transaction(isLong: true) {
@@ -57,7 +57,7 @@ package enum PostgresSchema {
     }
 
     /// Returns true if a database has all tables. It only reads.
-    package static func isComplete(_ connection: PostgresConnection) throws -> Bool {
+    static func isComplete(_ connection: PostgresConnection) throws -> Bool {
         try [PostgresItemSchema.part, PostgresLedgerSchema.part, PostgresSigningKeys.part].allSatisfy { try isThere($0, connection) }
     }
 

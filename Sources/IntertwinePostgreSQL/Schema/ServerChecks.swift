@@ -1,12 +1,12 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The checks of a database at start. A failure is reported in one line that names the remedy.
-package enum ServerChecks {
+enum ServerChecks {
     /// Checks the server through a connection of the pool, then runs `body`.
     ///
     /// - Throws: `StoreError.unusable`
-    package static func check<Value>(_ pool: PostgresPool, _ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
+    static func check<Value>(_ pool: PostgresPool, _ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
         try explaining(pool.address) {
             do {
                 return try pool.use(body)

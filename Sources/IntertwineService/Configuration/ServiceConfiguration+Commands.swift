@@ -10,7 +10,7 @@ extension ServiceConfiguration {
     ///
     /// - Parameter environment: The source of secrets in headers; nil for the environment of the process.
     /// - Throws: `ConfigurationError` with file and line if the file is invalid.
-    package func remoteSources(
+    func remoteSources(
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
         guard !sources.file.isEmpty else { return [] }

@@ -104,7 +104,7 @@ package struct Setting: Sendable, Hashable {
     /// The elements of a list; nil for a single value.
     package var elements: [String]?
     package var origin: SettingOrigin
-    package var isSecret: Bool
+    var isSecret: Bool
 
     /// The value, or its replacement if the value must not be shown.
     package var shown: String {

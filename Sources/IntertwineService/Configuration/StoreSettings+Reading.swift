@@ -99,7 +99,7 @@ extension StoreSettings {
     }
 
     /// The path of the ledger: `intertwine.ledger.sqlite` beside `intertwine.sqlite`. Why: a long import never delays a click.
-    package var ledgerDatabase: String {
+    var ledgerDatabase: String {
         let url = URL(fileURLWithPath: database)
         let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
         return url.deletingPathExtension().path + ".ledger" + suffix

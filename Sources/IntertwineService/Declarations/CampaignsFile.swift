@@ -1,10 +1,10 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Yams
 
 /// The campaigns that a file declares: `campaigns: {spring: {advertiser: …, creatives: […]}}`. `Config/campaigns.yaml` shows some.
-package struct CampaignsFile: Sendable {
-    package private(set) var campaigns: [Campaign] = []
+struct CampaignsFile: Sendable {
+    private(set) var campaigns: [Campaign] = []
     /// File and line of each, and of each one's creatives.
     private var lines: [String: (campaign: String, creatives: [String])] = [:]
 
@@ -12,7 +12,7 @@ package struct CampaignsFile: Sendable {
     ///   - places: the feeds and sections that a campaign may name.
     ///   - creatives: which advertisements its creatives may be.
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
-    package init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws(ConfigurationError) {
+    init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws(ConfigurationError) {
         guard let node = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
             throw root.error("campaigns is missing")
         }
@@ -34,7 +34,7 @@ package struct CampaignsFile: Sendable {
     }
 
     /// Returns the validation errors of the file against a store, with line numbers; nil without errors.
-    package func errors(_ findings: Campaigns.ValidationResult) -> ConfigurationError? {
+    func errors(_ findings: Campaigns.ValidationResult) -> ConfigurationError? {
         ConfigurationError(findings.errors.flatMap { error($0.campaign, creative: $0.creative, $0.reason).reasons })
     }
 

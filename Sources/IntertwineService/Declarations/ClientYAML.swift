@@ -4,9 +4,9 @@ internal import Yams
 ///
 /// Aliases are refused, because a short text with them has an exponential size. The depth is bounded before the recursive parser begins.
 /// The number of template tags bounds the compilation.
-package enum ClientYAML {
+enum ClientYAML {
     /// The maximum number of bytes.
-    package static let byteLimit = 16 << 10
+    static let byteLimit = 16 << 10
     private static let bracketLimit = 400
     private static let indentationLimit = 80
     private static let tagLimit = 128
@@ -15,7 +15,7 @@ package enum ClientYAML {
 
     /// - Parameter path: A name of the text for messages.
     /// - Throws: ``ConfigurationError`` if the text exceeds a limit, is empty, or no YAML.
-    package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
+    static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
         guard text.utf8.count <= byteLimit else {
             throw ConfigurationError("\(path):1: the text is longer than \(byteLimit) bytes")
         }

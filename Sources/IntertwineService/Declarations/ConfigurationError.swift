@@ -25,14 +25,14 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 }
 
 /// A collector that continues after an error, so that all errors are reported together.
-package struct ErrorCollector {
-    package private(set) var reasons: [String] = []
+struct ErrorCollector {
+    private(set) var reasons: [String] = []
 
-    package init() {}
+    init() {}
 
     /// Returns the result of `body`; nil if it fails, and collects the error.
     @discardableResult
-    package mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {
+    mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {
         do {
             return try body()
         } catch {
@@ -42,7 +42,7 @@ package struct ErrorCollector {
     }
 
     /// - Throws: ``ConfigurationError`` if any error was collected.
-    package func finish() throws(ConfigurationError) {
+    func finish() throws(ConfigurationError) {
         if let error = ConfigurationError(reasons) { throw error }
     }
 }

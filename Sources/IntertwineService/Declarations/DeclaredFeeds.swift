@@ -1,52 +1,52 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 
 /// The sections that configuration declares, and the feeds that are composed of them.
-package struct DeclaredFeeds: Sendable {
+struct DeclaredFeeds: Sendable {
     /// The feed that `/feed` serves. It is always there.
-    package static let mainName = SectionConfiguration.mainName
+    static let mainName = SectionConfiguration.mainName
 
-    package var sections: [DeclaredSection] = []
+    var sections: [DeclaredSection] = []
     /// The names of each feed's sections, in order.
-    package var feeds: [String: [String]] = [:]
+    var feeds: [String: [String]] = [:]
     /// The display titles of feeds; feeds without an entry have no title.
-    package var titles: [String: LocalizedText] = [:]
+    var titles: [String: LocalizedText] = [:]
     /// The advertisement settings of feeds that have any.
-    package var ads: [String: DeclaredAds] = [:]
+    var ads: [String: DeclaredAds] = [:]
 
-    package init() {}
+    init() {}
 
     /// The layout of the items in the store.
-    package var plans: [SectionConfiguration] {
+    var plans: [SectionConfiguration] {
         sections.map { SectionConfiguration($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
     }
 
 }
 
 /// The advertisement settings of a feed or a section; a nil value is inherited from the level above.
-package struct DeclaredAds: Sendable, Hashable {
+struct DeclaredAds: Sendable, Hashable {
     /// On each page.
-    package var perPage: Int?
-    package var rule: PlacementRule?
+    var perPage: Int?
+    var rule: PlacementRule?
     /// True if the numbers of `at` apply to the whole feed.
-    package var isOfFeed: Bool?
+    var isOfFeed: Bool?
 
-    package init(perPage: Int? = nil, rule: PlacementRule? = nil, isOfFeed: Bool? = nil) {
+    init(perPage: Int? = nil, rule: PlacementRule? = nil, isOfFeed: Bool? = nil) {
         (self.perPage, self.rule, self.isOfFeed) = (perPage, rule, isOfFeed)
     }
 }
 
 /// A section as configuration says it.
-package struct DeclaredSection: Sendable {
-    package var name: String
+struct DeclaredSection: Sendable {
+    var name: String
     /// The text of its header; nil for none.
-    package var title: LocalizedText?
+    var title: LocalizedText?
     /// The kinds of the section; empty for the main section.
-    package var kinds: [String] = []
-    package var order = SectionSort.imported
+    var kinds: [String] = []
+    var order = SectionSort.imported
     /// The advertisements among the section's own content.
-    package var ads = DeclaredAds()
+    var ads = DeclaredAds()
 
-    package init(name: String) {
+    init(name: String) {
         self.name = name
     }
 }

@@ -12,7 +12,7 @@ internal import IntertwinePrimitives
 ///     static var allowed: String { "light or dark" }
 /// }
 /// ```
-package protocol SettingValue: Sendable {
+protocol SettingValue: Sendable {
     /// Creates the value of a setting's text; nil if the text is not one of the allowed values.
     init?(setting: String)
     /// The text that parses as this value again.
@@ -188,18 +188,18 @@ extension PlacementRule: SettingValue {
 }
 
 /// The spellings of one key: `ads.per-page` is `ads.perPage` in a file as well, and `INTERTWINE_ADS_PER_PAGE` in the environment.
-package struct SettingName: Hashable, Sendable {
-    package static let environmentPrefix = "INTERTWINE_"
+struct SettingName: Hashable, Sendable {
+    static let environmentPrefix = "INTERTWINE_"
 
     /// The canonical spelling, in kebab case.
-    package let key: String
+    let key: String
 
-    package init(_ key: String) {
+    init(_ key: String) {
         self.key = key
     }
 
     /// Reads a key as someone wrote it in a file.
-    package init(spelled key: String) {
+    init(spelled key: String) {
         var canonical = ""
         for character in key {
             if character.isUppercase, let last = canonical.last, last.isLowercase || last.isNumber { canonical += "-" }
@@ -208,18 +208,18 @@ package struct SettingName: Hashable, Sendable {
         self.key = canonical
     }
 
-    package var components: [String] {
+    var components: [String] {
         key.split(separator: ".").map(String.init)
     }
 
-    package var camelCaseComponents: [String] {
+    var camelCaseComponents: [String] {
         components.map { component in
             let words = component.split(separator: "-")
             return words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
         }
     }
 
-    package var environmentVariable: String {
+    var environmentVariable: String {
         Self.environmentPrefix + key.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 }

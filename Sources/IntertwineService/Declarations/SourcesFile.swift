@@ -1,22 +1,22 @@
 internal import Foundation
 internal import HTTPTypes
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Yams
 
 /// The remote sources that a file declares: `sources: {catalogue: …}`. `Config/sources.yaml` shows one.
-package struct SourcesFile {
+struct SourcesFile {
     /// More of them than any service needs, each with its memory and its label in the metrics.
     private static let limit = 100
 
-    package let sources: [RemoteSource]
+    let sources: [RemoteSource]
 
     /// - Parameters:
     ///   - broken: The names of invalid kinds. Their errors are reported elsewhere.
     /// - Throws: ``ConfigurationError`` with file and line for each error.
-    package init(
+    init(
         _ root: YAMLNode, kinds: ItemKinds, broken: Set<String> = [], settings: SourceSettings, environment: [String: String]
     ) throws(ConfigurationError) {
         guard let nodes = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.error("sources is missing") }

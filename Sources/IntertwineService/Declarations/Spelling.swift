@@ -1,10 +1,10 @@
 /// Suggestions for a misspelled name.
-package enum Spelling {
+enum Spelling {
     /// The most names that a message offers.
     private static let maxSuggestions = 3
 
     /// "did you mean server.port?"; nil where nothing is like the name.
-    package static func question(for name: String, among known: some Sequence<String>) -> String? {
+    static func question(for name: String, among known: some Sequence<String>) -> String? {
         let names = nearest(to: name, among: Array(known))
         return names.isEmpty ? nil : "did you mean \(names.joined(separator: " or "))?"
     }

@@ -1,18 +1,18 @@
 internal import Foundation
 internal import IntertwineFeed
-package import Yams
+internal import Yams
 
 /// A reader of YAML files, including pipes and devices, which reads once and reports errors with file and line.
-package enum YAMLFile {
+enum YAMLFile {
     /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
-    package static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLNode {
+    static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLNode {
         try root(of: text(at: path, of: key), from: path)
     }
 
     /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, or not UTF-8.
-    package static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
+    static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
         do {
             return try TextFile.text(at: path)
         } catch {
@@ -21,7 +21,7 @@ package enum YAMLFile {
     }
 
     /// - Parameter path: for messages.
-    package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
+    static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
         guard let root = try node(of: text, from: path) else { throw ConfigurationError("\(path):1: the file is empty") }
         return YAMLNode(file: path, yaml: root, line: root.mark?.line ?? 1)
     }
@@ -29,7 +29,7 @@ package enum YAMLFile {
     /// Returns the root node; nil if the text has only comments. Errors do not quote an invalid line, as it may contain a secret.
     ///
     /// - Parameter path: The path for messages.
-    package static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
+    static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
         do {
             return try Yams.Parser(yaml: withoutBOM(text)).singleRoot()
         } catch {
@@ -38,7 +38,7 @@ package enum YAMLFile {
     }
 
     /// YAML 1.2 §5.2 lets a byte order mark begin a document; the parser does not.
-    package static func withoutBOM(_ text: String) -> String {
+    static func withoutBOM(_ text: String) -> String {
         text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     }
 
@@ -66,7 +66,7 @@ package enum YAMLFile {
 }
 
 /// A value in a YAML file, with the line to blame for it.
-package struct YAMLNode {
+struct YAMLNode {
     let file: String
     let yaml: Node
     /// The line of the value's key, or of the value if it has no key; from 1.

@@ -1,9 +1,9 @@
 /// The token in a value of `Authorization` (RFC 6750 section 2.1).
-package enum BearerCredentials {
+enum BearerCredentials {
     /// Returns the token in the values of a request's fields; nil if no value has the scheme.
     ///
     /// - Throws: ``TokenError/malformed`` if there are two tokens, because the sender is ambiguous.
-    package static func token(in values: some Sequence<String>) throws(TokenError) -> [UInt8]? {
+    static func token(in values: some Sequence<String>) throws(TokenError) -> [UInt8]? {
         var found: [UInt8]?
         for value in values {
             let bytes = Array(value.utf8)
@@ -17,7 +17,7 @@ package enum BearerCredentials {
     /// Calls a closure with the bytes of the token.
     ///
     /// - Returns: The result of the closure; nil if the value has another scheme, so that it contains no token.
-    package static func withToken<Result>(in authorization: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result? {
+    static func withToken<Result>(in authorization: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result? {
         let scheme: StaticString = "bearer"
         let length = scheme.utf8CodeUnitCount
         guard authorization.count >= length else { return nil }

@@ -20,7 +20,7 @@ package struct KeyDocument: Sendable {
     }
 
     /// The shortest secret for HS256 in bytes (RFC 7518 section 3.2).
-    package static let shortestSecret = 32
+    static let shortestSecret = 32
 
     /// The usable keys; empty only for a set without members.
     package let keys: [VerificationKey]

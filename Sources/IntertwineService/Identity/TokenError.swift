@@ -20,7 +20,7 @@ package enum TokenError: String, Error, Hashable, Sendable, CaseIterable {
     case overloaded
 
     /// True if the request may succeed later with this token, so that the response is 503 instead of 401.
-    package var isTemporary: Bool { self == .keysUnavailable || self == .overloaded }
+    var isTemporary: Bool { self == .keysUnavailable || self == .overloaded }
 
     /// A sentence for the response. It contains no text of the token.
     package var reason: String {
@@ -43,8 +43,8 @@ package enum TokenError: String, Error, Hashable, Sendable, CaseIterable {
     }
 
     /// The value of `WWW-Authenticate` for a request with this token (RFC 6750 section 3).
-    package var challenge: String { "Bearer error=\"invalid_token\", error_description=\"\(reason)\"" }
+    var challenge: String { "Bearer error=\"invalid_token\", error_description=\"\(reason)\"" }
 
     /// The value of `WWW-Authenticate` if a request has no token but needs one. It has no error code (RFC 6750 section 3.1).
-    package static let missingTokenChallenge = #"Bearer realm="intertwine""#
+    static let missingTokenChallenge = #"Bearer realm="intertwine""#
 }

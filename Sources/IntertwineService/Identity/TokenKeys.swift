@@ -17,7 +17,7 @@ package final class TokenKeys: Sendable {
     }
 
     /// The minimum number of milliseconds between two reloads that tokens cause.
-    package static let retryInterval: Int64 = 10_000
+    static let retryInterval: Int64 = 10_000
     /// The maximum number of verifications that wait for a reload. More are rejected.
     static let maximumWaiters = 256
 

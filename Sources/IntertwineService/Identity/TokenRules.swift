@@ -15,17 +15,17 @@ package struct TokenRules: Sendable {
 
     package var algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases)
     /// The accepted issuers (`iss`); empty if tokens of every issuer whose key is known are accepted.
-    package var issuers: Set<String> = []
+    var issuers: Set<String> = []
     /// The names of this service in `aud`. If the set is empty, tokens with an audience are refused (RFC 7519 section 4.1.3).
-    package var audiences: Set<String> = []
+    var audiences: Set<String> = []
     /// The accepted difference of clocks in milliseconds, for `exp` and `nbf`.
-    package var leeway: Int64 = 30_000
+    var leeway: Int64 = 30_000
     package var subject: ClaimPath
     package var attributes: [Attribute] = []
     /// The claim with the roles of an operator; nil for none.
-    package var roles: ClaimPath?
+    var roles: ClaimPath?
     /// Returns true if a text may be the name of a sender.
-    package var isSubject: @Sendable (String) -> Bool = { !$0.isEmpty }
+    var isSubject: @Sendable (String) -> Bool = { !$0.isEmpty }
 
     package init(subject: ClaimPath) {
         self.subject = subject
@@ -33,15 +33,15 @@ package struct TokenRules: Sendable {
 }
 
 /// The key that verified a token, for what outlives the request. It is no part of a sender's value.
-package struct Revocation: Sendable, Hashable {
+struct Revocation: Sendable, Hashable {
     let key: VerificationKey?
 
     /// True after the key has left its set.
-    package var isEffective: Bool { key?.isRevoked ?? false }
+    var isEffective: Bool { key?.isRevoked ?? false }
 
-    package static func == (_: Revocation, _: Revocation) -> Bool { true }
+    static func == (_: Revocation, _: Revocation) -> Bool { true }
 
-    package func hash(into hasher: inout Hasher) {}
+    func hash(into hasher: inout Hasher) {}
 }
 
 /// The sender of a request, as its token states.
@@ -49,9 +49,9 @@ package struct VerifiedIdentity: Sendable, Hashable {
     package var subject: String
     /// The attributes as `name=value`, in the order of the configuration.
     package var attributes: [String] = []
-    package var roles: [String] = []
+    var roles: [String] = []
     /// Tells whether the key of the token has been revoked.
-    package var revocation = Revocation(key: nil)
+    var revocation = Revocation(key: nil)
     /// The end of the token's validity with leeway, in milliseconds since 1970-01-01 UTC.
     package var end = Int64.max
 

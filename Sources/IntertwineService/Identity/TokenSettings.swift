@@ -10,7 +10,7 @@ internal import IntertwinePrimitives
 /// ```
 public struct TokenSettings: Sendable {
     /// The names of all supported algorithms.
-    package static let supportedAlgorithms = SignatureAlgorithm.allCases.map(\.rawValue)
+    static let supportedAlgorithms = SignatureAlgorithm.allCases.map(\.rawValue)
 
     /// A file with public keys or a shared secret; empty for none.
     public var keysFile = ""

@@ -29,7 +29,7 @@ package final class TokenVerifier: Sendable {
     }
 
     /// The numbers of entries and of bytes in the cache.
-    package var cacheUsage: (entries: Int, bytes: Int) { cache.usage }
+    var cacheUsage: (entries: Int, bytes: Int) { cache.usage }
 
     /// The numbers of verifications by outcome: `valid`, or the name of the error.
     package var outcomes: [(name: String, count: Int)] {
@@ -38,7 +38,7 @@ package final class TokenVerifier: Sendable {
     }
 
     /// Removes tokens from the cache that are no longer valid.
-    package func removeInvalid(now: Int64) { cache.removeInvalid(now: now) }
+    func removeInvalid(now: Int64) { cache.removeInvalid(now: now) }
 
     /// Returns the sender of a token that was verified before, is still valid, and whose key is still in use; otherwise nil.
     ///

@@ -1,21 +1,21 @@
-package import IntertwineImages
+internal import IntertwineImages
 
 /// The networks of trusted proxies: the service accepts `X-Forwarded-For` and the name of a viewer from them only.
-package struct TrustedNetworks: Sendable, Hashable {
+struct TrustedNetworks: Sendable, Hashable {
     /// The loopback networks alone.
-    package static let loopback = TrustedNetworks(["127.0.0.0/8", "::1"].compactMap(Network.init))
+    static let loopback = TrustedNetworks(["127.0.0.0/8", "::1"].compactMap(Network.init))
 
     /// The maximum number of entries of `X-Forwarded-For` that are evaluated. Real chains of proxies are shorter.
     private static let maximumHops = 32
 
-    package let networks: [Network]
+    let networks: [Network]
 
-    package init(_ networks: [Network]) {
+    init(_ networks: [Network]) {
         self.networks = networks
     }
 
     /// Returns true if the peer of a connection is a trusted proxy; false if the text is not an address.
-    package func contains(peer: String) -> Bool { contains(Self.address(in: peer[...])) }
+    func contains(peer: String) -> Bool { contains(Self.address(in: peer[...])) }
 
     private func contains(_ text: String) -> Bool {
         guard let address = IPAddress(text) else { return false }
@@ -31,7 +31,7 @@ package struct TrustedNetworks: Sendable, Hashable {
     /// - Parameters:
     ///   - peer: The address of the connection's peer.
     ///   - forwarded: The values of `X-Forwarded-For`, joined with commas.
-    package func client(peer: String, forwardedFor forwarded: String?) -> String {
+    func client(peer: String, forwardedFor forwarded: String?) -> String {
         guard let forwarded, contains(peer: peer) else { return peer }
         var client = peer
         var rest = forwarded[...]

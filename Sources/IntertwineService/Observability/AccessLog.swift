@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Lines are written to the sink without a dictionary of metadata. Why: at a hundred thousand lines per second, dictionaries would cost more
 /// than the responses. Lines contain no paths, queries and fields, except for the request's id and its trace.
-package final class AccessLog: Sendable {
+final class AccessLog: Sendable {
     /// Buffers that are reused for every line.
     struct Scratch {
         var trace: [UInt8] = []
@@ -35,7 +35,7 @@ package final class AccessLog: Sendable {
     /// - Parameters:
     ///   - now: Returns milliseconds since 1970-01-01 UTC.
     ///   - anonymize: Returns the form of an address for the log; nil to omit it. The form may change every day.
-    package init(
+    init(
         control: LogControl, sink: LogSink, now: @escaping @Sendable () -> Int64,
         anonymize: @escaping @Sendable (_ address: String, _ now: Int64) -> String?
     ) {
@@ -46,7 +46,7 @@ package final class AccessLog: Sendable {
     }
 
     /// Invalidates the cached forms of all addresses, because their anonymization has changed.
-    package func forgetAddresses() { forgotten.add(1, ordering: .releasing) }
+    func forgetAddresses() { forgotten.add(1, ordering: .releasing) }
 
     /// A Boolean value indicating whether a request that ends now gets a line.
     var isOn: Bool {
@@ -55,7 +55,7 @@ package final class AccessLog: Sendable {
     }
 
     /// The number of requests without a log line because of the rate limit.
-    package var skippedRequests: Int { skipped.sum(of: 0) }
+    var skippedRequests: Int { skipped.sum(of: 0) }
 
     func write(_ record: RequestRecord) {
         guard control.logsRequests else { return }

@@ -45,7 +45,7 @@ package final class LogSink: Sendable {
     }
 
     /// The number of lines that were dropped because the reader was too slow.
-    package var droppedLines: Int { dropped.load(ordering: .relaxed) }
+    var droppedLines: Int { dropped.load(ordering: .relaxed) }
 
     /// Appends a line. `write` appends it with its line end to the stripe's lines.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Glibc
 
 /// The standard process metrics of Prometheus client libraries.
-package enum ProcessSamples {
-    package static func read() -> [MetricSample] {
+enum ProcessSamples {
+    static func read() -> [MetricSample] {
         let status = status
         let ticks = status.count > 12 ? (Double(status[11]) ?? 0) + (Double(status[12]) ?? 0) : 0
         var limit = rlimit()

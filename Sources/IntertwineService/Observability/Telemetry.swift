@@ -14,7 +14,7 @@ package struct Telemetry: Sendable {
     /// The current log settings, which can change at run time.
     package let control: LogControl
     /// The buffer that all log lines pass.
-    package let sink: LogSink
+    let sink: LogSink
 
     /// Creates metrics and logs. By default, the registry is empty and the sink writes to standard error.
     package init(_ settings: LogSettings, registry: PrometheusRegistry = PrometheusRegistry(), sink: LogSink = LogSink()) {

@@ -1,12 +1,12 @@
 internal import HTTPTypes
-package import IntertwineHTTPServer
-package import Logging
+internal import IntertwineHTTPServer
+internal import Logging
 
 /// Authenticates requests of the admin API before any route handles them, and records writes in the audit log.
 ///
 /// A request without access gets the response of ``OperatorGuard``, independent of its path. An authenticated write, or an attempt at one,
 /// leaves an entry in the audit log.
-package struct AdminAuthMiddleware: HTTPHandler {
+struct AdminAuthMiddleware: HTTPHandler {
     private let guarding: OperatorGuard
     private let next: any HTTPHandler
     private let audit: AuditLog
@@ -15,13 +15,13 @@ package struct AdminAuthMiddleware: HTTPHandler {
     private let logger: Logger
 
     /// - Parameter clock: Returns milliseconds since 1970-01-01 UTC.
-    package init(
+    init(
         guarding: OperatorGuard, next: any HTTPHandler, audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         (self.guarding, self.next, self.audit, self.clock, self.logger) = (guarding, next, audit, clock, logger)
     }
 
-    package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
         let request = head.request
         switch guarding.admission(of: request, from: peer, now: clock()) {
         case .refused(let problem):
@@ -68,7 +68,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
     }
 
     /// Records a write that the server has refused.
-    package func record(_ refusal: RefusedRequest) {
+    func record(_ refusal: RefusedRequest) {
         // A request whose head could not be parsed, or whose token was not verified, has no known sender. If a token is required, it is not
         // authorized to write.
         guard let sender = refusal.sender ?? (guarding.access.isOpen ? OperatorAccess.loopback : nil) else { return }

@@ -6,31 +6,31 @@ package import IntertwineStorage
 internal import Synchronization
 
 /// A line of the audit log: the operator, the request or command, its outcome and its changes.
-package struct AuditEntry: Codable, Sendable, Hashable {
+struct AuditEntry: Codable, Sendable, Hashable {
     /// The maximum number of bytes of a text. Why: a client chooses the length of its path.
     static let textLimit = 1_024
 
     /// The time at which the request or command began or ended, RFC 3339 in UTC.
-    package var time: String
+    var time: String
     /// The actor: `loopback`, the beginning of a token's digest, the subject of a JSON Web Token, or the user who ran a command.
-    package var who: String
+    var who: String
     /// The request's method, or the command's name.
-    package var method: String
+    var method: String
     /// The request's target, or the arguments of the command.
-    package var path: String
+    var path: String
     /// The status code of the response; nil for a command.
-    package var status: Int?
+    var status: Int?
     /// The outcome: `begun`, `done`, or the reason of a refusal or failure.
-    package var outcome: String
+    var outcome: String
     /// The number of changed items by the name of the change; nil if nothing was changed.
-    package var changes: [String: Int]?
+    var changes: [String: Int]?
     /// The changed items, as `kind:id`, at most ``AuditContext/itemLimit``.
-    package var items: [String]?
+    var items: [String]?
     /// The unique identifier of the entry; nil if no action was begun.
-    package var id: String?
+    var id: String?
 
     /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    package init(who: String, method: String, path: String, outcome: String, now: Int64) {
+    init(who: String, method: String, path: String, outcome: String, now: Int64) {
         (self.who, self.method, self.path, self.outcome) = (who, method, path, outcome)
         time = Timestamp.text(milliseconds: now)
     }

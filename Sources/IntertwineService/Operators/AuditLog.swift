@@ -11,7 +11,7 @@ internal import Synchronization
 /// line cannot be written, the action is not performed. An interrupted action has the first line only, so a start has nothing to complete.
 ///
 /// Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
-package final class AuditLog: Sendable {
+final class AuditLog: Sendable {
     /// The maximum number of entries of refused requests within ``refusalWindow``. Why: a client chooses how many requests are refused.
     static let refusalLimit = 100
     static let refusalWindow = Duration.seconds(60)
@@ -34,7 +34,7 @@ package final class AuditLog: Sendable {
     private let refusals: Mutex<Refusals>
 
     /// - Throws: `ConfigurationError` if the log cannot be written.
-    package init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
+    init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
         (self.path, self.now) = (path, now)
         refusals = Mutex(Refusals(end: now() + Self.refusalWindow))
         do {
@@ -48,7 +48,7 @@ package final class AuditLog: Sendable {
     ///
     /// - Returns: The entry for ``finish(_:status:outcome:context:now:)``.
     /// - Throws: `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
-    package func begin(_ entry: AuditEntry) async throws -> AuditEntry {
+    func begin(_ entry: AuditEntry) async throws -> AuditEntry {
         var entry = entry
         entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
         entry.outcome = "begun"
@@ -60,7 +60,7 @@ package final class AuditLog: Sendable {
     /// Records the end of an action, whether it was performed or not.
     ///
     /// - Throws: `StoreError.unavailable` if the disk did not accept the line.
-    package func finish(
+    func finish(
         _ begun: AuditEntry, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64
     ) async throws {
         var entry = begun.ended(outcome, now)
@@ -78,7 +78,7 @@ package final class AuditLog: Sendable {
     ///
     /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     /// - Throws: The error of `body`, after it is recorded; `StoreError.unavailable` if nothing can be recorded, in which case `body` did not run.
-    package func record<Value>(
+    func record<Value>(
         who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
         let begun = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
@@ -118,7 +118,7 @@ package final class AuditLog: Sendable {
     }
 
     /// Writes all pending lines.
-    package func close() async {
+    func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
                 self.flush()

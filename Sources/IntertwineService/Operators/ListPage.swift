@@ -1,20 +1,20 @@
 internal import Foundation
 internal import HTTPTypes
-package import IntertwineHTTPServer
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// A page of a list of the admin API.
 ///
 /// A list is sorted by a unique key of its entries. A cursor has the key of the last entry on its page, in base64url. So pagination neither
 /// repeats nor skips an entry if others are added or removed in the meantime.
-package struct ListPage: Encodable, Sendable {
+struct ListPage: Encodable, Sendable {
     private enum Member: String, CodingKey { case limit, next }
 
-    package static let limit = Parameter.integer(
+    static let limit = Parameter.integer(
         "limit", in: 1...1_000, default: 100, "The maximum number of entries on the page.", example: 100)
 
     /// The key after which the page begins; nil for the first page.
-    package static let cursor = Parameter.text(
+    static let cursor = Parameter.text(
         "cursor", .string(minLength: 1, pattern: "^[A-Za-z0-9_-]+$"),
         "The opaque position of a page. `page.next` contains it; clients follow this href unchanged. Without a cursor, the response is the first page.",
         example: nil
@@ -49,7 +49,7 @@ package struct ListPage: Encodable, Sendable {
     ///   - list: All entries, in any order.
     ///   - path: The path of the list.
     ///   - key: Returns the unique key of an entry. The list is sorted by the bytes of the keys.
-    package static func page<Entry>(
+    static func page<Entry>(
         of list: [Entry], for request: RouteRequest, path: String, key: (Entry) -> String
     ) throws -> (entries: [Entry], page: ListPage) {
         let (limit, cursor) = (try request[limit], try request[cursor])
@@ -63,14 +63,14 @@ package struct ListPage: Encodable, Sendable {
     /// Returns the response with a list.
     ///
     /// - Parameter answer: The body: the entries under the name of the list, and this page as `page`.
-    package func response(_ answer: some Encodable) throws -> ServerResponse {
+    func response(_ answer: some Encodable) throws -> ServerResponse {
         var fields: HTTPFields = [:]
         if let next, let link = HTTPField.Name("Link") { fields[link] = "<\(next)>; rel=\"next\"" }
         return try .noStore(json: answer, fields: fields)
     }
 
     /// Encodes the page. On the last page, `next` is null.
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var page = encoder.container(keyedBy: Member.self)
         try page.encode(limit, forKey: .limit)
         try page.encode(next, forKey: .next)
@@ -79,7 +79,7 @@ package struct ListPage: Encodable, Sendable {
 
 extension Schema {
     /// The schema of ``ListPage``.
-    package static let listPage = Schema.object([
+    static let listPage = Schema.object([
         .required("limit", .integer(minimum: 1, maximum: 1_000), "The maximum number of entries on the page."),
         .required(
             "next", .string(format: "uri-reference").orNull,
@@ -89,7 +89,7 @@ extension Schema {
 
 extension ResponseDescription.Header {
     /// The field `Link` of a list of the admin API.
-    package static let nextLink = ResponseDescription.Header(
+    static let nextLink = ResponseDescription.Header(
         "Link", "`page.next` as a link (RFC 8288) with the relation `next`. Absent on the last page.",
         example: #"</admin/takedowns?cursor=dXNlcjp0dA&limit=100>; rel="next""#
     ).named("NextLink")
@@ -102,7 +102,7 @@ extension ResponseDescription {
 
 extension ListPage {
     /// The problems for invalid values of ``limit`` and ``cursor``.
-    package static let invalidParameters = [
+    static let invalidParameters = [
         ResponseDescription.ProblemExample(
             .invalidParameter("limit", .outOfRange, "limit must be a whole number from 1 to 1000.")),
         ResponseDescription.ProblemExample(invalidCursor),

@@ -61,14 +61,14 @@ extension ResponseDescription.ProblemExample {
 }
 
 /// The OpenAPI description of the admin API.
-package enum OperatorDescription {
+enum OperatorDescription {
     /// Returns the pages of the problem types of the given routes.
-    package static func problemPages(describing routes: [Route]) -> ProblemPages {
+    static func problemPages(describing routes: [Route]) -> ProblemPages {
         ProblemPages(describing: routes, common: ResponseDescription.usualForOperators, caching: .noCache)
     }
 
     /// Returns the route that serves the description of the given routes.
-    package static func route(describing routes: [Route]) -> Route {
+    static func route(describing routes: [Route]) -> Route {
         OpenAPIDocument(
             title: "Intertwine, for operators", summary: "The admin API.",
             text: """

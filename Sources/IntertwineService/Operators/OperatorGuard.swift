@@ -1,9 +1,9 @@
-package import HTTPTypes
-package import IntertwineHTTPServer
-package import Logging
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+internal import Logging
 
 /// The roles of operators. Each permits the operations of those before it.
-package enum OperatorRole: String, Comparable, CaseIterable, Sendable {
+enum OperatorRole: String, Comparable, CaseIterable, Sendable {
     /// Reads.
     case read
     /// Writes of items: single ones, operations, imports, and synchronizations of sources.
@@ -30,7 +30,7 @@ package enum OperatorRole: String, Comparable, CaseIterable, Sendable {
         }
     }
 
-    package static func < (left: OperatorRole, right: OperatorRole) -> Bool {
+    static func < (left: OperatorRole, right: OperatorRole) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 }
@@ -53,7 +53,7 @@ struct OperatorIdentity: Sendable {
 }
 
 /// The access check of the admin listener, with a rate limit for wrong tokens.
-package final class OperatorGuard: Sendable {
+final class OperatorGuard: Sendable {
     enum Admission {
         case admitted(OperatorIdentity)
         case refused(Problem)
@@ -71,13 +71,13 @@ package final class OperatorGuard: Sendable {
     /// - Parameters:
     ///   - tokens: The verifier of JSON Web Tokens; nil if none are accepted, or none yet.
     ///   - open: Paths that may be read without a token. Their responses must contain no data of the service.
-    package init(_ settings: AdminSettings, tokens: TokenVerifier?, open: Set<String>, logger: Logger) {
+    init(_ settings: AdminSettings, tokens: TokenVerifier?, open: Set<String>, logger: Logger) {
         access = OperatorAccess(token: settings.token, verifiesTokens: settings.jwt.isEnabled)
         (self.settings, self.tokens, self.open, self.logger) = (settings, tokens, open, logger)
     }
 
     /// Returns the refusal of a request; nil if the request may pass, or if its token must be verified in a task.
-    package func problem(of request: HTTPRequest, from peer: PeerAddress) -> Problem? {
+    func problem(of request: HTTPRequest, from peer: PeerAddress) -> Problem? {
         if case .refused(let problem) = admission(of: request, from: peer, now: 0) { problem } else { nil }
     }
 

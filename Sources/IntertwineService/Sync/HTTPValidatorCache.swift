@@ -11,7 +11,7 @@ internal import IntertwinePrimitives
 /// _ = try await job.run(&validators)  // All pages are read.
 /// _ = try await job.run(&validators)  // Unchanged pages are answered with 304.
 /// ```
-package struct HTTPValidatorCache: Sendable, Hashable {
+struct HTTPValidatorCache: Sendable, Hashable {
     var pages: [Page] = []
     /// The number of valid and skipped items of that snapshot.
     var items = 0
@@ -22,7 +22,7 @@ package struct HTTPValidatorCache: Sendable, Hashable {
     var version: StoreVersion?
 
     /// Creates an empty cache, with which the next synchronisation reads all pages.
-    package init() {}
+    init() {}
 
     struct Page: Sendable, Hashable {
         var url: FetchURL
@@ -45,19 +45,19 @@ package struct HTTPValidatorCache: Sendable, Hashable {
 ///     print("\(record.items) items in \(record.pages) pages")
 /// }
 /// ```
-package struct SourceRecord: Sendable, Hashable, Codable {
+struct SourceRecord: Sendable, Hashable, Codable {
     /// The time in milliseconds since 1970-01-01 UTC.
-    package var lastSuccess: Int64
+    var lastSuccess: Int64
     /// The number of valid and skipped items of the list, and its pages.
-    package var items: Int
+    var items: Int
     /// The number of invalid items that were skipped.
-    package var skipped: Int
+    var skipped: Int
     /// The number of pages of the list.
-    package var pages: Int
+    var pages: Int
     /// The number of invalid values of optional fields, which were left out.
-    package var omittedValues: Int?
+    var omittedValues: Int?
     /// The first of these values and of the skipped items, with their reasons.
-    package var invalid: [String]?
+    var invalid: [String]?
 
     init(of outcome: SourceOutcome) {
         lastSuccess = WallClock.now()
@@ -68,7 +68,7 @@ package struct SourceRecord: Sendable, Hashable, Codable {
     /// Reads the record of a source. Returns nil if the record is missing or unreadable.
     ///
     /// - Parameter database: The store's file.
-    package init?(of source: String, nextTo database: String) {
+    init?(of source: String, nextTo database: String) {
         guard let data = FileManager.default.contents(atPath: Self.path(source, database)),
             let record = try? JSONDecoder().decode(SourceRecord.self, from: data)
         else { return nil }

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwinePrimitives
 
@@ -9,7 +9,7 @@ internal import IntertwinePrimitives
 /// guard let pointer = JSONPointer("/meta/cursor") else { return }
 /// source.next = .cursor(pointer, parameter: "after")
 /// ```
-package enum NextPage: Sendable, Hashable {
+enum NextPage: Sendable, Hashable {
     /// A single page.
     case none
     /// `Link: <…>; rel="next"` (RFC 8288).

@@ -1,8 +1,8 @@
-package import HTTPTypes
-package import IntertwineFeed
-package import IntertwineImages
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineImages
 internal import IntertwinePrimitives
-package import IntertwineStorage
+internal import IntertwineStorage
 
 /// A JSON API with whose items the store is kept in step.
 ///
@@ -13,43 +13,43 @@ package import IntertwineStorage
 /// source.next = .link
 /// source.policy = .skip
 /// ```
-package struct RemoteSource: Sendable {
+struct RemoteSource: Sendable {
     /// The longest source name. Addresses, metrics and files use the name.
-    package static let nameLimit = 64
+    static let nameLimit = 64
 
     /// The name: lower-case letters, digits and hyphens.
-    package var name: String
+    var name: String
     /// The URL of the first page.
-    package var url: FetchURL
+    var url: FetchURL
     /// The kind of all its items.
-    package var kind: any ItemKind
+    var kind: any ItemKind
     /// The mapping of an item's fields; nil for the JSON members with equal names.
-    package var fields: FieldMapping?
+    var fields: FieldMapping?
     /// The conditions of items. Objects of the list that do not satisfy all of them are no items.
-    package var conditions: [SourceCondition] = []
+    var conditions: [SourceCondition] = []
     /// The pointer to the list in a page.
-    package var items: JSONPointer
+    var items: JSONPointer
     /// The pagination of the source. The default is a single page.
-    package var next: NextPage = .none
+    var next: NextPage = .none
     /// Header fields, sent to the origin of ``url`` and to no other.
-    package var headers = HTTPFields()
+    var headers = HTTPFields()
     /// The time from the end of one synchronisation to the start of the next.
-    package var interval: Duration = .seconds(300)
+    var interval: Duration = .seconds(300)
     /// The handling of invalid items. By default, an invalid item ends the synchronisation.
-    package var policy = BadItemPolicy.stop
+    var policy = BadItemPolicy.stop
     /// The share of the source's items that one synchronisation may remove, from 0 to 1.
-    package var removable = 0.5
+    var removable = 0.5
     /// The maximum number of pages of one snapshot.
-    package var pageLimit = 1_000
+    var pageLimit = 1_000
     /// The maximum number of items of one snapshot.
-    package var itemLimit = 2_000_000
+    var itemLimit = 2_000_000
     /// The maximum number of decompressed bytes of one snapshot.
-    package var byteLimit = 1 << 30
+    var byteLimit = 1 << 30
     /// The timeout for one page.
-    package var deadline: Duration = .seconds(300)
+    var deadline: Duration = .seconds(300)
 
     /// Creates a source with the default limits and intervals. ``isName(_:)`` states the allowed names.
-    package init(name: String, url: FetchURL, kind: any ItemKind, items: JSONPointer) {
+    init(name: String, url: FetchURL, kind: any ItemKind, items: JSONPointer) {
         self.name = name
         self.url = url
         self.kind = kind
@@ -62,11 +62,11 @@ package struct RemoteSource: Sendable {
     /// RemoteSource.isName("news-2")  // true
     /// RemoteSource.isName("News")  // false
     /// ```
-    package static func isName(_ text: String) -> Bool {
+    static func isName(_ text: String) -> Bool {
         (1...nameLimit).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
             && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
     }
 
     /// The address for messages: without its query, which often contains keys.
-    package var shownURL: String { url.withoutQuery }
+    var shownURL: String { url.withoutQuery }
 }

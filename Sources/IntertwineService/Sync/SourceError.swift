@@ -168,16 +168,16 @@ package struct BadSourceItem: Sendable, Hashable, CustomStringConvertible {
 /// backoff.delay(after: 1, chance: 1)  // 10 s
 /// backoff.delay(after: 2, chance: 1)  // 20 s
 /// ```
-package struct Backoff: Sendable, Hashable {
+struct Backoff: Sendable, Hashable {
     /// The maximum delay after the first failure.
-    package var first: Duration
+    var first: Duration
     /// The maximum delay: one hour, or the polling interval if that is longer.
-    package var longest: Duration
+    var longest: Duration
 
     /// Creates a backoff for a polling interval.
     ///
     /// - Parameter interval: The polling interval without failures. Retries come at most ten times as often.
-    package init(interval: Duration) {
+    init(interval: Duration) {
         first = max(.milliseconds(100), min(.seconds(10), interval))
         longest = max(.seconds(3_600), interval)
     }
@@ -188,7 +188,7 @@ package struct Backoff: Sendable, Hashable {
     ///   - failures: The number of consecutive failures, at least 1.
     ///   - requested: The delay that the origin requests, honoured up to one day.
     ///   - chance: A random number from 0 to 1.
-    package func delay(after failures: Int, requested: Duration? = nil, chance: Double) -> Duration {
+    func delay(after failures: Int, requested: Duration? = nil, chance: Double) -> Duration {
         let doubled = first * (1 << min(max(failures, 1) - 1, 20))
         let bounded = min(doubled, longest)
         // Half of the delay is fixed and half is random, so that clients that failed together retry at different times.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HTTPTypes
-package import IntertwineFeed
-package import IntertwineImages
+internal import IntertwineFeed
+internal import IntertwineImages
 internal import IntertwinePrimitives
 package import IntertwineStorage
 
@@ -13,7 +13,7 @@ package import IntertwineStorage
 /// var validators = HTTPValidatorCache()
 /// let outcome = try await job.run(&validators)
 /// ```
-package struct SyncJob: Sendable {
+struct SyncJob: Sendable {
     private let source: RemoteSource
     private let transfers: CurlClient
     private let location: any ItemLocation
@@ -29,7 +29,7 @@ package struct SyncJob: Sendable {
     ///   - report: Called with each item that `BadItemPolicy.skip` leaves out, from any thread.
     ///   - onProgress: Called often with the progress, from any thread.
     ///   - version: The store's version. If it is unchanged, the items of the source are unchanged too. Nil compares them each time.
-    package init(
+    init(
         _ source: RemoteSource, transfers: CurlClient, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
         onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
     ) {
@@ -37,7 +37,7 @@ package struct SyncJob: Sendable {
     }
 
     /// Creates a job for items that need not be in a file.
-    package init(
+    init(
         _ source: RemoteSource, transfers: CurlClient, into location: any ItemLocation,
         report: @escaping @Sendable (BadSourceItem) -> Void = { _ in }, onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in },
         version: @escaping @Sendable () -> StoreVersion? = { nil }
@@ -58,7 +58,7 @@ package struct SyncJob: Sendable {
     ///
     /// - Parameter memory: The cache of the last synchronisation, which is updated. With an empty one, all items are read and compared.
     /// - Throws: ``SourceError``, or `CancellationError` if the task is cancelled.
-    package func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
+    func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
         do {
             let outcome = try await synchronise(&memory)
             SourceRecord(of: outcome).save(source.name, nextTo: location.companions)

@@ -1,15 +1,15 @@
 internal import HTTPTypes
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-package import IntertwineImages
-package import Logging
+internal import IntertwineImages
+internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
 /// A service that calls the tracker URLs of third parties (webhooks) after impressions and clicks.
 ///
 /// Calls start after the events are on disk. A failed call is retried with backoff up to a limit of attempts. No request waits for a call.
-package struct TrackerDispatcher: ServiceLifecycle.Service {
+struct TrackerDispatcher: ServiceLifecycle.Service {
     /// The limits of concurrent calls: in total, and for one host.
     private static let atOnce = (all: 64, host: 8)
     /// The time in milliseconds for which a call is leased to one process, which also limits its duration.
@@ -19,7 +19,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     /// The first and the longest retry delay in milliseconds. The delay doubles with each failure.
     private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
 
-    package let metrics = TrackerMetrics()
+    let metrics = TrackerMetrics()
     private let ledger: any TrackerLedger
     private let sources: [any TrackerSource]
     private let calls: @Sendable () -> TrackerCalls
@@ -37,7 +37,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     ///   - sources: their trackers are combined for each event.
     ///   - now: returns milliseconds since 1970-01-01 UTC.
     ///   - certificates: the trusted certificate authorities; nil selects those of the system.
-    package init(
+    init(
         ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
         settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, userAgent: String? = nil,
         now: @escaping @Sendable () -> Int64, logger: Logger
@@ -53,7 +53,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         self.logger = logger
     }
 
-    package func run() async throws {
+    func run() async throws {
         let loop = try EventLoop(label: "trackers")
         let transfers = CurlClient(on: loop, policy: policy, certificates: certificates, userAgent: userAgent)
         await cancelWhenGracefulShutdown {
@@ -203,12 +203,12 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
 }
 
 /// Counters of tracker calls, for metrics.
-package final class TrackerMetrics: Sendable {
-    package struct State: Sendable {
-        package var succeeded = 0
-        package var failed = 0
-        package var abandoned = 0
-        package var summary = TrackerSummary()
+final class TrackerMetrics: Sendable {
+    struct State: Sendable {
+        var succeeded = 0
+        var failed = 0
+        var abandoned = 0
+        var summary = TrackerSummary()
         /// The time at which the summary was last read.
         fileprivate var summarizedAt: ContinuousClock.Instant?
     }
@@ -217,7 +217,7 @@ package final class TrackerMetrics: Sendable {
 
     private let shared = Mutex(State())
 
-    package var state: State { shared.withLock { $0 } }
+    var state: State { shared.withLock { $0 } }
 
     func record(_ outcomes: some Collection<TrackerOutcome>) {
         shared.withLock { state in

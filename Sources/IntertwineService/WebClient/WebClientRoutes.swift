@@ -1,9 +1,9 @@
 internal import HTTPTypes
-package import IntertwineHTTPServer
+internal import IntertwineHTTPServer
 
 /// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /web-client/{file}` and, for its client package and the
 /// element of that package, `GET /web-client/client/{file}` and `GET /web-client/client/element/{file}`.
-package struct WebClientRoutes: Sendable {
+struct WebClientRoutes: Sendable {
     private static let patterns = ["", "client/", "client/element/"].map { (folder: $0, pattern: "/web-client/\($0){file}") }
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
 
@@ -17,7 +17,7 @@ package struct WebClientRoutes: Sendable {
     private let files: [String: LazyResponse]
 
     /// - Parameter viewerHeader: The request field that names the viewer, which the web client sends with each request.
-    package init(viewerHeader: String) {
+    init(viewerHeader: String) {
         let files = WebClientFile.all.filter { !$0.isOfOperators }.map { file in
             let pages = ["index.html", "playground.html"]
             let bytes = pages.contains(file.name) ? Self.page(file.bytes, viewerHeader: viewerHeader) : file.bytes
@@ -27,7 +27,7 @@ package struct WebClientRoutes: Sendable {
         self.files = Dictionary(files, uniquingKeysWith: { first, _ in first })
     }
 
-    package var routes: [Route] {
+    var routes: [Route] {
         [Route("/", encoded: { _ in try response("index.html") })]
             + Self.patterns.map { folder, pattern in
                 Route(

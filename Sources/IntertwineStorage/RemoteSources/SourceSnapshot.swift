@@ -1,20 +1,20 @@
 import GRDB
 import Glibc
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// A complete list of a source's items, which is collected in a separate file and then applied to the store in one transaction.
 ///
 /// Memory is bounded by SQLite's caches, for lists of any length. Readers of the store see no change before ``apply(removing:step:)``
 /// returns, and all changes after it. Not `Sendable`: one caller at a time, and its calls block.
-package final class SourceSnapshot {
+final class SourceSnapshot {
     private let source: String
     private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
     private var served: ServedFile?
     /// The number of collected items.
-    package private(set) var count = 0
+    private(set) var count = 0
 
     /// Opens the store and creates the staging file.
     ///
@@ -23,7 +23,7 @@ package final class SourceSnapshot {
     ///   - kind: the kind of all items.
     ///   - path: the store, which is created if it is missing.
     /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere, in any process; `StoreError`.
-    package init(of source: String, kind: any ItemKind, into path: String) throws {
+    init(of source: String, kind: any ItemKind, into path: String) throws {
         self.source = source
         self.kind = kind
         let file = try StagingFile(of: source, nextTo: path)
@@ -79,7 +79,7 @@ package final class SourceSnapshot {
     /// Collects items in the source's order.
     ///
     /// - Returns: the indices of items whose id was collected before; they are skipped.
-    package func add(_ items: [ValidatedItem]) throws -> [Int] {
+    func add(_ items: [ValidatedItem]) throws -> [Int] {
         try writing { database in
             let insert = try SQLStatement(
                 database,
@@ -107,7 +107,7 @@ package final class SourceSnapshot {
     ///   - share: the limit of the share of the source's items that may be removed at once; 1 allows an empty list to remove all.
     ///   - step: called periodically with the number of processed items; if it throws, all changes are reverted.
     /// - Throws: ``SnapshotRejection``, `StoreError`; the store is then unchanged. The snapshot cannot be used again in any case.
-    package func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
+    func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
         defer { close() }
         guard count > 0 || share >= 1 else { throw SnapshotRejection.empty }
         return try writing { database in
@@ -127,7 +127,7 @@ package final class SourceSnapshot {
     }
 
     /// Discards all collected items.
-    package func discard() {
+    func discard() {
         close()
     }
 
@@ -175,7 +175,7 @@ extension SourceSnapshot {
     /// Committed data is read, up to the first changed item.
     ///
     /// - Throws: `StoreError`
-    package func isInStep() throws -> Bool {
+    func isInStep() throws -> Bool {
         try reading { try SourceMerge.isInStep(source, $0.session) }
     }
 }

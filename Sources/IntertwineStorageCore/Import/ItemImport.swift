@@ -286,7 +286,7 @@ package struct ImportSummary: Sendable, Hashable {
     package var first: [ItemKey] = []
 
     /// The maximum number of items in ``first``: 100.
-    package static let firstLimit = 100
+    static let firstLimit = 100
 
     /// The number of items read, with any result.
     package var items: Int { added + replaced + skipped + withheld.count }

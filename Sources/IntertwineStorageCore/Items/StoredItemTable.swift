@@ -117,7 +117,7 @@ package struct StoredItemTable<Session: SQLSession> {
     /// Removes all items of a stream.
     ///
     /// - Returns: the number of removed items, and the first of them, at most `limit`.
-    package func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+    func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let first = try session.rows(
             "SELECT kind, id FROM item WHERE lane = ?1 ORDER BY position LIMIT ?2", .integer(stream.rawValue), .integer(Int64(limit))
         ) { ItemKey(kind: $0.text(0), id: $0.text(1)) }
@@ -127,7 +127,7 @@ package struct StoredItemTable<Session: SQLSession> {
     /// Takes an item down. Call it before the item is removed.
     package func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
-    package func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
+    func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         try takedowns.addAll(in: stream, at: moment, reason: reason)
     }
 }

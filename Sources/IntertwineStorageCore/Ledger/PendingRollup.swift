@@ -17,7 +17,7 @@ package struct PendingRollup {
 
     /// Returns true if the count of an event may be written after the response, within a second: a repeated impression or playback event.
     /// All other counts are in the transaction of their group.
-    package static func mayDefer(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
+    static func mayDefer(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
         guard verdict == .duplicate else { return false }
         return event.kind == .impression || event.kind.isPlayback && event.showing != nil
     }

@@ -1,4 +1,4 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 
 package struct StreamMove: Sendable {
     package var old: Int64
@@ -10,7 +10,7 @@ package struct StreamMove: Sendable {
 /// Finds positions for items between others, and moves items to free positions if none is left.
 ///
 /// Items move only towards the end of the stream. Pagination that continues after an earlier position therefore misses no item after it.
-package struct OrderMaintenance<Session: SQLSession> {
+struct OrderMaintenance<Session: SQLSession> {
     /// The least number of items that are moved at once, if so many follow.
     private static var smallestPush: Int { 32 }
     /// The limit of items that are moved at once.
@@ -20,20 +20,20 @@ package struct OrderMaintenance<Session: SQLSession> {
 
     private let rows: StoredStream<Session>
 
-    package init(_ rows: StoredStream<Session>) { self.rows = rows }
+    init(_ rows: StoredStream<Session>) { self.rows = rows }
 
     /// Returns a position after all items.
-    package func atEnd() throws -> Int64 {
+    func atEnd() throws -> Int64 {
         try between(try rows.nearest(.backward, of: .max), nil)
     }
 
     /// Returns the position of the item next to a position; nil if there is no such item.
-    package func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
+    func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
         try rows.nearest(direction, of: position)
     }
 
     /// Returns a free position next to an item's position, with no other item in between.
-    package func free(_ direction: PageDirection, of position: Int64) throws -> Int64 {
+    func free(_ direction: PageDirection, of position: Int64) throws -> Int64 {
         let neighbour = try rows.nearest(direction, of: position)
         return switch direction {
         case .backward: try between(neighbour, position)

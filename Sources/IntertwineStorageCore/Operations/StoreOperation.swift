@@ -100,7 +100,7 @@ package struct StoreOperationSummary: Sendable, Hashable {
     package var cleared: [ItemKey] = []
 
     /// The maximum number of items in ``cleared``: 100.
-    package static let clearedLimit = 100
+    static let clearedLimit = 100
 
     /// Creates a summary. Without arguments, no operation had an effect.
     package init(inserted: Int = 0, moved: Int = 0, updated: Int = 0, removed: Int = 0) {

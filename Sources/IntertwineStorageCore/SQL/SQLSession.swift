@@ -30,7 +30,7 @@ package protocol SQLRow: SendableMetatype {
 extension SQLRow {
     package func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
     package func optionalInteger(_ column: Int) -> Int64? { isNull(column) ? nil : integer(column) }
-    package func optionalBytes(_ column: Int) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
+    func optionalBytes(_ column: Int) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
 }
 
 /// A connection to a database. Its calls block.
@@ -81,23 +81,23 @@ extension SQLSession {
 /// The differences between the databases' SQL.
 package struct SQLDialect: Sendable {
     /// Follows a query that locks its rows and omits those that another session has locked.
-    package let skipLocked: String
+    let skipLocked: String
     /// The function that returns the greatest of its arguments.
     package let greatest: String
     /// A Boolean value indicating whether a batch is one statement over arrays.
-    package let isSetWise: Bool
+    let isSetWise: Bool
 
     package static let sqlite = SQLDialect(skipLocked: "", greatest: "max", isSetWise: false)
     package static let postgres = SQLDialect(skipLocked: " FOR UPDATE SKIP LOCKED", greatest: "greatest", isSetWise: true)
 
     /// Follows a query whose rows of a table are locked until the end of the transaction. SQLite's writers have locked the whole file.
-    package func locking(_ table: String) -> String { isSetWise ? " FOR UPDATE OF \(table)" : "" }
+    func locking(_ table: String) -> String { isSetWise ? " FOR UPDATE OF \(table)" : "" }
 
     /// The aggregate function that joins texts.
     package var joined: String { isSetWise ? "string_agg" : "group_concat" }
 
     /// As ``skipLocked``, for the rows of one of several tables.
-    package func skipLocked(of table: String) -> String { isSetWise ? "FOR UPDATE OF \(table) SKIP LOCKED" : "" }
+    func skipLocked(of table: String) -> String { isSetWise ? "FOR UPDATE OF \(table) SKIP LOCKED" : "" }
 
     /// Follows a table that SQLite must read through an index.
     package func index(_ name: String) -> String { isSetWise ? "" : " INDEXED BY \(name)" }

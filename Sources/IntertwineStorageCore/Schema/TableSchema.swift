@@ -55,7 +55,7 @@ package struct TableSchema: Sendable {
     /// The columns, with those of the key first.
     package let columns: [Column]
     /// The number of key columns.
-    package let keyLength: Int
+    let keyLength: Int
     private let traits: [Trait]
 
     package init(_ name: String, _ file: File, key: Int, _ columns: String, _ traits: Trait...) {
@@ -64,7 +64,7 @@ package struct TableSchema: Sendable {
     }
 
     package var key: [Column] { Array(columns.prefix(keyLength)) }
-    package var isPerReplica: Bool { traits.contains { if case .perReplica = $0 { true } else { false } } }
+    var isPerReplica: Bool { traits.contains { if case .perReplica = $0 { true } else { false } } }
     package var isFilled: Bool { traits.contains { if case .filled = $0 { true } else { false } } }
 
     /// The column in which the database numbers rows.

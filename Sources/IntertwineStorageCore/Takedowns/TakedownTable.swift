@@ -25,7 +25,7 @@ package struct TakedownTable<Session: SQLSession> {
     }
 
     /// Takes down all items of a stream.
-    package func addAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
+    func addAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         try session.write(
             """
             INSERT INTO takedown (kind, id, at, reason, urls)

@@ -5,7 +5,7 @@ internal import IntertwinePrimitives
 /// The highest priority comes first. Within a priority, a weighted random choice decides; the weight grows with the distance behind the pace.
 ///
 /// The decision is a pure function: equal campaigns, request, delivery snapshot and seed give an equal choice.
-package struct AdDecision {
+struct AdDecision {
     /// The delivery of all campaigns at one moment: each array has one entry for each campaign of the index.
     struct DeliverySnapshot: Sendable {
         /// A number that changes at each full evaluation. Between two evaluations, campaigns become ineligible. A campaign becomes eligible again
@@ -168,7 +168,7 @@ package struct AdDecision {
     }
 
     /// Returns a hash (FNV-1a, then ``mix(_:)``) that is equal for equal text and numbers in every process.
-    package static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
+    static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
         numbers.reduce(mix(FNV1a.hash((text ?? "").utf8))) { mix($0 ^ $1) }
     }
 

@@ -21,9 +21,9 @@ extension AdServer {
         /// The only creative that is allowed; nil for the page of a feed, which shows any creative.
         var only: Int32?
         /// The creatives that cannot be shown on the page.
-        package var banned: [Int32] = []
+        var banned: [Int32] = []
         /// The coordinates of the slots. If the array is empty, all slots have the coordinate 0.
-        package var coordinates: [Int] = []
+        var coordinates: [Int] = []
         /// The ads that are shown around the page, and the spacing rules.
         package var distances = AdDistances()
 

@@ -74,7 +74,7 @@ package final class AdServer: Sendable {
     }
 
     /// True if this process or another one has allocated the page for the viewer before.
-    package func hasAllocated(_ page: Page, of campaignIndex: CampaignIndex) throws -> Bool {
+    func hasAllocated(_ page: Page, of campaignIndex: CampaignIndex) throws -> Bool {
         let key = Self.key(of: page, campaignIndex.matchedTargeting(page.facts))
         if state.withLock({ $0.recentDecisions[key] != nil }) { return true }
         guard isShared, let viewer = page.facts.viewer, let ledger else { return false }
@@ -82,7 +82,7 @@ package final class AdServer: Sendable {
     }
 
     /// Returns the creatives that could not be shown when the page was allocated.
-    package func banned(on page: Page, of campaignIndex: CampaignIndex) -> [Int32] {
+    func banned(on page: Page, of campaignIndex: CampaignIndex) -> [Int32] {
         let key = Self.key(of: page, campaignIndex.matchedTargeting(page.facts))
         return state.withLock { $0.recentDecisions.banned[key] } ?? []
     }

@@ -72,7 +72,7 @@ package struct Campaign: Sendable, Hashable {
     }
 
     /// The longest window of all caps, in seconds; 0 without caps.
-    package var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
+    var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
 
     /// True if the campaign's dates include the moment and the campaign is not paused.
     package func isRunning(at now: Int64) -> Bool { !isPaused && !(starts.map { now < $0 } ?? false) && !(ends.map { now >= $0 } ?? false) }
@@ -80,7 +80,7 @@ package struct Campaign: Sendable, Hashable {
 
 /// The targeting of a campaign: the slots, times and viewers that it is shown to. An empty value has no restrictions.
 package struct Targeting: Sendable, Hashable {
-    package static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
     package var feeds: [String] = []
     package var sections: [String] = []

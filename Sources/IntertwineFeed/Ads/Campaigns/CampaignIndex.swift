@@ -185,7 +185,7 @@ package final class CampaignIndex: Sendable {
     }
 
     /// True if an ad belongs only to campaigns that are taken down or no longer name it.
-    package func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
+    func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 
     /// A condition that holds if the viewer has attributes that are not known. Any unknown attribute may be one that a campaign excludes. The
     /// empty string is not a valid attribute.
@@ -242,17 +242,17 @@ package final class CampaignIndex: Sendable {
     }
 
     /// True if an ad belongs to a campaign, running or not. It is then not shown as a house ad.
-    package func hasCreative(_ row: ItemRow) -> Bool {
+    func hasCreative(_ row: ItemRow) -> Bool {
         guard !numbers.isEmpty else { return false }
         return hasCreative(
             CreativeID(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self)))
     }
 
     /// True if the ad with this kind and id belongs to a campaign, running or not.
-    package func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }
+    func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }
 
     /// True if the dates of any campaign of a feed, or of any feed if `feed` is nil, include the moment. Each page request calls this method.
-    package func hasActiveCampaigns(feed: String?, at now: Int64) -> Bool {
+    func hasActiveCampaigns(feed: String?, at now: Int64) -> Bool {
         guard let feed else { return spans.values.contains { $0.contains(now) } }
         return [Self.everyFeed, feed].contains { spans[$0]?.contains(now) ?? false }
     }
@@ -296,7 +296,7 @@ package struct TargetingContext: Sendable, Hashable {
     /// A Boolean value indicating whether slots are reserved; false for a preview.
     package var allocates = true
     /// The slots that previewed pages before this one would allocate to each campaign, by campaign id. No viewer was served these slots.
-    package var assumedServed: [String: Int] = [:]
+    var assumedServed: [String: Int] = [:]
 
     package init(
         viewer: String? = nil, attributes: ViewerAttributes? = nil, languages: LanguagePreferences? = nil, moment: Int64,

@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// Foundation provides the rules. Foundation contains a copy of the database and does not read the one of the operating system.
 package struct CampaignTimeZone: Sendable, Hashable {
-    package static let utc = CampaignTimeZone(name: "UTC", clocks: TimeZoneOffsets(seconds: 0))
+    static let utc = CampaignTimeZone(name: "UTC", clocks: TimeZoneOffsets(seconds: 0))
     static let allowed = "UTC, an offset such as +02:00, or a zone of the IANA database such as Europe/Berlin"
 
     /// The zones of the IANA database whose names contain no slash.

@@ -41,7 +41,7 @@ public enum FillPolicy: Sendable, Hashable {
     case pinned
 
     /// True if a page may have slots that campaigns and the rotation fill.
-    package var fillsSlots: Bool {
+    var fillsSlots: Bool {
         switch self {
         case .rotating(let perPage): perPage > 0
         case .perSlot: true
@@ -58,7 +58,7 @@ public enum FillPolicy: Sendable, Hashable {
 /// ```
 public struct ContentRange: Sendable, Hashable {
     /// The number of content items on a page if a request states none.
-    package static let usualCount = 20
+    static let usualCount = 20
 
     /// The number of content items on the page.
     public var count: Int

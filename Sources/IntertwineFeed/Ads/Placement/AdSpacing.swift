@@ -129,7 +129,7 @@ package struct AdDistances {
     /// The number of content items of the page.
     private let count: Int
     /// True if the page is read backward: its slots are then filled from its end.
-    package let isBackward: Bool
+    let isBackward: Bool
     /// The ad slots of campaigns before the edge from which the page is read, and those on the page.
     private var (countsBeforeEdge, countsOnPage): (PriorityCounts, PriorityCounts)
     /// Advertisements on pages that the session has already shown beyond that edge.

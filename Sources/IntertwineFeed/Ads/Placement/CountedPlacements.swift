@@ -6,24 +6,24 @@
 /// ```swift
 /// let placement = EveryPlacement(every: 5, offset: 2)
 /// ```
-package struct EveryPlacement: AdPlacement {
+struct EveryPlacement: AdPlacement {
     /// The number of content items between two ad slots, at least 1.
-    package let every: Int
+    let every: Int
     /// The number of content items before the first ad slot.
-    package let offset: Int
+    let offset: Int
 
     /// Creates a placement.
     ///
     /// - Parameter offset: The number of items before the first slot; equal to `every` if nil.
-    package init(every: Int, offset: Int? = nil) {
+    init(every: Int, offset: Int? = nil) {
         self.every = max(1, every)
         self.offset = max(0, offset ?? every)
     }
 
     /// The policy: one advertisement for each slot.
-    package let supply = FillPolicy.perSlot
+    let supply = FillPolicy.perSlot
     /// True, because the items are counted across pages.
-    package let countsContent = true
+    let countsContent = true
 
     /// Returns the indices of the slots, at most one for each advertisement.
     ///
@@ -31,7 +31,7 @@ package struct EveryPlacement: AdPlacement {
     /// let placement = EveryPlacement(every: 5, offset: 2)
     /// let indices = placement.indices(for: 3, in: ContentRange(count: 20))  // [2, 7, 12]
     /// ```
-    package func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
+    func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let (every, offset) = (Int64(every), Int64(offset))
         let indices = (0...max(0, range.count)).lazy.filter { index in
             let (number, overflow) = range.start.addingReportingOverflow(Int64(index))
@@ -97,13 +97,13 @@ package struct FixedPlacement: AdPlacement {
 /// A placement that shows each advertisement where an import listed it among the content, once for each listing.
 ///
 /// It is for sections in import order. A section that is sorted by a field has no such positions.
-package struct PinnedPlacement: AdPlacement {
+struct PinnedPlacement: AdPlacement {
     /// Creates the placement, which has no settings.
-    package init() {}
+    init() {}
 
     /// The policy: the pinned advertisements.
-    package let supply = FillPolicy.pinned
+    let supply = FillPolicy.pinned
 
     /// Returns no indices, since the store provides the positions.
-    package func indices(for advertisements: Int, in range: ContentRange) -> [Int] { [] }
+    func indices(for advertisements: Int, in range: ContentRange) -> [Int] { [] }
 }

@@ -29,11 +29,11 @@ package struct SectionHeader: Sendable, Hashable {
 }
 
 /// A factory of cells that show the title of a section above its first item. The cell has no actions other than the configuration.
-package struct SectionHeaderCellFactory: CellViewModelFactory {
-    package let identifier: String
+struct SectionHeaderCellFactory: CellViewModelFactory {
+    let identifier: String
     private let size: SizeRule
 
-    package init(layout: CellLayout = .collection) {
+    init(layout: CellLayout = .collection) {
         switch layout {
         case .collection:
             identifier = "SectionHeaderCollectionReusableView"
@@ -44,7 +44,7 @@ package struct SectionHeaderCellFactory: CellViewModelFactory {
         }
     }
 
-    package func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+    func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
         let header = try SectionHeader(item: item)
         return CellViewModel(
             identifier: identifier, size: size.size(width: context.width),

@@ -18,7 +18,7 @@ package struct CellConfiguration: Sendable {
     ]
 
     /// The names of the commands for playback progress, for each key of ``CommandKey/playback``.
-    package var playbackCommands: SlotCommands = ["analytics"]
+    var playbackCommands: SlotCommands = ["analytics"]
 
     /// The cells that play ads, by ad type. An ad whose type is missing has no cell and is not shown in the feed.
     package var mediaCells: [Advertisement.Variant: MediaCell] = [.video: .video, .audio: .audio]
@@ -119,14 +119,14 @@ public enum UserCell: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A factory of cells that show a user with background, avatar and name.
-package struct UserSnapshotCellFactory: CellViewModelFactory {
+struct UserSnapshotCellFactory: CellViewModelFactory {
     private let cell: StandardCell
     private let avatar: ImageSizing
     private let background: ImageSizing
-    package var identifier: String { cell.identifier }
+    var identifier: String { cell.identifier }
 
     /// - Parameter plan: The commands of the cell, except the configuration.
-    package init(plan: CellCommands, layout: CellLayout = .collection) {
+    init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.25) : .square(0.6)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.snapshot.rawValue,
@@ -135,19 +135,19 @@ package struct UserSnapshotCellFactory: CellViewModelFactory {
         background = layout == .collection ? ImageSizing(width: .ofWidth(1), height: .ofHeight(0.72)) : .cell
     }
 
-    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+    func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: background)
     }
 }
 
 /// A factory of cells that show a user with a round avatar and name.
-package struct CircularUserCellFactory: CellViewModelFactory {
+struct CircularUserCellFactory: CellViewModelFactory {
     private let cell: StandardCell
     private let avatar: ImageSizing
-    package var identifier: String { cell.identifier }
+    var identifier: String { cell.identifier }
 
     /// - Parameter plan: The commands of the cell, except the configuration.
-    package init(plan: CellCommands, layout: CellLayout = .collection) {
+    init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.63) : .square(0.7)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.circular.rawValue,
@@ -156,7 +156,7 @@ package struct CircularUserCellFactory: CellViewModelFactory {
             table: "CircularUserTableViewCell", height: 80)
     }
 
-    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+    func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: nil)
     }
 }

@@ -96,9 +96,9 @@ public struct BindCommand: Command {
 }
 
 /// Instructs the client to send a request. The command runs on the client only; other commands perform the request on the server.
-package struct RequestCommand: Command {
+struct RequestCommand: Command {
     /// The resource that the request is sent to.
-    package enum Target: Sendable, Hashable {
+    enum Target: Sendable, Hashable {
         /// The image requests that filling the cell started.
         case imageRequests
         /// The slot itself, performed by the service.
@@ -108,9 +108,9 @@ package struct RequestCommand: Command {
     }
 
     /// The name of the command.
-    package let name: String
+    let name: String
     /// The resource that the request is sent to.
-    package var target: Target
+    var target: Target
     /// The JSON Schema of the input, or nil if the request takes no input.
     private let schema: ByLanguage<JSONValue>?
 
@@ -126,14 +126,14 @@ package struct RequestCommand: Command {
     ///   - name: The name of the command.
     ///   - target: The resource that the request is sent to.
     ///   - input: The input fields of the request.
-    package init(name: String, target: Target, input: [FieldDeclaration] = []) {
+    init(name: String, target: Target, input: [FieldDeclaration] = []) {
         self.name = name
         self.target = target
         schema = input.isEmpty ? nil : FieldDeclaration.schema(of: input)
     }
 
     /// Returns the request of the target; nil for ``CommandKey/configuration`` and ``CommandKey/cancellation``, which have no request.
-    package func action(for subject: CommandSubject) -> Action? {
+    func action(for subject: CommandSubject) -> Action? {
         let links = subject.context.links
         let schema = self.schema?[subject.context.language]
         switch target {

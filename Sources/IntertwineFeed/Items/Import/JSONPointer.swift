@@ -57,7 +57,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// True if the pointer refers to the whole document.
-    package var isRoot: Bool { tokens.isEmpty }
+    var isRoot: Bool { tokens.isEmpty }
 
     /// Returns the value at the pointer in an object, or nil if the object has no such value.
     ///

@@ -12,11 +12,11 @@ package struct Advertisement: Sendable, Hashable {
     /// The unique id. Numbers are stored in decimal form.
     package var id: String
     /// The URL of the image or of the media that is played.
-    package var contentURL: String
-    package var clickthroughURL: String
+    var contentURL: String
+    var clickthroughURL: String
     package var variant: Variant
     /// The URL of the poster image of the media.
-    package var posterURL: String?
+    var posterURL: String?
     /// The MIME type of the media.
     package var mediaType: String?
     /// The duration of the media, in seconds.
@@ -41,7 +41,7 @@ package struct Advertisement: Sendable, Hashable {
 
 extension Advertisement {
     /// The maximum length of the name of an advertiser, in bytes.
-    package static let advertiserLimit = 200
+    static let advertiserLimit = 200
     /// The maximum length of a MIME type, in bytes (RFC 6838 §4.2).
     fileprivate static let mediaTypeLimit = 127
     fileprivate static let mediaTypePattern = "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
@@ -84,16 +84,16 @@ extension Advertisement {
 ///
 /// An example item: `{"kind":"ad","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`. A video or audio ad
 /// may also have `posterUrl`, `mediaType` and `duration`.
-package struct AdvertisementKind: ItemKind {
+struct AdvertisementKind: ItemKind {
     /// The maximum length of an id, in bytes.
-    package static let idLimit = 512
+    static let idLimit = 512
 
-    package let name = Advertisement.kind
-    package let stream = StreamID.advertisements
+    let name = Advertisement.kind
+    let stream = StreamID.advertisements
 
-    package init() {}
+    init() {}
 
-    package var fields: [ItemField]? {
+    var fields: [ItemField]? {
         [
             ItemField("id", isRequired: true) { fields throws(ItemError) in _ = try fields.optionalIdentifier("id", limit: Self.idLimit) },
             ItemField("type", isRequired: true) { fields throws(ItemError) in
@@ -111,7 +111,7 @@ package struct AdvertisementKind: ItemKind {
         ]
     }
 
-    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+    func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else {
             throw ItemError(field: "id", reason: "is missing", code: .required)
         }
@@ -131,7 +131,7 @@ package struct AdvertisementKind: ItemKind {
             kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
 
-    package func schema() -> [UInt8] {
+    func schema() -> [UInt8] {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.idLimit), isRequired: true)
         document.add("type", .choice(Advertisement.Variant.allCases.map(\.rawValue)), isRequired: true)

@@ -55,7 +55,7 @@ public struct FieldDeclaration: Sendable, Hashable {
     }
 
     /// The reason why the limits are invalid, or nil if they are valid.
-    package var boundsError: String? {
+    var boundsError: String? {
         switch type {
         case .text:
             let isWhole = [minimum, maximum].compactMap { $0 }.allSatisfy { $0 >= 0 && $0 == $0.rounded() }

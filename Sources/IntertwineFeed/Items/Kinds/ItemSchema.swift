@@ -3,24 +3,24 @@ package import IntertwinePrimitives
 /// The JSON Schema (2020-12) of one kind of item, built field by field.
 ///
 /// Every kind ignores undeclared fields, so the schema allows them.
-package struct ItemSchemaDocument {
+struct ItemSchemaDocument {
     private let kind: String
     private var properties: [JSONValue.Member]
     private var required: [JSONValue] = [.text("kind")]
     private var alternatives: [JSONValue] = []
 
-    package init(kind: String) {
+    init(kind: String) {
         self.kind = kind
         properties = [.init("kind", .object([.init("const", .text(kind))]))]
     }
 
-    package mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {
+    mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {
         properties.append(.init(field, schema.value(isRequired: isRequired, mayBeEmpty: true)))
         if isRequired { required.append(.text(field)) }
     }
 
     /// Declares a field whose text is the id of an item without an id.
-    package mutating func addSubstitute(forIdentifier field: String) {
+    mutating func addSubstitute(forIdentifier field: String) {
         let id = JSONValue.object([.init("type", .list([.text("string"), .text("integer")]))])
         let text = JSONValue.object([.init("pattern", .text(FieldSchema.identifierPattern))])
         alternatives = [
@@ -30,7 +30,7 @@ package struct ItemSchemaDocument {
     }
 
     /// The schema as JSON (UTF-8).
-    package var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var writer = JSONWriter(capacity: 2_048)
         writer.write(
             .object(

@@ -80,8 +80,8 @@ package struct Trackers: Sendable, Hashable {
     /// Creates trackers without templates.
     package init() {}
 
-    package static let impressionField = "impressionTrackers"
-    package static let clickField = "clickTrackers"
+    static let impressionField = "impressionTrackers"
+    static let clickField = "clickTrackers"
 
     /// Decodes the trackers in the fields of an item.
     ///

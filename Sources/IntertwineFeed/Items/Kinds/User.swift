@@ -7,12 +7,12 @@ package struct User: Sendable, Hashable {
     /// The unique id. If the import has no id, it is the username.
     package var id: String
     package var username: String
-    package var avatarURL: String
-    package var backgroundURL: String?
+    var avatarURL: String
+    var backgroundURL: String?
     package var variant: Variant
     /// The alternative text of the avatar.
-    package var avatarAlternative: String?
-    package var backgroundAlternative: String?
+    var avatarAlternative: String?
+    var backgroundAlternative: String?
 
     package init(
         id: String, username: String, avatarURL: String, backgroundURL: String?, variant: Variant, avatarAlternative: String? = nil,

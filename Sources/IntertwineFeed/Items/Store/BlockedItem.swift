@@ -28,7 +28,7 @@ package struct BlockedItem: Sendable, Hashable {
     /// The ads that were released while the campaign was taken down.
     package var released: Set<ByteString> { Set(entries(after: Self.releasedPrefix).map { ByteString($0) }) }
 
-    package static func isReleased(_ creative: CreativeID, by released: Set<ByteString>) -> Bool { released.contains(entry(of: creative)) }
+    static func isReleased(_ creative: CreativeID, by released: Set<ByteString>) -> Bool { released.contains(entry(of: creative)) }
 
     /// True if an entry is a URL, and not a creative or a released ad.
     package static func isURL(_ entry: String) -> Bool { !entry.hasPrefix(creative) && !entry.hasPrefix(releasedPrefix) }

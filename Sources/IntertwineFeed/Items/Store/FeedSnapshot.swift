@@ -92,7 +92,7 @@ extension StoreSnapshot {
     /// Visits all rows, in batches.
     ///
     /// - Parameter body: Returns false to stop.
-    package func forEachRow(in rows: RowQuery.Rows, _ body: (ItemRow) throws -> Bool) throws {
+    func forEachRow(in rows: RowQuery.Rows, _ body: (ItemRow) throws -> Bool) throws {
         var query = RowQuery(rows, limit: RowBatch.size)
         var batch: RowBatch
         repeat {

@@ -40,17 +40,17 @@ package struct PageDependencies: Sendable {
 }
 
 /// A snapshot that forwards to another snapshot and records the dependencies.
-package final class DependencyTrackingSnapshot: StoreSnapshot {
+final class DependencyTrackingSnapshot: StoreSnapshot {
     private let snapshot: any StoreSnapshot
-    package private(set) var dependencies = PageDependencies()
+    private(set) var dependencies = PageDependencies()
 
-    package init(_ snapshot: any StoreSnapshot) {
+    init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
     }
 
-    package func prefetch(_ queries: [RowQuery], isComplete: Bool) { snapshot.prefetch(queries, isComplete: isComplete) }
+    func prefetch(_ queries: [RowQuery], isComplete: Bool) { snapshot.prefetch(queries, isComplete: isComplete) }
 
-    package func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
         switch query.rows {
         case .type(let type):
             dependencies.add(type.kind)
@@ -69,22 +69,22 @@ package final class DependencyTrackingSnapshot: StoreSnapshot {
         }
     }
 
-    package func item(kind: String, id: String) throws -> FeedItem? {
+    func item(kind: String, id: String) throws -> FeedItem? {
         dependencies.add(kind)
         return try snapshot.item(kind: kind, id: id)
     }
 
     // The results of the following methods do not depend on the content of an item that stays at its position.
 
-    package func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }
+    func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }
 
-    package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
+    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         try snapshot.listings(in: stream, between: positions, limit: limit)
     }
 
-    package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }
+    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }
 
-    package func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
+    func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
 
-    package func counts() throws -> [ItemType: Int] { try snapshot.counts() }
+    func counts() throws -> [ItemType: Int] { try snapshot.counts() }
 }

@@ -52,7 +52,7 @@ package struct ClientFingerprint: Sendable, Hashable {
     }
 
     /// The viewer that ledger rows may contain, or nil if the client is not tracked.
-    package var tracedViewer: String? { isTracked ? viewer : nil }
+    var tracedViewer: String? { isTracked ? viewer : nil }
 
     /// Returns an event of this client with the rules by which the ledger decides whether it counts.
     package func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64) -> LedgerEvent {

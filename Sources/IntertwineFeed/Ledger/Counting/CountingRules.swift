@@ -21,7 +21,7 @@ package struct CountingRules: Sendable, Hashable {
     /// A Boolean value indicating whether a click counts only after an impression of the cell on that page by that person.
     package var countsSeenClicksAlone = false
     /// The window of the rate limits, in milliseconds.
-    package var rateWindow: Int64 = 60_000
+    var rateWindow: Int64 = 60_000
 
     /// Creates rules with the default values.
     package init() {}

@@ -13,7 +13,7 @@ package final class CellTokens: Sendable {
     /// The number of milliseconds in an hour, the width of a token's bucket.
     private static let hour: Int64 = 3_600_000
     /// The maximum clock skew in milliseconds. A token whose hour begins later than that was signed by a wrong clock.
-    package static let skew: Int64 = 300_000
+    static let skew: Int64 = 300_000
 
     private let clicks: Signer
     private let impressions: Signer
@@ -84,20 +84,20 @@ package final class CellTokens: Sendable {
     }
 
     /// Verifies a click token. Valid tokens are cached for a while, because many people follow one link.
-    package func verifyClick(_ text: String, now: Int64) -> Outcome {
+    func verifyClick(_ text: String, now: Int64) -> Outcome {
         if let token = verified.token(text) { return outcome(of: token, now: now) }
         guard let token = clicks.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
         verified.store(token, of: text)
         return outcome(of: token, now: now)
     }
 
-    package func verifyImpression(_ text: String, now: Int64) -> Outcome {
+    func verifyImpression(_ text: String, now: Int64) -> Outcome {
         guard let token = impressions.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
         return outcome(of: token, now: now)
     }
 
     /// Returns true if a token is too old to count, or of a future hour: its lifetime would end later than that of a token signed now.
-    package func isExpired(_ token: ImpressionToken, now: Int64) -> Bool {
+    func isExpired(_ token: ImpressionToken, now: Int64) -> Bool {
         guard Int64(token.hour) * Self.hour <= now.addingReportingOverflow(Self.skew).partialValue else { return true }
         let (expiry, overflow) = ((Int64(token.hour) + 1) * Self.hour).addingReportingOverflow(lifetime)
         return !overflow && now >= expiry

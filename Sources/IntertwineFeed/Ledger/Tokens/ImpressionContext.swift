@@ -45,7 +45,7 @@ package struct ImpressionContext: Sendable, Hashable {
     }
 
     /// True unless the event names no page. Feed, section, position and layout are then unknown.
-    package var hasPage: Bool { !feed.isEmpty }
+    var hasPage: Bool { !feed.isEmpty }
 }
 
 extension LedgerEvent {

@@ -62,7 +62,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The text form for a URL or a `host:port` pair.
-    package var bracketed: String {
+    var bracketed: String {
         family == .v6 ? "[\(self)]" : description
     }
 
@@ -75,7 +75,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the addresses of this machine's interfaces, which a fetch must not reach even if they are public.
-    package static func ofThisMachine() -> Set<IPAddress> {
+    static func ofThisMachine() -> Set<IPAddress> {
         var head: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&head) == 0 else { return [] }
         defer { freeifaddrs(head) }

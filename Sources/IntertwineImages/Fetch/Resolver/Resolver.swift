@@ -27,13 +27,13 @@ package final class Resolver: Sendable {
         /// Limits the threads that look up names, without stuck ones.
         package var threads = 16
         /// The time after which a lookup is stuck. Its thread then no longer counts as one of ``threads``, so that other lookups get one.
-        package var stuckAfter: Duration = .milliseconds(200)
+        var stuckAfter: Duration = .milliseconds(200)
         /// Limits the threads including stuck ones. A silent name server occupies one thread per name, each for about ten seconds.
-        package var mostThreads = 256
+        var mostThreads = 256
         /// Limits the names that wait for a thread. A further name is refused with `resolveFailed`.
         package var queue = 1_024
         /// The time for which the addresses of a name are cached.
-        package var positive: Duration = .seconds(60)
+        var positive: Duration = .seconds(60)
         /// The time for which a failed lookup is cached.
         package var negative: Duration = .seconds(5)
         /// Limits the cached names.
@@ -84,7 +84,7 @@ package final class Resolver: Sendable {
     }
 
     /// The number of threads that look up names now.
-    package var busyThreads: Int { state.withLock { $0.threads } }
+    var busyThreads: Int { state.withLock { $0.threads } }
 
     /// Resolves a name and calls back once: at once if the name is cached or the queue is full, else on a thread of the resolver.
     /// Returns nil if it called back at once.
@@ -219,10 +219,10 @@ package final class Resolver: Sendable {
 }
 
 /// The system's resolver: hosts file, DNS and other sources of nsswitch.conf.
-package enum SystemLookup {
+enum SystemLookup {
     /// Looks up a host and blocks. It fails only with `hostNotFound` and `resolveFailed`.
     @Sendable
-    package static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
+    static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -4,7 +4,7 @@ package import IntertwineHTTPServer
 internal import Synchronization
 
 /// A handle of a name resolution that was started before its fetch.
-package struct DNSPrefetch: Hashable, Sendable {
+struct DNSPrefetch: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
@@ -66,7 +66,7 @@ package actor CurlClient: EventLoopActor {
     package var count: Int { transfers.count }
 
     /// The number of sockets that are watched for running fetches.
-    package var openSockets: Int { watches.count }
+    var openSockets: Int { watches.count }
 
     /// Starts a fetch. May be called on any thread. The handler is called on the loop, never during this call, and is released after the end.
     ///
@@ -88,7 +88,7 @@ package actor CurlClient: EventLoopActor {
     }
 
     /// Continues a fetch that waits at a redirect. May be called on any thread.
-    package nonisolated func proceed(_ id: FetchID) {
+    nonisolated func proceed(_ id: FetchID) {
         execute { $0.resume(id) }
     }
 
@@ -103,7 +103,7 @@ package actor CurlClient: EventLoopActor {
     ///
     /// - Parameter done: Called on the loop, not during this call, with an error such as `resolveTimeout` if the name cannot be resolved.
     /// - Returns: Nil if a fetch would not have to wait; `done` is then not called.
-    package func waitForName(
+    func waitForName(
         of url: FetchURL, within limit: Duration, _ done: @escaping @Sendable (FetchError?) -> Void
     ) -> DNSPrefetch? {
         // A URL that the policy refuses is refused by the fetch, and its name is not sent to a name server.
@@ -120,7 +120,7 @@ package actor CurlClient: EventLoopActor {
     }
 
     /// Stops waiting. The closure is not called.
-    package func cancelPrefetch(_ wait: DNSPrefetch) {
+    func cancelPrefetch(_ wait: DNSPrefetch) {
         if let ticket = forget(wait)?.ticket { resolver.cancel(ticket) }
     }
 
@@ -138,7 +138,7 @@ package actor CurlClient: EventLoopActor {
 
     /// Pauses or resumes reading a fetch's body. While paused, the handler receives no further bytes.
     /// Resuming takes effect after libcurl has returned, if it is calling a handler now.
-    package func setPaused(_ isPaused: Bool, _ id: FetchID) {
+    func setPaused(_ isPaused: Bool, _ id: FetchID) {
         guard let transfer = transfers[id], transfer.stage == .body else { return }
         transfer.isPaused = isPaused
         reportPause(of: id)

@@ -2,16 +2,16 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 package import IntertwineImages
 internal import IntertwinePrimitives
-package import IntertwineStorage
-package import Logging
+internal import IntertwineStorage
+internal import Logging
 internal import ServiceLifecycle
 
 /// A service that keeps the store in step with the sources. It polls each at its interval, with backoff after failures.
 /// Only a complete snapshot changes the served items. Of several processes with one store, the leader polls.
 /// A requested synchronisation runs in any process.
-package struct SourcePoller: ServiceLifecycle.Service {
-    package let sources: [RemoteSource]
-    package let registry: SourceRegistry
+struct SourcePoller: ServiceLifecycle.Service {
+    let sources: [RemoteSource]
+    let registry: SourceRegistry
     private let store: any ItemStore
     private let location: any ItemLocation
     private let leadership: any LeaderElection
@@ -24,7 +24,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
     private var record: @Sendable (_ source: String, SourceOutcome) async throws -> Void = { _, _ in }
 
     /// - Parameter now: The clock, in milliseconds since 1970-01-01 UTC.
-    package init(
+    init(
         _ sources: [RemoteSource], policy: AddressPolicy, userAgent: String? = nil, into store: any ItemStore,
         at location: any ItemLocation, now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
@@ -41,7 +41,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
     }
 
     /// Returns a copy that calls `record` after each synchronisation that changed something.
-    package func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
+    func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
         var polling = self
         polling.record = record
         return polling
@@ -53,7 +53,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
         registry.update(name) { $0.recall(record) }
     }
 
-    package func run() async throws {
+    func run() async throws {
         guard !sources.isEmpty else {
             try? await gracefulShutdown()
             return

@@ -1,8 +1,8 @@
-package import IntertwineStorage
+internal import IntertwineStorage
 internal import Synchronization
 
 /// The states of all sources, and the requests to synchronise one of them at once.
-package final class SourceRegistry: Sendable {
+final class SourceRegistry: Sendable {
     private struct SourceStatus {
         var state: SourceState
         var isRequested = false
@@ -18,7 +18,7 @@ package final class SourceRegistry: Sendable {
             Dictionary(names.map { ($0, SourceStatus(state: SourceState(since: now))) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    package subscript(name: String) -> SourceState? {
+    subscript(name: String) -> SourceState? {
         statuses.withLock { $0[name]?.state }
     }
 
@@ -31,7 +31,7 @@ package final class SourceRegistry: Sendable {
     }
 
     /// Requests a synchronisation of a source now, or again if one is running. Returns false for an unknown source.
-    package func requestSync(_ name: String) -> Bool {
+    func requestSync(_ name: String) -> Bool {
         statuses.withLock { entries in
             guard let entry = entries[name] else { return false }
             entries[name]?.isRequested = true
@@ -63,43 +63,43 @@ package final class SourceRegistry: Sendable {
 }
 
 /// The state of one source. Times are milliseconds since 1970-01-01 UTC.
-package struct SourceState: Sendable {
-    package private(set) var isRunning = false
-    package internal(set) var progress = SourceProgress()
+struct SourceState: Sendable {
+    private(set) var isRunning = false
+    var progress = SourceProgress()
     /// The time since which this service observes the source.
     private let since: Int64
-    package private(set) var lastAttempt: Int64?
-    package private(set) var lastSuccess: Int64?
+    private(set) var lastAttempt: Int64?
+    private(set) var lastSuccess: Int64?
     /// The time of the last change of the store, and the change itself.
-    package private(set) var lastChange: Int64?
-    package private(set) var changes = SourceChanges()
+    private(set) var lastChange: Int64?
+    private(set) var changes = SourceChanges()
     /// The items that were left out when the list was last compared with the store.
-    package private(set) var withheld = BlockedItems()
+    private(set) var withheld = BlockedItems()
     /// The number of items of the last applied snapshot; nil before the first.
-    package private(set) var items: Int?
-    package private(set) var skipped = 0
-    package private(set) var omittedValues = 0
-    package private(set) var invalid: [String] = []
-    package private(set) var pages = 0
-    package private(set) var lastError: String?
+    private(set) var items: Int?
+    private(set) var skipped = 0
+    private(set) var omittedValues = 0
+    private(set) var invalid: [String] = []
+    private(set) var pages = 0
+    private(set) var lastError: String?
     /// The number of consecutive failures.
-    package private(set) var failures = 0
-    package private(set) var nextAttempt: Int64?
+    private(set) var failures = 0
+    private(set) var nextAttempt: Int64?
     /// The number of attempts since the start, by outcome.
-    package private(set) var attempts: [String: Int] = [:]
-    package private(set) var added = 0
-    package private(set) var changed = 0
-    package private(set) var removed = 0
+    private(set) var attempts: [String: Int] = [:]
+    private(set) var added = 0
+    private(set) var changed = 0
+    private(set) var removed = 0
 
     /// The outcome of attempts that end with an unknown failure.
-    package static let otherCause = "other"
+    static let otherCause = "other"
 
     init(since: Int64) {
         self.since = since
     }
 
     /// Returns the milliseconds since the store was last known to be in step; since the start if it never was.
-    package func lag(at now: Int64) -> Int64 {
+    func lag(at now: Int64) -> Int64 {
         max(0, now - (lastSuccess ?? since))
     }
 
