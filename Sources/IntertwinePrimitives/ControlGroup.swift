@@ -4,10 +4,8 @@ internal import Glibc
 package struct ControlGroup {
     private static let sizeLimit = 64 << 10
 
-    /// The root of the machine's file system.
     private let root: String
 
-    /// - Parameter root: The root of the machine's file system; another folder for tests.
     package init(root: String = "") {
         self.root = root
     }
@@ -17,7 +15,6 @@ package struct ControlGroup {
         (values(of: "memory.max") + values(of: "memory.limit_in_bytes", under: "memory")).compactMap { Int($0) }.min()
     }
 
-    /// The lowest CPU limit of the process's group and of its parents in whole processors, rounded up; nil if no group has a limit.
     var processorLimit: Int? {
         let limits = values(of: "cpu.max").map { $0.split(separator: " ").compactMap { Int($0) } }
         let quotas = values(of: "cpu.cfs_quota_us", under: "cpu").map { Int($0) }
@@ -31,11 +28,6 @@ package struct ControlGroup {
         }.min()
     }
 
-    /// Returns the values of a file in the process's group and in its parents, where it exists.
-    ///
-    /// A container sees its own group as the root, whatever its path.
-    ///
-    /// - Parameter controller: The controller of a version 1 hierarchy; nil for version 2.
     private func values(of file: String, under controller: String? = nil) -> [String] {
         text("\(root)/proc/self/cgroup").split(separator: "\n").flatMap { line -> [String] in
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -54,7 +46,6 @@ package struct ControlGroup {
         }
     }
 
-    /// Returns the content of a file; empty if it cannot be read.
     private func text(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
@@ -71,12 +62,8 @@ package struct ControlGroup {
     }
 }
 
-/// The processors of the machine.
 package enum Processors {
-    /// The number of processors that the process may use: those of the machine, or fewer under the CPU limit of a control group.
-    ///
-    /// It determines the number of threads that compute. More threads than the limit allows would exhaust it within a part of each period, and all
-    /// of them would then wait.
+    /// More threads than the limit allows would exhaust it within a part of each period, and all of them would then wait.
     package static var count: Int {
         max(1, min(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), ControlGroup().processorLimit ?? .max))
     }

@@ -1,8 +1,6 @@
 internal import Glibc
 
-/// Reading and writing of ranges of files. The calls block. They continue after a signal and after a partial transfer.
 package enum FileIO {
-    /// Reads bytes at an offset. The result is shorter at the end of the file and after an error.
     package static func read(_ descriptor: Int32, _ count: Int, at offset: Int = 0) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
@@ -14,9 +12,6 @@ package enum FileIO {
         }
     }
 
-    /// Writes bytes at the current offset.
-    ///
-    /// - Returns: The number of written bytes. If it is less than all, `errno` has the error.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
         var written = 0
         while written < bytes.count {

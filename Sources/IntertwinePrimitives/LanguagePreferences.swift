@@ -1,28 +1,15 @@
 /// A person's preferred languages from `Accept-Language` (RFC 9110, 12.5.4): language ranges (RFC 4647), the most preferred first.
-///
-/// Invalid ranges and ranges after the sixteenth are ignored, which limits the cost of a request.
-///
-/// ```swift
-/// let preferences = LanguagePreferences("de-CH, en;q=0.8")
-/// let index = preferences.lookup(among: ["en", "de"])  // 1
-/// ```
 package struct LanguagePreferences: Sendable, Hashable {
     private struct Range: Sendable, Hashable {
-        /// The subtags in lower case; `["*"]` for any language.
         var subtags: [Substring]
-        /// The quality value in thousandths; 0 if the language is not wanted.
         var quality: Int
     }
 
     private static let limit = 16
-    /// The number of bytes of a field that are read.
     private static let longest = 1_024
 
     private let ranges: [Range]
 
-    /// Parses the value of an `Accept-Language` field.
-    ///
-    /// - Parameter field: The value of the field. If the field occurs more than once, all values, separated by commas.
     package init(_ field: String) {
         var ranges: [Range] = []
         let bytes = Array(field.utf8.prefix(Self.longest))
@@ -36,14 +23,6 @@ package struct LanguagePreferences: Sendable, Hashable {
     }
 
     /// Returns the index of the best language among those available, by lookup (RFC 4647, 3.4).
-    /// Each range in turn is shortened from its end until it equals an available language.
-    /// Returns nil if none matches; the caller then chooses a default.
-    ///
-    /// ```swift
-    /// let preferences = LanguagePreferences("fr-CA, en;q=0.5")
-    /// preferences.lookup(among: ["en", "fr"])  // 1
-    /// preferences.lookup(among: ["de"])  // nil
-    /// ```
     package func lookup(among languages: [String]) -> Int? {
         let tags = languages.map(Self.subtags)
         let refused = ranges.filter { $0.quality == 0 }.map(\.subtags)
@@ -61,7 +40,6 @@ package struct LanguagePreferences: Sendable, Hashable {
     }
 
     /// The language ranges, in lower case, that match a preferred language by basic filtering (RFC 4647, 3.3.1).
-    /// For `de-CH` these are `de-ch`, `de` and `*`.
     package var rangesAround: [String] {
         var found: [String] = []
         for range in ranges where range.quality > 0 {

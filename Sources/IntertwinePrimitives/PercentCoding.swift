@@ -1,6 +1,5 @@
 /// Percent-encoding (RFC 3986 §2.1): `%` and two hexadecimal digits for a byte of UTF-8.
 package enum PercentCoding {
-    /// A set of ASCII characters that are not escaped.
     package struct Kept: Sendable {
         /// The unreserved characters: letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
         package static let unreserved = Kept { byte in
@@ -10,14 +9,11 @@ package enum PercentCoding {
             default: false
             }
         }
-        /// The characters of a path segment: the unreserved ones and the colon of cell ids.
         package static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
         /// The characters of a path that is escaped already (RFC 3986 §3.3).
         package static let path = Kept { segment.contains($0) || "!$&'()*+,;=@%/".utf8.contains($0) }
-        /// All ASCII characters, for a reference that is escaped already.
         package static let ascii = Kept { $0 < 0x80 }
 
-        /// One bit for each ASCII character. All other bytes are always escaped.
         private var bits: (UInt64, UInt64) = (0, 0)
 
         private init(_ isAllowed: (UInt8) -> Bool) {
@@ -30,12 +26,6 @@ package enum PercentCoding {
         }
     }
 
-    /// Returns the text with all characters outside of `allowed` escaped, in upper-case digits.
-    ///
-    /// ```swift
-    /// PercentCoding.encode("a/b ü")  // "a%2Fb%20%C3%BC"
-    /// PercentCoding.encode("a/b ü", keeping: .path)  // "a/b%20%C3%BC"
-    /// ```
     package static func encode(_ text: String, keeping allowed: Kept = .unreserved) -> String {
         isUnchanged(text, allowed) ? text : encode(text.utf8, keeping: allowed)
     }
@@ -46,7 +36,6 @@ package enum PercentCoding {
         return isAllowed ?? text.utf8.allSatisfy(allowed.contains)
     }
 
-    /// Returns the bytes with all characters outside of `allowed` escaped, in upper-case digits.
     package static func encode(_ bytes: some Sequence<UInt8>, keeping allowed: Kept) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.underestimatedCount + 16)
@@ -62,12 +51,6 @@ package enum PercentCoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Decodes escapes, once. Returns nil if an escape is malformed or the bytes are not valid UTF-8.
-    ///
-    /// ```swift
-    /// PercentCoding.decode("a%2Fb")  // "a/b"
-    /// PercentCoding.decode("a%2")  // nil
-    /// ```
     package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(percent) else { return String(text) }
         var bytes: [UInt8] = []

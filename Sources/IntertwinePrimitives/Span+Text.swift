@@ -1,5 +1,4 @@
 extension Span<UInt8> {
-    /// Compares without regard to the case of A to Z. `other` is in lower case.
     package func isEqualIgnoringCase(_ other: StaticString) -> Bool {
         guard count == other.utf8CodeUnitCount else { return false }
         return other.withUTF8Buffer { other in
@@ -13,7 +12,6 @@ extension Span<UInt8> {
 }
 
 extension String {
-    /// Decodes UTF-8. Invalid sequences are replaced.
     package init(decoding bytes: Span<UInt8>) {
         self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// The wall clock (real time).
 package enum WallClock {
     /// Returns the milliseconds since 1970-01-01 UTC.
     @Sendable package static func now() -> Int64 {
@@ -9,14 +8,12 @@ package enum WallClock {
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Returns the whole seconds since 1970-01-01 UTC at a tenth of the cost of ``now()``. It serves work of every request that needs no more.
     @Sendable package static func coarse() -> Int64 {
         Int64(time(nil)) * 1_000
     }
 }
 
 extension Duration {
-    /// The whole milliseconds of the duration, saturating far beyond any setting.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000)

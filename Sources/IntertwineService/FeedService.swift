@@ -14,26 +14,17 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     let stores: OpenStores
     let parts: ProcessParts
     let listeners: ServiceListeners
-    /// The background services.
     let background: [any ServiceLifecycle.Service]
     let telemetry: Telemetry
     let logger: Logger
 
-    /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
-    /// The routes of the admin listener.
     var operatorRoutes: [Route] { listeners.operatorRoutes }
-    /// The handler of the public listener, which tests can call without a socket.
     package var publicHandler: any HTTPHandler { listeners.publicHandler }
-    /// The handler of the admin listener; nil if it is not started.
     package var operatorHandler: (any HTTPHandler)? { listeners.operatorHandler }
 
-    /// Arranges the sections of the store for the feeds. It is the first write of a start, when no check can fail any more.
-    ///
-    /// - Throws: `StoreError`, also if another process has just arranged the store for other sections.
     package func prepare() throws { try stores.prepare() }
 
-    /// Closes the databases and other open resources after the last response.
     package func close() async {
         for service in parts.tokenServices { await service.close() }
         await parts.images.shutDown()

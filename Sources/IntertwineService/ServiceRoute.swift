@@ -57,7 +57,6 @@ public struct ServiceRoute: Sendable {
         }
     }
 
-    /// Returns the route of the router.
     func route(in parts: RouteContext.Parts) -> Route {
         let names = pattern.split(separator: "/").compactMap { segment in
             segment.hasPrefix("{") ? String(segment.dropFirst().prefix { $0 != "}" }) : nil
@@ -86,7 +85,6 @@ public struct ServiceRoute: Sendable {
 /// }
 /// ```
 public struct RouteContext: Sendable {
-    /// The parts of the service that all requests share.
     struct Parts: Sendable {
         let store: any FeedStore
         let ledger: any Ledger

@@ -136,7 +136,6 @@ public final class TestService: Sendable {
         return try FeedService.build(configuration: configuration, extensions: extensions, logger: log.logger)
     }
 
-    /// - Returns: The listeners' ports by name, and a task that ends with the service.
     private static func run(_ service: FeedService) async throws -> ([String: UInt16], Task<Void, any Error>) {
         let (started, start) = AsyncStream.makeStream(of: [String: String].self)
         let serving = Task {
@@ -155,7 +154,6 @@ public final class TestService: Sendable {
 }
 
 extension TestClient {
-    /// A client without a listener; every request throws.
     fileprivate static var none: TestClient { TestClient { _, _ in throw TestServiceError.noListener } }
 }
 

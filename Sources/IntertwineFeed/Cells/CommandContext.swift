@@ -20,39 +20,23 @@ public struct CommandContext: Sendable {
     public let subject: CommandSubject?
     /// The event kind of the performance in the ledger.
     public let occurrence: LedgerEvent.Kind
-    /// The client that requested the action.
     package let client: ClientFingerprint
     /// The time of the request in milliseconds since 1970-01-01 UTC.
     public let now: Int64
     /// The validated input of the request by field name, as declared by ``Command/input``. Optional fields may be missing.
     public let input: [String: JSONValue]
-    /// The input that the ledger stores with each event of the performance.
     var recordedInput: EventInput?
 
-    /// The events that the performance adds to the ledger, in the order of recording.
     package private(set) var events: [LedgerEvent] = []
-    /// The changes of the viewer's lists, in the order of recording.
     package private(set) var changes: [ListMutation] = []
-    /// The results of the commands so far, in order. Composites have no result of their own.
     package private(set) var steps: [StepResult] = []
     /// The screen that the client shows.
     public var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     public var destination: String?
     private var undoRecord: [UInt8]?
-    /// The name of the running command.
     package var command = ""
 
-    /// Creates a context without effects.
-    ///
-    /// - Parameters:
-    ///   - performance: The name of the performance; nil generates an unguessable name.
-    ///   - cell: The id of the cell.
-    ///   - subject: The cell; nil for an undo.
-    ///   - occurrence: The event kind of the performance in the ledger.
-    ///   - client: The client that requested the action.
-    ///   - now: The time of the request in milliseconds since 1970-01-01 UTC.
-    ///   - input: The validated input by field name.
     package init(
         performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientFingerprint,
         now: Int64,
@@ -67,7 +51,6 @@ public struct CommandContext: Sendable {
         if let performance { self.performance = performance }
     }
 
-    /// Returns 128 random bits in base64url.
     private static func randomName() -> String {
         var generator = SystemRandomNumberGenerator()
         // One system call for all 128 bits.
@@ -141,9 +124,6 @@ public struct CommandContext: Sendable {
         changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
     }
 
-    /// Records that the viewer selected or deselected the cell, if the performed slot is one of the two.
-    ///
-    /// Nothing is recorded for a viewer who requests no tracking.
     mutating func recordSelection(by slot: CommandKey) {
         guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
         switch slot {
@@ -153,13 +133,11 @@ public struct CommandContext: Sendable {
         }
     }
 
-    /// Undoes the change that ``recordSelection(by:)`` recorded for a performance, if any.
     mutating func revertSelection(_ performance: String) {
         guard let viewer = client.viewer else { return }
         changes.append(.revert(list: .selected, viewer: viewer, cell: cell, performance: performance))
     }
 
-    /// Returns the key of a list change. The step number distinguishes two commands of one performance that change one list.
     private mutating func listKey() throws -> (viewer: String, performance: String) {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
         return (viewer, "\(performance).\(steps.count)")
@@ -232,37 +210,28 @@ extension CommandContext {
         }
     }
 
-    /// Records that a command of a selection was undone.
     mutating func recordUndone(_ command: any Command) {
         steps.append(StepResult(command: command.name, outcome: .undone))
     }
 }
 
-/// The result of one command of a performance.
 package struct StepResult: Sendable {
-    /// The outcome of one command.
     package enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// The command was performed.
         case performed
-        /// The command threw an error, and its other effects were removed.
         case failed
         /// The command was not run because an earlier command failed.
         case skipped
         /// The command was performed and then reverted, by an undo or because a later command failed.
         case undone
-        /// The command would run. The request was a simulation.
+        /// The command would run.
         case simulated
     }
 
-    /// The name of the command.
     package var command: String
-    /// The outcome of the command.
     package var outcome: Outcome
-    /// The undo record of a performed command that can be undone.
     package var undo: [UInt8]?
-    /// The error of a failed command or a failed undo. It is written to the log and never sent to the client.
+    /// It is written to the log and never sent to the client.
     package var error: (any Error)?
-    /// The command that undoes the step within this performance.
     package var undoing: (any UndoableCommand)?
 
     package init(command: String, outcome: Outcome, error: (any Error)? = nil) {

@@ -33,7 +33,6 @@ public struct ItemRow {
     /// The position in a section that is ordered by the sort key, if any.
     public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
 
-    /// The type of the item, as a copy.
     package var type: ItemType { ItemType(kind: String(decoding: kind, as: UTF8.self), variant: String(decoding: variant, as: UTF8.self)) }
 
     /// The item, as a copy.
@@ -48,7 +47,6 @@ public struct ItemRow {
             variant: String(decoding: variant, as: UTF8.self), position: position, sortKey: sortKey, body: Array(body))
     }
 
-    /// Returns true if both rows have equal bytes. Their positions may differ.
     package func isSame(as other: ItemRow) -> Bool {
         id.isSame(as: other.id) && kind.isSame(as: other.kind) && variant.isSame(as: other.variant) && body.isSame(as: other.body)
     }
@@ -57,9 +55,8 @@ public struct ItemRow {
 /// The layout of an item's bytes, part after part, in a buffer with further data after them.
 struct RowLayout: Sendable {
     @usableFromInline let sortPosition: SortPosition
-    /// The end offsets of the parts. They are 32-bit, because each page reads them for each cell, and no item is larger.
+    /// They are 32-bit, because each page reads them for each cell, and no item is larger.
     @usableFromInline let (kindEnd, idEnd, variantEnd, bodyEnd): (Int32, Int32, Int32, Int32)
-    /// The end of the last part, at which the further data begins.
     @inlinable var end: Int { Int(bodyEnd) }
 
     /// Returns the item's bytes followed by further data, in a buffer of exactly that size, since it may be cached for long.
@@ -80,7 +77,6 @@ struct RowLayout: Sendable {
         }
     }
 
-    /// Returns the range of a text in the item's body, or nil if the body does not contain it.
     func range(of text: String, inBodyOf item: FeedItem) -> Range<Int>? {
         var text = text
         return text.withUTF8 { text in
@@ -109,7 +105,6 @@ struct RowLayout: Sendable {
         (kindEnd, idEnd, variantEnd, bodyEnd) = (Int32(kind), Int32(id), Int32(variant), Int32(variant + item.body.count))
     }
 
-    /// Returns the item as a row, which is valid as long as the buffer exists.
     @inlinable func row(in memory: UnsafeRawBufferPointer) -> ItemRow {
         func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[range]) }
         let (kind, id, variant) = (Int(kindEnd), Int(idEnd), Int(variantEnd))

@@ -10,15 +10,6 @@ package enum DetachedThread {
         }
     }
 
-    /// Runs a closure on a new thread.
-    ///
-    /// ```swift
-    /// let isStarted = DetachedThread.start(stackBytes: 64 << 10) { print("runs on a thread of its own") }
-    /// if !isStarted { print("no thread is available") }
-    /// ```
-    ///
-    /// - Parameter stackBytes: The size of the thread's stack.
-    /// - Returns: False if the system provides no thread. The closure is then not called.
     package static func start(stackBytes: Int, _ run: @escaping @Sendable () -> Void) -> Bool {
         let body = Unmanaged.passRetained(Body(run: run))
         let result = clinux_start_thread(

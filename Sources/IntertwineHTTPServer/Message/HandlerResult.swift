@@ -2,31 +2,21 @@ public import HTTPTypes
 
 /// A handler's decision about a request whose head has been read and whose body has not.
 public struct HandlerResult: Sendable {
-    /// The ways to answer a request, the cheapest first.
     package enum Kind: Sendable {
-        /// An encoded response, which is sent without an allocation.
         case cached(EncodedResponse)
-        /// A response that was computed on the loop.
         case respond(ServerResponse)
-        /// A response that a promise delivers later. It occupies no task.
         case pending(PendingStart)
-        /// A response that a task produces, with the request's body.
         case task(RequestTask)
     }
 
-    /// Starts the work for a promise. Returns a closure that cancels it if the response is no longer needed, or nil.
-    ///
-    /// The server calls both on the loop: they must be fast and must not block. The cancellation is called at most once; the promise may
-    /// still be completed afterwards.
+    /// The server calls both on the loop: they must be fast and must not block.
     package typealias PendingStart = @Sendable (ResponsePromise) -> CancellationHandler?
 
     /// Cancels the work for a promise.
     public typealias CancellationHandler = @Sendable () -> Void
 
-    /// Returns the response to a request whose promise or task has failed.
     package typealias ErrorHandler = @Sendable (any Error, RequestID) -> ServerResponse
 
-    /// The way in which the request is answered.
     package internal(set) var kind: Kind
     /// The name of the route, for logs and metrics, which never contain the path.
     public let route: String?
@@ -38,12 +28,6 @@ public struct HandlerResult: Sendable {
         (self.kind, self.route, self.onError) = (kind, route, onError)
     }
 
-    /// Answers with an encoded response. A body of the request is discarded, or the connection is closed if the body is large.
-    ///
-    /// ```swift
-    /// let hello = EncodedResponse(ServerResponse(body: "Hello"), route: "hello")
-    /// let result = HandlerResult.cached(hello)
-    /// ```
     package static func cached(_ response: EncodedResponse) -> HandlerResult { HandlerResult(.cached(response), route: response.route) }
 
     /// Answers at once. A body of the request is discarded, or the connection is closed if the body is large.
@@ -56,37 +40,13 @@ public struct HandlerResult: Sendable {
         HandlerResult(.respond(response), route: route)
     }
 
-    /// Answers when a promise is completed. If it never is, the server answers 503 when the request times out.
-    ///
-    /// ```swift
-    /// let result = HandlerResult.pending(route: "hello", start: { promise in
-    ///     let task = Task { promise.complete { .response(ServerResponse(body: "Hello")) } }
-    ///     return { task.cancel() }
-    /// })
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - route: The name of the route in logs and metrics.
-    ///   - onError: Returns the response for an error of the promise; the default is 500.
-    ///   - start: Called once, after the body of the request, which is ignored.
+    /// If it never is, the server answers 503 when the request times out.
     package static func pending(
         route: String? = nil, onError: ErrorHandler? = nil, start: @escaping PendingStart
     ) -> HandlerResult {
         HandlerResult(.pending(start), route: route, onError: onError ?? { _, _ in internalError })
     }
 
-    /// Answers with the response of a task.
-    ///
-    /// ```swift
-    /// let task = RequestTask(bodyLimit: 1_024) { request in
-    ///     .response(ServerResponse(body: "\(request.body.bytes?.count ?? 0) bytes"))
-    /// }
-    /// let result = HandlerResult.task(task, route: "count")
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - route: The name of the route in logs and metrics.
-    ///   - onError: Returns the response for an error of the task; the default is 500.
     package static func task(_ task: RequestTask, route: String? = nil, onError: ErrorHandler? = nil) -> HandlerResult {
         HandlerResult(.task(task), route: route, onError: onError ?? { _, _ in internalError })
     }
@@ -128,34 +88,16 @@ public struct HandlerResult: Sendable {
     }
 }
 
-/// A task that produces a response, and its limits.
 package struct RequestTask: Sendable {
-    /// Produces a response, off the loop. The surrounding task is cancelled if the client disconnects or the request times out.
     package typealias Responder = @Sendable (ServerRequest) async throws -> HandlerResponse
 
-    /// The maximum number of body bytes; nil for the configuration's default (64 KiB). A longer body is refused with 413.
     package var bodyLimit: Int?
-    /// True to start the task at once and pass the body on as it arrives. If false, the body is collected first.
     package var streamsBody: Bool
-    /// True to cancel the task and close the connection when the client closes its sending side. If false, only a disconnected client cancels it, and a client that
-    /// half-closes still receives its response.
     package var cancelsOnPeerClose: Bool
-    /// The time limit until the response; nil for the configuration's default.
     package var timeLimit: Duration?
-    /// The authenticated sender of the request; nil if it is not known. ``RefusedRequest`` names it.
     package var sender: String?
-    /// Produces the response.
     package var respond: Responder
 
-    /// Creates a task with its limits.
-    ///
-    /// ```swift
-    /// let task = RequestTask(streamsBody: true, timeLimit: .seconds(60)) { request in
-    ///     var count = 0
-    ///     for try await chunk in request.body { count += chunk.count }
-    ///     return .response(ServerResponse(body: "\(count) bytes"))
-    /// }
-    /// ```
     package init(
         bodyLimit: Int? = nil, streamsBody: Bool = false, cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil,
         respond: @escaping Responder
@@ -167,17 +109,9 @@ package struct RequestTask: Sendable {
 
 /// A response of a task or a promise: one that the server encodes, or an encoded one, which is sent as it is.
 package enum HandlerResponse: Sendable {
-    /// A response that the server encodes.
     case response(ServerResponse)
-    /// An encoded response.
     case encoded(EncodedResponse)
 
-    /// The response in a form that can be read and changed. An encoded response is decoded.
-    ///
-    /// ```swift
-    /// let response = HandlerResponse.encoded(EncodedResponse(ServerResponse(body: "Hello")))
-    /// response.decoded.status  // 200
-    /// ```
     package var decoded: ServerResponse {
         switch self {
         case .response(let response): response

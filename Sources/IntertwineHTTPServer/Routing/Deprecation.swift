@@ -2,19 +2,13 @@ internal import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The deprecation of a route: its start, its planned end, and a page about the replacement.
-///
 /// All responses of the route carry `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` with the relation `deprecation`.
 struct Deprecation: Sendable, Hashable {
     /// The start of the deprecation in seconds since 1970-01-01 UTC.
     var since: Int64
     /// The end of the route in seconds since 1970-01-01 UTC; nil if not decided.
     var sunset: Int64?
-    /// The URL of a page for people.
     var reason: String
-
-    init(since: Int64, sunset: Int64? = nil, reason: String) {
-        (self.since, self.sunset, self.reason) = (since, sunset, reason)
-    }
 
     var fields: HTTPFields {
         var fields: HTTPFields = [.link: "<\(reason)>; rel=\"deprecation\"; type=\"text/html\""]
@@ -23,7 +17,6 @@ struct Deprecation: Sendable, Hashable {
         return fields
     }
 
-    /// The deprecation as text for the description.
     var text: String {
         "Deprecated since \(HTTPDate.text(since))\(sunset.map { ", there until \(HTTPDate.text($0))" } ?? ""): [what to use in its place](\(reason))."
     }

@@ -9,9 +9,7 @@ package indirect enum OpenAPIValue: Sendable {
     case number(Double)
     case flag(Bool)
     case null
-    /// JSON text that is written unchanged: an example.
     case literal(String)
-    /// The pointer to a component, which the document then contains.
     case reference(Component)
 
     package struct Member: Sendable {
@@ -24,7 +22,6 @@ package indirect enum OpenAPIValue: Sendable {
         }
     }
 
-    /// A component that a document contains once and references elsewhere.
     package struct Component: Sendable {
         package enum Kind: String, Sendable, CaseIterable {
             case schemas, responses, parameters, headers, securitySchemes
@@ -41,7 +38,6 @@ package indirect enum OpenAPIValue: Sendable {
         }
     }
 
-    /// Returns `{"$ref": …}` with additional members for this use of the component.
     package static func reference(_ component: Component, _ siblings: [Member]) -> OpenAPIValue {
         .object([Member("$ref", .reference(component))] + siblings)
     }
@@ -49,10 +45,8 @@ package indirect enum OpenAPIValue: Sendable {
     package static func texts(_ words: [String]) -> OpenAPIValue { .array(words.map { .text($0) }) }
 }
 
-/// Writes values as JSON and collects the components that they reference.
 struct DocumentWriter {
     private(set) var text = ""
-    /// The prefix of references to components of a kind, such as `#/components/schemas/`.
     private let reference: (OpenAPIValue.Component.Kind) -> String
     private var found: [OpenAPIValue.Component.Kind: [String: OpenAPIValue]] = [:]
 
@@ -82,7 +76,6 @@ struct DocumentWriter {
         write(member.value)
     }
 
-    /// Returns all components that the text references, directly or through other components, by kind and in the order of their names.
     func components() -> [(kind: OpenAPIValue.Component.Kind, members: [OpenAPIValue.Member])] {
         var seeker = self
         var count = -1

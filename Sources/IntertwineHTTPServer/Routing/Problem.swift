@@ -2,11 +2,8 @@ package import HTTPTypes
 
 /// An error that is sent to the client as problem details (RFC 9457).
 package struct Problem: Error, Hashable {
-    /// The problem types that clients can distinguish by `type`. A problem whose status is sufficient has none.
     package struct ProblemType: Hashable, Sendable {
-        /// The name, the last segment of ``uri``.
         package let rawValue: String
-        /// An explanation for the client's author, shown on the type's page.
         package let explanation: String
 
         package init(_ rawValue: String, _ explanation: String) {
@@ -14,7 +11,6 @@ package struct Problem: Error, Hashable {
             self.explanation = explanation
         }
 
-        /// The path of the type's page, ``ProblemPages``.
         package var uri: String { "/problems/\(rawValue)" }
 
         package var title: String {
@@ -25,12 +21,9 @@ package struct Problem: Error, Hashable {
 
     package let status: HTTPResponse.Status
     package let kind: ProblemType?
-    /// The detail for the client's author, without internals of the service.
     package let detail: String
-    /// The invalid values of the request; empty if the problem has another cause.
     package var errors: [InvalidValue]
     package var fields: HTTPFields
-    /// Further members of the problem details as JSON, without braces.
     package var members: [UInt8] = []
 
     package init(
@@ -43,7 +36,6 @@ package struct Problem: Error, Hashable {
         self.fields = fields
     }
 
-    /// Creates a problem from an error. An unknown error is an internal error: the client receives 500 without details.
     package init(_ error: any Error) {
         switch error {
         case let problem as Problem: self = problem
@@ -58,18 +50,12 @@ package struct Problem: Error, Hashable {
         }
     }
 
-    /// Returns the problem details.
-    ///
-    /// - Parameter request: The id of the request for `instance`; nil if it is not known.
     package func details(of request: RequestID? = nil) -> ProblemDetails {
         ProblemDetails(
             type: kind?.uri ?? ProblemDetails.plainType, title: kind?.title, status: status.code, detail: detail, instance: request?.urn,
             errors: errors, members: members)
     }
 
-    /// Returns the response.
-    ///
-    /// - Parameter request: The id of the request for `instance`; nil if it is not known.
     package func response(to request: RequestID? = nil) -> ServerResponse {
         var fields = fields
         fields[.cacheControl] = "no-store"
@@ -77,18 +63,15 @@ package struct Problem: Error, Hashable {
     }
 }
 
-/// An error that defines its problem details.
 package protocol ProblemConvertible: Error {
     var problem: Problem { get }
 }
 
 extension Problem.ProblemType {
-    /// The type of ``Problem/invalidParameter(_:_:_:)``. Other code creates no problem of it, so each has its errors.
     fileprivate static let invalidParameter = Problem.ProblemType(
         "invalid-parameter",
         "A query parameter, a path variable or a header field is invalid. The member errors names each of them. Correct the request; the same "
             + "request fails again.")
-    /// The type of ``Problem/invalidBody(at:_:_:status:)``. Other code creates no problem of it, so each has its errors.
     fileprivate static let invalidBody = Problem.ProblemType(
         "invalid-body",
         "The body is not valid input of the operation. The member errors has a JSON Pointer (RFC 6901) to each invalid value. The empty "
@@ -105,32 +88,20 @@ extension Problem.ProblemType {
 // MARK: Invalid values
 
 extension Problem {
-    /// Returns the problem of an invalid parameter (400).
-    ///
-    /// - Parameters:
-    ///   - name: The name of the query parameter, path variable or header field.
-    ///   - detail: A sentence that names the parameter.
     package static func invalidParameter(_ name: String, _ code: InvalidValue.Code, _ detail: String) -> Problem {
         Problem(.badRequest, .invalidParameter, detail, errors: [InvalidValue(.parameter(name), code, detail)])
     }
 
-    /// Returns the problem of several invalid parameters, such as two that contradict each other (400).
     package static func invalidParameters(_ names: [String], _ code: InvalidValue.Code, _ detail: String) -> Problem {
         Problem(.badRequest, .invalidParameter, detail, errors: names.map { InvalidValue(.parameter($0), code, detail) })
     }
 
-    /// Returns the problem of an invalid body (400 by default).
-    ///
-    /// - Parameter pointer: A JSON Pointer to the value; empty for the whole body.
     package static func invalidBody(
         at pointer: String, _ code: InvalidValue.Code, _ detail: String, status: HTTPResponse.Status = .badRequest
     ) -> Problem {
         Problem(status, .invalidBody, detail, errors: [InvalidValue(.pointer(pointer), code, detail)])
     }
 
-    /// Returns the problem of an invalid body with several invalid values.
-    ///
-    /// - Parameter errors: The values, at least one.
     package static func invalidBody(
         _ detail: String, _ errors: [InvalidValue], status: HTTPResponse.Status = .badRequest
     ) -> Problem {
@@ -139,7 +110,6 @@ extension Problem {
             errors: errors.isEmpty ? [InvalidValue(.pointer(""), .invalid, detail)] : errors)
     }
 
-    /// Returns a problem of another type about a parameter, such as an unknown cursor.
     package func naming(_ parameter: String, _ code: InvalidValue.Code) -> Problem {
         var problem = self
         problem.errors = [InvalidValue(.parameter(parameter), code, detail)]

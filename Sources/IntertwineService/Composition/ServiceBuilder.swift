@@ -33,7 +33,6 @@ extension FeedService {
     }
 }
 
-/// Composes the service in five steps. Each step gets the results of the previous ones.
 struct ServiceBuilder: Sendable {
     let configuration: ServiceConfiguration
     let extensions: ServiceExtensions

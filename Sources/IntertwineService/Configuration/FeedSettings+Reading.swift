@@ -61,7 +61,6 @@ extension FeedSettings {
         adPlacement.placement(perPage: adsPerPage, isOfFeed: adScope == .feed)
     }
 
-    /// Returns the settings with the declarations of a feed or a section applied.
     func with(_ ads: DeclaredAds?) -> FeedSettings {
         guard let ads else { return self }
         var settings = self
@@ -73,7 +72,6 @@ extension FeedSettings {
 }
 
 extension ServiceConfiguration {
-    /// The configuration of the product's own cells.
     var cells: CellConfiguration {
         var cells = CellConfiguration(hasViewers: viewers.canBeNamed)
         cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]

@@ -24,7 +24,6 @@ extension ServerSettings {
 
     var proxies: TrustedNetworks { TrustedNetworks(trustedProxies.compactMap(Network.init)) }
 
-    /// Returns true if paths can be appended to a URL.
     private static func isBase(_ text: String) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: text.hasPrefix), text.utf8.count > scheme.utf8.count else { return false }
         return !text.hasSuffix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"?#"<>\^`{|}"#.utf8.contains($0) }
@@ -32,7 +31,6 @@ extension ServerSettings {
 }
 
 extension LimitSettings {
-    /// The effective maximum of event stream subscribers, which leaves 2 % of the connections to other requests.
     var effectiveEventStreams: Int { min(eventStreams, connections - connections / 50) }
 
     mutating func read(_ reader: inout SettingsReader) {
@@ -83,9 +81,7 @@ extension CORSSettings {
     }
 
     /// Returns true if a text is a serialized origin (RFC 6454 section 6.2): scheme, host and port without anything after them, or `null`.
-    ///
-    /// Apps and extensions have schemes of their own, whose hosts may have capitals or be empty. The default port of a scheme must be absent,
-    /// because browsers omit it.
+    /// The default port of a scheme must be absent, because browsers omit it.
     private static func isOrigin(_ text: String) -> Bool {
         if text == anyOrigin || text == "null" { return true }
         guard let separator = text.firstRange(of: "://") else { return false }
@@ -110,13 +106,11 @@ extension CORSSettings {
     private static let schemeCharacters = Array("abcdefghijklmnopqrstuvwxyz0123456789+-.".utf8)
     private static let hostCharacters = Array("abcdefghijklmnopqrstuvwxyz0123456789.-_~".utf8)
 
-    /// The policy; nil if no origin is allowed.
     var policy: CORSPolicy? {
         CORSPolicy(origins: origins, credentials: credentials, maxAge: maxAge.milliseconds / 1_000)
     }
 }
 
-/// The configurations of the listeners.
 extension ServiceConfiguration {
     var publicServer: HTTPServerConfiguration {
         var server = limited

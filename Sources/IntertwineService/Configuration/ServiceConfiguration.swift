@@ -45,7 +45,6 @@ public struct ServiceConfiguration: Sendable {
     public var log = LogSettings()
     /// Metrics. The settings `metrics.*`.
     public var metrics = MetricsSettings()
-    /// The origins of values that were read, by key.
     var origins: [String: SettingOrigin] = [:]
 
     /// Creates the defaults.
@@ -60,7 +59,6 @@ public struct ServiceConfiguration: Sendable {
         self = configuration
     }
 
-    /// Reads the settings and returns the faults instead of throwing them. An invalid value is replaced by its default, for further checks.
     static func read(_ sources: SettingSources) -> (configuration: ServiceConfiguration, faults: ConfigurationError?) {
         var configuration = ServiceConfiguration()
         var reader = SettingsReader(sources)
@@ -84,7 +82,6 @@ public struct ServiceConfiguration: Sendable {
         try walked.errors.finish()
     }
 
-    /// All settings with their effective values, in the order of the configuration file.
     package var settings: [Setting] {
         walked.settings.map { setting in
             var setting = setting

@@ -1,8 +1,5 @@
 /// Reads all settings in one pass: takes each value from its source, checks it and records it.
-///
-/// After the pass, the reader knows every valid key and every fault of the configuration.
 struct SettingsReader {
-    /// The sources of the values; nil if a program set the values and they are only checked.
     private let sources: SettingSources?
     private(set) var settings: [Setting] = []
     private(set) var errors = ErrorCollector()
@@ -12,14 +9,8 @@ struct SettingsReader {
         self.sources = sources
     }
 
-    /// Reads the value of a key; without a value in any source, `value` is unchanged.
-    ///
-    /// - Parameters:
-    ///   - allowed: A description of allowed values, if it differs from the type's own. A NUL is never allowed, because it ends a text in system
-    ///     calls.
-    ///   - secret: True if the value must not be shown.
-    ///   - isHidden: Returns true if a text must not be shown.
-    ///   - isAllowed: Checks rules beyond those of the type.
+    /// `secret`: True if the value must not be shown.
+    /// `isHidden`: Returns true if a text must not be shown.
     mutating func read<Value: SettingValue>(
         _ key: String, _ value: inout Value, allowed: String = Value.allowed, secret: Bool = false,
         hidden isHidden: (String) -> Bool = { _ in false }, where isAllowed: (Value) -> Bool = { _ in true }
@@ -62,7 +53,6 @@ struct SettingsReader {
         value = Choice(rawValue: word) ?? value
     }
 
-    /// Reads a list, and checks each of its elements.
     mutating func read<Element: SettingValue>(
         _ key: String, _ value: inout [Element], allowed: String = "a list of texts", where isAllowed: (Element) -> Bool = { _ in true }
     ) {
@@ -86,12 +76,10 @@ struct SettingsReader {
                 key: key, value: elements.joined(separator: ","), elements: elements, origin: found?.1 ?? .default, isSecret: false))
     }
 
-    /// Records a fault that involves several values, if a condition is false.
     mutating func check(_ isRight: Bool, _ reason: @autoclosure () -> String) {
         if !isRight { errors.collect { () throws(ConfigurationError) in throw ConfigurationError(reason()) } }
     }
 
-    /// Records a fault for each key in a source that no setting has.
     mutating func finish() {
         if let sources { errors.collect { () throws(ConfigurationError) in try sources.refuseUnknown(besides: names) } }
     }
@@ -101,7 +89,6 @@ struct SettingsReader {
 package struct Setting: Sendable, Hashable {
     package var key: String
     package var value: String
-    /// The elements of a list; nil for a single value.
     package var elements: [String]?
     package var origin: SettingOrigin
     var isSecret: Bool
@@ -112,12 +99,10 @@ package struct Setting: Sendable, Hashable {
     }
 }
 
-/// The origin of a setting's value, highest precedence first.
 package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case flag
     case environment
     case file(String)
-    /// The program that embeds the service.
     case program
     case `default`
 

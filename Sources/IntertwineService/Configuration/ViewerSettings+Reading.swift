@@ -2,19 +2,14 @@ internal import IntertwineFeed
 internal import IntertwineImages
 
 extension ViewerSettings {
-    /// The request fields by which responses vary.
     var varyingFields: [String] { [header, jwt.isEnabled ? "Authorization" : ""].filter { !$0.isEmpty } }
 
-    /// All request fields with data about the viewer.
     var fields: [String] { varyingFields + [languageHeader, attributesHeader].filter { !$0.isEmpty } }
 
-    /// A Boolean value indicating whether requests can name a viewer.
     var canBeNamed: Bool { !header.isEmpty || jwt.isEnabled }
 
-    /// A Boolean value indicating whether requests can have attributes of the viewer.
     var canHaveAttributes: Bool { !attributesHeader.isEmpty || jwt.isEnabled && !attributeClaims.isEmpty }
 
-    /// The rules for tokens of viewers; nil if a value is invalid.
     var tokenRules: TokenRules? {
         var rules = jwt.rules()
         rules?.attributes = attributeClaims.compactMap(Self.attribute)
@@ -22,7 +17,6 @@ extension ViewerSettings {
         return rules
     }
 
-    /// Parses an element of ``attributeClaims``.
     private static func attribute(_ text: String) -> TokenRules.Attribute? {
         let name = text.prefix { $0 != "=" }
         guard ViewerAttributes.isName(name) else { return nil }
@@ -54,9 +48,6 @@ extension ViewerSettings {
 }
 
 extension TokenSettings {
-    /// - Parameters:
-    ///   - section: The section of the settings, such as `viewers.jwt`.
-    ///   - subject: The name of the setting for ``subjectClaim``.
     mutating func read(_ reader: inout SettingsReader, _ section: String, subject: String) {
         reader.read("\(section).keys-file", &keysFile, allowed: "a file's path")
         reader.read(
@@ -86,9 +77,8 @@ extension TokenSettings {
             "\(section).algorithms: HS256 requires keys-file, because a published key is no secret")
     }
 
-    /// Records a fault if settings of tokens are set, but no keys. Why: without keys nothing is verified, and such an admin API may be open.
-    ///
-    /// - Parameter defaults: A reader that has read the section's default values.
+    /// Records a fault if settings of tokens are set, but no keys. Why: without keys nothing is verified, and such an admin API may be
+    /// open.
     func checkKeys(_ reader: inout SettingsReader, _ section: String, defaults: SettingsReader) {
         let values = Dictionary(defaults.settings.map { ($0.key, $0.value) }) { $1 }
         let changed = reader.settings.filter { $0.key.hasPrefix("\(section).") && $0.value != values[$0.key] }
@@ -98,7 +88,6 @@ extension TokenSettings {
             "\(section): keys-file or jwks-url must be set; without keys these settings have no effect: \(names)")
     }
 
-    /// Returns false if an https URL has a private address or a local name as host, and no allowed network has the address.
     private func canRead(_ url: FetchURL) -> Bool {
         guard url.isSecure else { return true }
         let policy = AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), ownAddresses: [])
@@ -120,10 +109,8 @@ extension String {
         "x-request-id",
     ]
 
-    /// True if the text contains only letters, digits and hyphens, or is empty.
     fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
 
-    /// True if the text is a field name without another meaning.
     fileprivate var isOwnFieldName: Bool { isFieldName && !Self.reservedNames.contains(lowercased()) }
 }
 

@@ -1,20 +1,14 @@
 internal import Yams
 
 /// A reader of YAML from clients of the service, with bounds for the work that a text causes.
-///
-/// Aliases are refused, because a short text with them has an exponential size. The depth is bounded before the recursive parser begins.
-/// The number of template tags bounds the compilation.
+/// Aliases are refused, because a short text with them has an exponential size.
 enum ClientYAML {
-    /// The maximum number of bytes.
     static let byteLimit = 16 << 10
     private static let bracketLimit = 400
     private static let indentationLimit = 80
     private static let tagLimit = 128
-    /// The line ends of the parser (YAML 1.1).
     private static let lineEnds: Set<Unicode.Scalar> = ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// - Parameter path: A name of the text for messages.
-    /// - Throws: ``ConfigurationError`` if the text exceeds a limit, is empty, or no YAML.
     static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
         guard text.utf8.count <= byteLimit else {
             throw ConfigurationError("\(path):1: the text is longer than \(byteLimit) bytes")

@@ -13,7 +13,6 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         reasons = [reason]
     }
 
-    /// Creates an error from deduplicated reasons; returns nil if the list is empty.
     package init?(_ reasons: [String]) {
         guard !reasons.isEmpty else { return nil }
         var shown: Set<String> = []
@@ -28,9 +27,6 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 struct ErrorCollector {
     private(set) var reasons: [String] = []
 
-    init() {}
-
-    /// Returns the result of `body`; nil if it fails, and collects the error.
     @discardableResult
     mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {
         do {
@@ -41,7 +37,6 @@ struct ErrorCollector {
         }
     }
 
-    /// - Throws: ``ConfigurationError`` if any error was collected.
     func finish() throws(ConfigurationError) {
         if let error = ConfigurationError(reasons) { throw error }
     }

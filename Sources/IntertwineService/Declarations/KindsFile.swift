@@ -1,39 +1,26 @@
 internal import IntertwineFeed
 
-/// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
 struct KindsFile {
     private let declared: [(kind: DeclaredKind, node: YAMLNode)]
     let feeds: DeclaredFeeds
-    /// The declared languages of the file's texts.
     let languages: FeedLanguages
-    /// The default labels of slots for all kinds of cell.
     let labels: [CommandKey: LocalizedText]
-    /// The alternative text of an advertisement's image if the item has none; nil if the file sets none.
     let advertisementAlternative: LocalizedText?
-    /// Kinds that the file tries to declare.
     private(set) var broken: Set<String> = []
 
-    /// Declares nothing.
     static var none: KindsFile { KindsFile() }
 
     private init() {
         (declared, feeds, languages, labels, advertisementAlternative) = ([], DeclaredFeeds(), .none, [:], nil)
     }
 
-    /// - Parameters:
-    ///   - policy: what an action does when one of its commands fails.
-    ///   - known: the kinds that there are without the file.
-    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
     init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
         var faults = ErrorCollector()
         self.init(root, policy: policy, besides: known, errors: &faults)
         try faults.finish()
     }
 
-    /// - Parameters:
-    ///   - policy: The behaviour of an action if one of its commands fails.
-    ///   - known: The kinds that exist without the file.
-    ///   - errors: Collects all errors with file and line. Valid declarations are kept, so that later checks can use them.
+    /// Valid declarations are kept, so that later checks can use them.
     init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds, errors: inout ErrorCollector) {
         let members =
             errors.collect { () throws(ConfigurationError) in
@@ -92,12 +79,8 @@ struct KindsFile {
 
     var kinds: [DeclaredKind] { declared.map(\.kind) }
 
-    /// The id prefixes of advertisement cells, including the built-in kind.
     var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.stream == .advertisements }.map(\.prefix) }
 
-    /// Registers the cells of all its kinds.
-    ///
-    /// - Throws: ``ConfigurationError`` with file and line if actions name commands that are unknown or not allowed in their slot.
     func register(
         in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
     ) throws(ConfigurationError) {

@@ -1,60 +1,32 @@
 public import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// A type that a setting's text can be parsed as.
-///
-/// ```swift
-/// enum Theme: String, SettingValue {
-///     case light, dark
-///
-///     init?(setting: String) { self.init(rawValue: setting) }
-///     var setting: String { rawValue }
-///     static var allowed: String { "light or dark" }
-/// }
-/// ```
 protocol SettingValue: Sendable {
-    /// Creates the value of a setting's text; nil if the text is not one of the allowed values.
     init?(setting: String)
-    /// The text that parses as this value again.
     var setting: String { get }
-    /// The allowed values in a few words, for error messages.
     static var allowed: String { get }
 }
 
 extension String: SettingValue {
-    /// Creates the text of a setting. It never fails.
+    /// It never fails.
     package init?(setting: String) { self = setting }
-    /// The text itself.
     package var setting: String { self }
-    /// The description `a text`.
     package static var allowed: String { "a text" }
 }
 
 extension Int: SettingValue {
-    /// Creates a number from decimal digits with an optional sign; nil for other text and for numbers outside the range of `Int`.
     package init?(setting: String) { self.init(setting) }
-    /// The number in decimal digits.
     package var setting: String { String(self) }
-    /// The description `a whole number`.
     package static var allowed: String { "a whole number" }
 }
 
 extension UInt16: SettingValue {
-    /// Creates a number from decimal digits; nil for other text and for numbers above 65535.
     package init?(setting: String) { self.init(setting) }
-    /// The number in decimal digits.
     package var setting: String { String(self) }
-    /// The description `a whole number from 0 to 65535`.
     package static var allowed: String { "a whole number from 0 to 65535" }
 }
 
 extension Bool: SettingValue {
-    /// Creates a Boolean from `true`, `yes` or `on`, or from `false`, `no` or `off`; nil for other text. Case matters.
-    ///
-    /// ```swift
-    /// let isOn = Bool(setting: "on")  // true
-    /// let unknown = Bool(setting: "On")  // nil
-    /// ```
     package init?(setting: String) {
         switch setting {
         case "true", "yes", "on": self = true
@@ -62,9 +34,7 @@ extension Bool: SettingValue {
         default: return nil
         }
     }
-    /// The text `true` or `false`.
     package var setting: String { self ? "true" : "false" }
-    /// The description `true or false`.
     package static var allowed: String { "true or false" }
 }
 
@@ -73,17 +43,8 @@ extension Duration: SettingValue {
         ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("ms", 1), ("s", 1_000),
     ]
 
-    /// The longest duration: beyond any sensible setting, and short enough to prevent overflow in every unit.
     private static let longest: Int64 = 3_650 * 86_400_000
 
-    /// Creates a duration from a whole number and a unit: `ms`, `s`, `min`, `h` or `d`.
-    ///
-    /// The result is nil for other text, for negative numbers, and for more than 3650 days.
-    ///
-    /// ```swift
-    /// let timeout = Duration(setting: "90s")  // 90 seconds
-    /// let missing = Duration(setting: "90")  // nil, because the unit is missing
-    /// ```
     package init?(setting: String) {
         for (suffix, factor) in Self.units where setting.hasSuffix(suffix) {
             guard let count = Int64(setting.dropLast(suffix.count)), count >= 0 else { continue }
@@ -95,12 +56,6 @@ extension Duration: SettingValue {
         return nil
     }
 
-    /// The duration in the largest unit that yields a whole number, such as `2min`. Parts of a millisecond are omitted.
-    ///
-    /// ```swift
-    /// let text = Duration.seconds(120).setting  // "2min"
-    /// let odd = Duration.seconds(90).setting  // "90s"
-    /// ```
     package var setting: String {
         let total = milliseconds
         for (suffix, factor) in Self.units.sorted(by: { $0.milliseconds > $1.milliseconds }) where total != 0 && total % factor == 0 {
@@ -109,7 +64,6 @@ extension Duration: SettingValue {
         return "\(total)ms"
     }
 
-    /// The description of the units and of the maximum, 3650 days.
     package static var allowed: String { "a number with its unit: ms, s, min, h or d; at most 3650d" }
 }
 
@@ -191,14 +145,12 @@ extension PlacementRule: SettingValue {
 struct SettingName: Hashable, Sendable {
     static let environmentPrefix = "INTERTWINE_"
 
-    /// The canonical spelling, in kebab case.
     let key: String
 
     init(_ key: String) {
         self.key = key
     }
 
-    /// Reads a key as someone wrote it in a file.
     init(spelled key: String) {
         var canonical = ""
         for character in key {

@@ -2,7 +2,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 extension Schema {
-    /// Creates a schema from a JSON Schema, such as that of the input of a slot.
     init(_ value: JSONValue) {
         guard case .object(let members) = value else {
             self = .any

@@ -1,8 +1,6 @@
 /// The token in a value of `Authorization` (RFC 6750 section 2.1).
 enum BearerCredentials {
-    /// Returns the token in the values of a request's fields; nil if no value has the scheme.
-    ///
-    /// - Throws: ``TokenError/malformed`` if there are two tokens, because the sender is ambiguous.
+    /// ``TokenError/malformed`` if there are two tokens, because the sender is ambiguous.
     static func token(in values: some Sequence<String>) throws(TokenError) -> [UInt8]? {
         var found: [UInt8]?
         for value in values {
@@ -14,9 +12,7 @@ enum BearerCredentials {
         return found
     }
 
-    /// Calls a closure with the bytes of the token.
-    ///
-    /// - Returns: The result of the closure; nil if the value has another scheme, so that it contains no token.
+    /// The result of the closure; nil if the value has another scheme, so that it contains no token.
     static func withToken<Result>(in authorization: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result? {
         let scheme: StaticString = "bearer"
         let length = scheme.utf8CodeUnitCount

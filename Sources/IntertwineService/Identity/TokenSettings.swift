@@ -9,7 +9,6 @@ internal import IntertwinePrimitives
 /// tokens.audiences = ["feed"]
 /// ```
 public struct TokenSettings: Sendable {
-    /// The names of all supported algorithms.
     static let supportedAlgorithms = SignatureAlgorithm.allCases.map(\.rawValue)
 
     /// A file with public keys or a shared secret; empty for none.
@@ -44,7 +43,6 @@ public struct TokenSettings: Sendable {
     /// ```
     public var isEnabled: Bool { !keysFile.isEmpty || !jwksURL.isEmpty }
 
-    /// Returns the rules for tokens; nil if a value is invalid.
     package func rules() -> TokenRules? {
         guard let subject = ClaimPath(subjectClaim) else { return nil }
         var rules = TokenRules(subject: subject)
@@ -56,7 +54,6 @@ public struct TokenSettings: Sendable {
 }
 
 extension TokenRules {
-    /// Returns true if a text can name a sender: at most 256 characters without control characters, and no relative path segment.
     package static func isName(_ text: String) -> Bool {
         (1...256).contains(text.unicodeScalars.count) && text != "." && text != ".."
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0 != "\u{FFFD}" }

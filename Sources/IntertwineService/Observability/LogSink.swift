@@ -5,16 +5,6 @@ package import Logging
 internal import Synchronization
 
 /// A buffer of log lines that a thread of its own writes to a descriptor, so that a slow terminal or a full pipe never delays a request.
-///
-/// Lines are written within 20 ms, warnings at once. If more than a mebibyte is pending, lines are dropped and counted. Lines of different
-/// threads can be reordered within 20 ms; each line contains its time.
-///
-/// ```swift
-/// let sink = LogSink()
-/// let handler = ServiceLogHandler(control: LogControl(LogSettings()), sink: sink)
-/// Logger(label: "example") { _ in handler }.info("started")
-/// sink.flush()
-/// ```
 package final class LogSink: Sendable {
     private static let delay = DispatchTimeInterval.milliseconds(20)
     private static let piece = 64 << 10
@@ -34,12 +24,10 @@ package final class LogSink: Sendable {
     /// A spare buffer that is exchanged with a stripe's lines when they are written. Why: reused memory is not fragmented.
     private let spareBuffer = Mutex<[UInt8]>([])
 
-    /// Creates a sink that writes to standard error.
     package convenience init() {
         self.init(descriptor: STDERR_FILENO)
     }
 
-    /// - Parameter descriptor: The descriptor, which the caller owns.
     package init(descriptor: Int32) {
         self.descriptor = descriptor
     }
@@ -47,7 +35,6 @@ package final class LogSink: Sendable {
     /// The number of lines that were dropped because the reader was too slow.
     var droppedLines: Int { dropped.load(ordering: .relaxed) }
 
-    /// Appends a line. `write` appends it with its line end to the stripe's lines.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
         let (wasScheduled, isFull) = stripes[StripedCounter.stripe].withLock { stripe in
             guard stripe.lines.bytes.count < Self.limit else {
@@ -76,7 +63,6 @@ package final class LogSink: Sendable {
         _ = done.wait(for: .seconds(1))
     }
 
-    /// Writes all pending lines, on the queue.
     private func writeAll() {
         for index in stripes.indices {
             var lines = spareBuffer.withLock { spareBuffer in
@@ -100,41 +86,28 @@ package final class LogSink: Sendable {
 }
 
 /// The swift-log handler of the sink: one line for each event, as text or JSON.
-///
-/// ```swift
-/// let telemetry = Telemetry(LogSettings(format: .json))
-/// LoggingSystem.bootstrap { _ in telemetry.logHandler }
-/// ```
 package struct ServiceLogHandler: LogHandler {
-    /// The fields of every line of this logger.
     package var metadata: Logger.Metadata = [:]
-    /// The source of further fields, read for every line; nil for none.
     package var metadataProvider: Logger.MetadataProvider?
     private let control: LogControl
     private let sink: LogSink
-    /// The level of this logger; nil for the level of ``LogControl``.
     private var ownLevel: Logger.Level?
 
-    /// Creates a handler without metadata, whose level is that of the control.
     package init(control: LogControl, sink: LogSink) {
         self.control = control
         self.sink = sink
     }
 
-    /// The lowest level that is written. A set value replaces the level of ``LogControl`` for this logger.
     package var logLevel: Logger.Level {
         get { ownLevel ?? control.level }
         set { ownLevel = newValue }
     }
 
-    /// The metadata field of this name; nil if there is none.
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    /// Appends a line to the sink. Fields of the event replace those of the provider, and those replace fields of the logger.
-    /// Lines of level warning and above are written at once.
     package func log(event: LogEvent) {
         var fields = metadata
         for more in [metadataProvider?.get(), event.metadata] { fields.merge(more ?? [:]) { $1 } }

@@ -23,7 +23,6 @@ struct MetricText {
         return "\(value)"
     }
 
-    /// Returns a valid Prometheus name for the label of a metric.
     static func name(_ label: String) -> String {
         let name = String(
             label.unicodeScalars.map { scalar in

@@ -1,7 +1,6 @@
 internal import CoreMetrics
 internal import IntertwineFeed
 
-/// The metrics of feed pages.
 final class PageMetrics: Sendable {
     private let hits: Counter
     private let misses: Counter
@@ -33,19 +32,14 @@ final class PageMetrics: Sendable {
         broken = Counter(label: "intertwine_feed_broken_items_total", factory: registry)
     }
 
-    /// Counts a cache hit.
     func hit() { hits.increment() }
 
-    /// Counts a cache miss, after which the page is made.
     func miss() { misses.increment() }
 
-    /// Counts a request that was coalesced: it waits for a page that another request makes.
     func join() { coalesced.increment() }
 
-    /// Counts a stale page that was served.
     func stale() { staleServings.increment() }
 
-    /// Counts a prefetched page.
     func recordPrefetch() { prefetches.increment() }
 
     func count(_ omissions: [FeedPage.SkippedItem]) {

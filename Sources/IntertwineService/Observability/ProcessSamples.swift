@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Glibc
 
-/// The standard process metrics of Prometheus client libraries.
 enum ProcessSamples {
     static func read() -> [MetricSample] {
         let status = status
@@ -21,7 +20,6 @@ enum ProcessSamples {
         ]
     }
 
-    /// The fields of `/proc/self/stat` from the third on. The name in the second may contain any character, so parsing begins after its parenthesis.
     private static var status: [Substring] {
         text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
     }

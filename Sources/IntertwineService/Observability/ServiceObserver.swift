@@ -2,25 +2,15 @@ internal import CoreMetrics
 internal import IntertwineHTTPServer
 
 /// The observer of one listener, which updates metrics and writes the access log.
-///
-/// It runs on the event loops: for each request one lookup by route and four additions. A class, because each request retains it: one
-/// reference count instead of one for each member.
+/// A class, because each request retains it: one reference count instead of one for each member.
 final class ServiceObserver: HTTPServerObserver {
     private let log: AccessLog
     private let connections: (open: Meter, accepted: Counter, refused: Counter)?
-    /// The index of each route in ``metrics``, from 2.
-    ///
-    /// Index 0 is for requests without a route (an unknown path, or bytes that are no request), index 1 for all unannounced routes.
     private let indexes: [String: Int]
-    /// The metrics of routes, created at first use: a route without requests has no series.
     private let metrics: OnceArray<RouteMetrics>
     private let registry: PrometheusRegistry?
     private let onRefusal: @Sendable (RefusedRequest) -> Void
 
-    /// - Parameters:
-    ///   - registry: The registry of requests and connections; nil to count nothing.
-    ///   - routes: The patterns of all routes.
-    ///   - onRefusal: Called for each request that the server refused itself.
     init(
         listener: String, routes: [String], registry: PrometheusRegistry?, log: AccessLog,
         onRefusal: @escaping @Sendable (RefusedRequest) -> Void = { _ in }

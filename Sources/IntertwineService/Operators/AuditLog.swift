@@ -6,11 +6,7 @@ internal import IntertwineStorage
 internal import Synchronization
 
 /// The append-only record of the writes of operators, as lines of JSON.
-///
-/// An action has two lines with one id: `begun`, on disk before it changes anything, and its outcome, on disk before its response. If the first
-/// line cannot be written, the action is not performed. An interrupted action has the first line only, so a start has nothing to complete.
-///
-/// Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
+/// An interrupted action has the first line only, so a start has nothing to complete.
 final class AuditLog: Sendable {
     /// The maximum number of entries of refused requests within ``refusalWindow``. Why: a client chooses how many requests are refused.
     static let refusalLimit = 100
@@ -18,7 +14,6 @@ final class AuditLog: Sendable {
 
     private struct Job {
         let line: [UInt8]
-        /// Nil for a refused request, which does not wait for the disk.
         let continuation: CheckedContinuation<Void, any Error>?
     }
 
@@ -33,7 +28,6 @@ final class AuditLog: Sendable {
     private let jobs = Mutex<[Job]>([])
     private let refusals: Mutex<Refusals>
 
-    /// - Throws: `ConfigurationError` if the log cannot be written.
     init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
         (self.path, self.now) = (path, now)
         refusals = Mutex(Refusals(end: now() + Self.refusalWindow))
@@ -44,10 +38,8 @@ final class AuditLog: Sendable {
         }
     }
 
-    /// Records the begin of an action. Call it before the action changes anything.
-    ///
-    /// - Returns: The entry for ``finish(_:status:outcome:context:now:)``.
-    /// - Throws: `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
+    /// Call it before the action changes anything.
+    /// `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
     func begin(_ entry: AuditEntry) async throws -> AuditEntry {
         var entry = entry
         entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
@@ -57,9 +49,6 @@ final class AuditLog: Sendable {
         return entry
     }
 
-    /// Records the end of an action, whether it was performed or not.
-    ///
-    /// - Throws: `StoreError.unavailable` if the disk did not accept the line.
     func finish(
         _ begun: AuditEntry, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64
     ) async throws {
@@ -74,10 +63,6 @@ final class AuditLog: Sendable {
         }
     }
 
-    /// Performs an action of a command and records it.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    /// - Throws: The error of `body`, after it is recorded; `StoreError.unavailable` if nothing can be recorded, in which case `body` did not run.
     func record<Value>(
         who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
@@ -100,7 +85,6 @@ final class AuditLog: Sendable {
         if case StoreError.uncertain? = error as? StoreError { "\(error)" } else { "not done: \(error)" }
     }
 
-    /// Queues a line about a refused request without waiting for the disk. Nothing was changed.
     func refuse(_ entry: AuditEntry) {
         let now = now()
         let omitted: Int? = refusals.withLock { refusals in
@@ -117,7 +101,6 @@ final class AuditLog: Sendable {
         submit(Job(line: entry.line, continuation: nil))
     }
 
-    /// Writes all pending lines.
     func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -135,7 +118,6 @@ final class AuditLog: Sendable {
         if isFirst { queue.async { self.flush() } }
     }
 
-    /// Writes everything that is queued, on the queue.
     private func flush() {
         let jobs = jobs.withLock { waiting in
             defer { waiting = [] }
@@ -145,8 +127,7 @@ final class AuditLog: Sendable {
         for job in jobs { job.continuation?.resume(with: result) }
     }
 
-    /// Appends lines to the file in one write, so that lines of two processes do not mix. They are on disk when the method returns.
-    ///
+    /// Appends lines to the file in one write, so that lines of two processes do not mix.
     /// The file is opened each time, because it may have been moved since the last write.
     private func append(_ lines: [UInt8]) throws {
         let isNew = access(path, F_OK) != 0

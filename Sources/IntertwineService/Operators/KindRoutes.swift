@@ -4,13 +4,10 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// The routes `GET /admin/kinds` (the kinds of items) and `GET /admin/kinds/{kind}` (the JSON Schema of one).
-///
-/// Forms for items follow from the schemas.
 struct KindRoutes: Sendable {
     private struct List: Encodable {
         struct Kind: Encodable {
             var kind: String
-            /// The href of the schema.
             var schema: String
         }
 
@@ -69,7 +66,6 @@ struct KindRoutes: Sendable {
 }
 
 extension Schema {
-    /// The schema of the list of kinds.
     fileprivate static let kinds = Schema.object([
         .required("kinds", .list(of: kind)), .required("page", .listPage),
     ]).named("Kinds")

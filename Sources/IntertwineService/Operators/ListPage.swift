@@ -3,17 +3,12 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// A page of a list of the admin API.
-///
-/// A list is sorted by a unique key of its entries. A cursor has the key of the last entry on its page, in base64url. So pagination neither
-/// repeats nor skips an entry if others are added or removed in the meantime.
 struct ListPage: Encodable, Sendable {
     private enum Member: String, CodingKey { case limit, next }
 
     static let limit = Parameter.integer(
         "limit", in: 1...1_000, default: 100, "The maximum number of entries on the page.", example: 100)
 
-    /// The key after which the page begins; nil for the first page.
     static let cursor = Parameter.text(
         "cursor", .string(minLength: 1, pattern: "^[A-Za-z0-9_-]+$"),
         "The opaque position of a page. `page.next` contains it; clients follow this href unchanged. Without a cursor, the response is the first page.",
@@ -30,25 +25,13 @@ struct ListPage: Encodable, Sendable {
         "cursor", .invalid)
 
     private let limit: Int
-    /// The href of the next page; nil on the last page.
     private let next: String?
 
-    /// Creates a page.
-    ///
-    /// - Parameters:
-    ///   - last: The key of the last entry of the page if there are more entries; nil on the last page.
-    ///   - path: The path of the list.
     init(limit: Int, last: String?, path: String) {
         self.limit = limit
         next = last.map { "\(path)?cursor=\(Base64URL.encode(Array($0.utf8)))&limit=\(limit)" }
     }
 
-    /// Returns the page of a request from a list in memory, with its entries.
-    ///
-    /// - Parameters:
-    ///   - list: All entries, in any order.
-    ///   - path: The path of the list.
-    ///   - key: Returns the unique key of an entry. The list is sorted by the bytes of the keys.
     static func page<Entry>(
         of list: [Entry], for request: RouteRequest, path: String, key: (Entry) -> String
     ) throws -> (entries: [Entry], page: ListPage) {
@@ -60,16 +43,12 @@ struct ListPage: Encodable, Sendable {
         return (shown.map(\.entry), ListPage(limit: limit, last: rest.count > limit ? shown.last?.key : nil, path: path))
     }
 
-    /// Returns the response with a list.
-    ///
-    /// - Parameter answer: The body: the entries under the name of the list, and this page as `page`.
     func response(_ answer: some Encodable) throws -> ServerResponse {
         var fields: HTTPFields = [:]
         if let next, let link = HTTPField.Name("Link") { fields[link] = "<\(next)>; rel=\"next\"" }
         return try .noStore(json: answer, fields: fields)
     }
 
-    /// Encodes the page. On the last page, `next` is null.
     func encode(to encoder: any Encoder) throws {
         var page = encoder.container(keyedBy: Member.self)
         try page.encode(limit, forKey: .limit)
@@ -78,7 +57,6 @@ struct ListPage: Encodable, Sendable {
 }
 
 extension Schema {
-    /// The schema of ``ListPage``.
     static let listPage = Schema.object([
         .required("limit", .integer(minimum: 1, maximum: 1_000), "The maximum number of entries on the page."),
         .required(
@@ -88,7 +66,6 @@ extension Schema {
 }
 
 extension ResponseDescription.Header {
-    /// The field `Link` of a list of the admin API.
     static let nextLink = ResponseDescription.Header(
         "Link", "`page.next` as a link (RFC 8288) with the relation `next`. Absent on the last page.",
         example: #"</admin/takedowns?cursor=dXNlcjp0dA&limit=100>; rel="next""#
@@ -96,12 +73,10 @@ extension ResponseDescription.Header {
 }
 
 extension ResponseDescription {
-    /// The description of 400 for a list of the admin API.
     static let invalidListRequest = badRequest("A parameter is invalid, or the request is malformed.", ListPage.invalidParameters)
 }
 
 extension ListPage {
-    /// The problems for invalid values of ``limit`` and ``cursor``.
     static let invalidParameters = [
         ResponseDescription.ProblemExample(
             .invalidParameter("limit", .outOfRange, "limit must be a whole number from 1 to 1000.")),

@@ -4,9 +4,7 @@ internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwineStorage
 
-/// The routes of the admin API.
 struct OperatorRoutes: Sendable {
-    /// The store of items; nil if the program has a store of another kind. In that case, no route that writes items is served.
     private let store: any ItemStore
     private let location: any ItemLocation
     private let kinds: ItemKinds
@@ -20,16 +18,6 @@ struct OperatorRoutes: Sendable {
     private let owners: @Sendable (_ viewer: String) -> [String]
     private let erased: @Sendable (_ viewer: String) -> Void
 
-    /// - Parameters:
-    ///   - store: The store of the item routes.
-    ///   - location: The location of the store.
-    ///   - described: The kinds whose schemas the description contains.
-    ///   - archive: The archive of the report routes.
-    ///   - prefixes: The prefixes of the cell ids of advertisements, before the colon.
-    ///   - reportQuery: Returns the delivery statistics of campaigns by their ids.
-    ///   - polling: The synchronization of remote sources.
-    ///   - owners: Returns the owners under which the idempotency keys of a viewer are stored.
-    ///   - onErasure: Called with each erased viewer.
     init(
         store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
         archive: any LedgerArchive, prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
@@ -55,12 +43,10 @@ struct OperatorRoutes: Sendable {
     }
 }
 
-/// The route `GET /metrics`.
 struct MetricsRoutes: Sendable {
     private let registry: PrometheusRegistry
     private let samples: @Sendable () async -> [MetricSample]
 
-    /// - Parameter samples: Returns the values that parts of the service count themselves.
     init(registry: PrometheusRegistry, samples: @escaping @Sendable () async -> [MetricSample]) {
         (self.registry, self.samples) = (registry, samples)
     }
@@ -119,7 +105,6 @@ public struct AdminSettings: Sendable {
     /// Creates settings with the default values: a listener on the loopback address that requires no token.
     public init() {}
 
-    /// The rules for tokens of operators; nil if a value is invalid.
     var tokenRules: TokenRules? {
         var rules = jwt.rules()
         rules?.roles = ClaimPath(rolesClaim)

@@ -17,7 +17,6 @@ struct SourceRoutes: Sendable {
             var removed: Int
         }
 
-        /// The progress of a synchronization.
         struct Progress: Encodable {
             var pages: Int
             var items: Int
@@ -29,19 +28,15 @@ struct SourceRoutes: Sendable {
             var url: String
             var kind: String
             var every: String
-            /// The state: `running`, `waiting` or `failing`.
             var state: String
             var progress: Progress?
             var lastSuccess: String?
             var lastAttempt: String?
             var nextAttempt: String?
-            /// Seconds since the last time at which the store was known to be synchronized.
             var lag: Double
             var items: Int?
             var skipped: Int
-            /// The number of invalid values of optional fields that items lack.
             var omittedValues: Int
-            /// The first of the skipped items and omitted values.
             var invalid: [String]
             var pages: Int
             /// The number of items that the last comparison left out because they are taken down; the first of them are named.
@@ -118,7 +113,6 @@ struct SourceRoutes: Sendable {
     }
 }
 
-/// Schemas of the state of remote sources.
 extension Schema {
     static let sources = Schema.object([
         .required("sources", .list(of: .source)), .required("page", .listPage),

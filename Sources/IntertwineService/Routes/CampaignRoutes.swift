@@ -6,14 +6,12 @@ internal import IntertwinePrimitives
 
 /// The route `GET /admin/campaigns`: the delivery of each campaign, its goal and its pace.
 struct CampaignRoutes: Sendable {
-    /// Returns the current campaigns.
     let campaigns: @Sendable () -> Campaigns
     let store: any FeedStore
 
     private struct Answer: Encodable {
         struct Campaign: Encodable {
             var campaign: String
-            /// The advertiser; nil if only the campaign's id is known.
             var advertiser: String?
             var priority: String?
             var state: String
@@ -49,19 +47,16 @@ struct CampaignRoutes: Sendable {
 
         /// An advertisement whose campaigns do not exist any more.
         struct Withheld: Encodable {
-            /// The item as `kind:id`.
             var item: String
             var campaigns: [String]
         }
 
-        /// The number of processes that share the ledger, including this one.
         var processes: Int?
         var campaigns: [Campaign]
         var withheld: [Withheld]
         var page: ListPage
     }
 
-    /// The state of a campaign that is taken down.
     private static let takenDown = "taken-down"
 
     private enum Format: String, CaseIterable, Sendable { case json, csv }
@@ -98,7 +93,6 @@ struct CampaignRoutes: Sendable {
         return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
     }
 
-    /// Returns the rows of campaigns that are taken down, with their delivery.
     private func takenDown(_ campaigns: Campaigns, now: Int64) async throws -> [Answer.Campaign] {
         let takenDown = try await campaigns.takenDown(in: store)
         let delivered = try await store.read(for: .background) { _ in
@@ -163,7 +157,6 @@ extension IneligibilityReason {
         "running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown", "blocked", "taken-down",
     ]
 
-    /// The state of a campaign that currently cannot be shown.
     fileprivate var state: String {
         switch self {
         case .notStarted: "scheduled"
@@ -177,7 +170,6 @@ extension IneligibilityReason {
         }
     }
 
-    /// The reason in words, for operators.
     package var reason: String {
         switch self {
         case .notStarted: "it has not started"

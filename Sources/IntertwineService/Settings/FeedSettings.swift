@@ -50,7 +50,6 @@ public struct FeedSettings: Sendable {
     public var adPlacement = PlacementRule.midpoint
     /// The first ad of a pagination (`ads.rotation`). The default is ``AdStart/fair``.
     public var adRotation = AdStart.fair
-    /// The minimum distance of the impressions of one ad, and of campaigns with one label, in a pagination session.
     package var adSpacing = AdSpacing()
     /// The viewability threshold of image ads, which clients receive (`ads.viewability.image`).
     ///

@@ -32,23 +32,8 @@ public final class Links: Sendable {
     package let base: String
     private let imageHref: ImageHref
     private let mediaHref: @Sendable (_ source: String) -> String
-    /// The store of image metadata; nil if the service has none.
     package let known: (any ImageMetadataStore)?
 
-    /// Creates a factory of hrefs.
-    ///
-    /// ```swift
-    /// let links = Links(
-    ///     base: "https://feed.example.com",
-    ///     media: { source in source.replacing("http://", with: "https://") })
-    /// let video = links.media("http://example.com/a.mp4")  // "https://example.com/a.mp4"
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - base: The public base URL, such as `https://feed.example.com`; nil for relative references. A trailing slash is removed.
-    ///   - image: Maps image sources to hrefs. By default, clients load images from their source.
-    ///   - media: Maps media sources to hrefs. By default, clients play media from their source.
-    ///   - known: The store of image metadata; nil if the service has none.
     package init(
         base: String? = nil, image: @escaping ImageHref = { source, _, _ in ImageLink(source) },
         media: @escaping @Sendable (_ source: String) -> String = { $0 },

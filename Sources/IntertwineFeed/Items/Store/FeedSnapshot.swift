@@ -21,32 +21,21 @@ public protocol FeedSnapshot {
     func item(kind: String, id: String) throws -> FeedItem?
 }
 
-/// What the service reads besides.
 package protocol StoreSnapshot: FeedSnapshot {
-    /// The time for which newer data may exist; nil if the snapshot has the newest data. Only reads for ``ReadPurpose/page`` have an age.
     var age: Duration? { get }
 
-    /// Announces queries that will follow the next one, so that a remote store can answer all of them in one round trip. They remain optional.
-    ///
-    /// - Parameter isComplete: True if no other reads are expected. If one follows after all, the store may restart the whole read.
+    /// Announces queries that will follow the next one, so that a remote store can answer all of them in one round trip.
     func prefetch(_ queries: [RowQuery], isComplete: Bool)
 
-    /// Returns the number of items in a stream. The cost may depend on it.
     func count(in stream: StreamID) throws -> Int
 
-    /// Returns the advertisements that are pinned among the content of a stream, from the least position to the greatest.
-    ///
-    /// - Parameter positions: The range of content positions. An ad that is pinned at a position is shown after the item there, whether that item
-    ///   still exists or not, and before the next item.
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
 
-    /// Returns items of a kind that are taken down until they are released, up to a limit.
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
 
-    /// Returns the advertisements that belong to campaigns, including former ones.
     func memberships() throws -> [CampaignMembership]
 
-    /// Returns the number of items of each type. The cost may depend on the number of items, so it is for operators, not for requests.
+    /// The cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemType: Int]
 }
 
@@ -54,7 +43,6 @@ extension StoreSnapshot {
     /// The default: nil, because the snapshot has the newest data.
     package var age: Duration? { nil }
 
-    /// Ignores the announcement, which only helps a remote store.
     package func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
     /// Returns no advertisements, because a store without pinned advertisements has none.
     package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
@@ -63,9 +51,6 @@ extension StoreSnapshot {
     /// Returns no memberships, because a store without campaigns has none.
     package func memberships() throws -> [CampaignMembership] { [] }
 
-    /// Counts the rows of the stream. The cost depends on the number of items.
-    ///
-    /// - Throws: The error of `visit(_:_:)`.
     package func count(in stream: StreamID) throws -> Int {
         var count = 0
         try forEachRow(in: .stream(stream)) { _ in
@@ -75,9 +60,6 @@ extension StoreSnapshot {
         return count
     }
 
-    /// Counts the rows of ``StreamID/content`` and ``StreamID/advertisements`` by type. The cost depends on the number of items.
-    ///
-    /// - Throws: The error of `visit(_:_:)`.
     package func counts() throws -> [ItemType: Int] {
         var counts: [ItemType: Int] = [:]
         for stream in [StreamID.content, .advertisements] {
@@ -89,9 +71,6 @@ extension StoreSnapshot {
         return counts
     }
 
-    /// Visits all rows, in batches.
-    ///
-    /// - Parameter body: Returns false to stop.
     func forEachRow(in rows: RowQuery.Rows, _ body: (ItemRow) throws -> Bool) throws {
         var query = RowQuery(rows, limit: RowBatch.size)
         var batch: RowBatch

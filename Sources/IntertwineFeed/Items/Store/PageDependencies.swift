@@ -1,31 +1,21 @@
 /// An update of an item that kept its kind, id, variant and position, in a stream of content.
 package struct InPlaceUpdate: Sendable, Hashable {
-    /// The kind of the item.
     package var kind: String
-    /// The stream of the item.
     package var stream: StreamID
-    /// The position of the item in its stream.
     package var position: Int64
 
-    /// Creates the update of an item at a position of a stream.
     package init(kind: String, stream: StreamID, position: Int64) {
         (self.kind, self.stream, self.position) = (kind, stream, position)
     }
 }
 
-/// The part of a store's content that a page was read from. An in-place update outside this part does not change the page.
-///
-/// Inserted, deleted and moved items, and advertisements, are not covered.
+/// The part of a store's content that a page was read from.
 package struct PageDependencies: Sendable {
-    /// The range of positions that was read from each stream.
     private var ranges: [(stream: StreamID, positions: ClosedRange<Int64>)] = []
-    /// The kinds of items that were read in another way.
     private var kinds: Set<String> = []
 
-    /// Creates empty dependencies.
     package init() {}
 
-    /// Returns true if the update may change the page.
     package func includes(_ item: InPlaceUpdate) -> Bool {
         ranges.contains { $0.stream == item.stream && $0.positions.contains(item.position) } || kinds.contains(item.kind)
     }
@@ -39,7 +29,6 @@ package struct PageDependencies: Sendable {
     fileprivate mutating func add(_ kind: String) { kinds.insert(kind) }
 }
 
-/// A snapshot that forwards to another snapshot and records the dependencies.
 final class DependencyTrackingSnapshot: StoreSnapshot {
     private let snapshot: any StoreSnapshot
     private(set) var dependencies = PageDependencies()

@@ -6,9 +6,6 @@ internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle
 
-/// A service that keeps the store in step with the sources. It polls each at its interval, with backoff after failures.
-/// Only a complete snapshot changes the served items. Of several processes with one store, the leader polls.
-/// A requested synchronisation runs in any process.
 struct SourcePoller: ServiceLifecycle.Service {
     let sources: [RemoteSource]
     let registry: SourceRegistry
@@ -20,10 +17,8 @@ struct SourcePoller: ServiceLifecycle.Service {
     /// The clock, in milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
     private let logger: Logger
-    /// Records the changes of a synchronisation.
     private var record: @Sendable (_ source: String, SourceOutcome) async throws -> Void = { _, _ in }
 
-    /// - Parameter now: The clock, in milliseconds since 1970-01-01 UTC.
     init(
         _ sources: [RemoteSource], policy: AddressPolicy, userAgent: String? = nil, into store: any ItemStore,
         at location: any ItemLocation, now: @escaping @Sendable () -> Int64, logger: Logger
@@ -40,14 +35,12 @@ struct SourcePoller: ServiceLifecycle.Service {
         for source in sources { recall(source.name) }
     }
 
-    /// Returns a copy that calls `record` after each synchronisation that changed something.
     func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
         var polling = self
         polling.record = record
         return polling
     }
 
-    /// Loads the record of a source from before this service started, or from another process.
     private func recall(_ name: String) {
         guard let record = SourceRecord(of: name, nextTo: location.companions) else { return }
         registry.update(name) { $0.recall(record) }
@@ -69,9 +62,7 @@ struct SourcePoller: ServiceLifecycle.Service {
         loop.stop()
     }
 
-    /// The interval at which other processes check if they lead.
     private static let leaderCheckInterval = Duration.seconds(2)
-    /// The longest wait for another process that synchronises a source.
     private static let lockTimeout = Duration.seconds(5)
 
     private func watch(_ source: RemoteSource, _ transfers: CurlClient) async {
@@ -102,7 +93,6 @@ struct SourcePoller: ServiceLifecycle.Service {
         }
     }
 
-    /// - Returns: The delay before the next synchronisation.
     private func synchronise(_ source: RemoteSource, _ transfers: CurlClient, _ backoff: Backoff, _ memory: inout HTTPValidatorCache) async
         -> Duration
     {
@@ -173,7 +163,6 @@ public struct SourceSettings: Sendable {
     /// Creates settings without sources.
     public init() {}
 
-    /// The addresses that sources, their next pages and their redirects may use, against SSRF.
     package var policy: AddressPolicy {
         AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts))
     }
