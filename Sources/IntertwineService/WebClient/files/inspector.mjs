@@ -1,6 +1,7 @@
 // A panel with what an app receives for a cell, the same cell in code, and its requests with their responses.
 import { displaySize } from "./client/index.mjs";
 import { element } from "./client/element/elements.mjs";
+import { highlighted } from "./highlighted-json.mjs";
 import { elementSnippet, moveSnippet, swiftSnippet } from "./snippets.mjs";
 
 /** A narrower window shows the panel on demand. */
@@ -110,7 +111,7 @@ export class Inspector {
   /** Returns the forms of a cell, one of which is displayed: the descriptor, code for apps and pages, and a command that moves the item. */
   #forms(entry) {
     const forms = {
-      JSON: () => element("pre.json", { dir: "ltr" }, ...highlighted(entry.cell)),
+      JSON: () => element("div", {}, element("pre.json", { dir: "ltr" }, ...highlighted(entry.cell)), ...playgroundLink(entry.cell)),
       Swift: () => code(swiftSnippet(entry.cell, document.baseURI)),
       Element: () => code(elementSnippet(entry.cell, document.baseURI)),
       Move: () => element("div", {}, element("p.quiet", {}, "An operator moves the item, and every open page follows. Run this, and watch the cell:"),
@@ -168,6 +169,13 @@ export class Inspector {
       item.body.replaceChildren(...body(entry));
     }
   }
+}
+
+/** Returns a link to the playground with the declaration of a cell's kind, if the playground has it. */
+function playgroundLink({ id }) {
+  const [kind] = id.split(":");
+  if (!["article", "event"].includes(kind)) return [];
+  return [element("p", {}, element("a", { href: `web-client/playground.html#example=${kind}` }, "Edit this kind in the playground"))];
 }
 
 /** Returns code with a button that copies it. */
@@ -252,19 +260,4 @@ function body({ href, sent, headers = [], body: text }) {
   const parts = typeof text === "string" ? [text] : highlighted(text ?? null);
   const content = text === undefined || text === "" ? [] : titled("Body", element("pre.json", { dir: "ltr" }, ...parts));
   return [element("p.href", {}, href), ...fields("Sent", Object.entries(sent)), ...fields("Response", headers), ...content];
-}
-
-/** Returns JSON with highlighted names, strings and other values. */
-function highlighted(value) {
-  const text = JSON.stringify(value, null, 2);
-  const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
-  const parts = [];
-  let end = 0;
-  for (const match of text.matchAll(token)) {
-    parts.push(text.slice(end, match.index));
-    const kind = match[2] ? "name" : match[1] ? "string" : "value";
-    parts.push(element(`span.json-${kind}`, {}, match[1] ?? match[0]), match[2] ?? "");
-    end = match.index + match[0].length;
-  }
-  return [...parts, text.slice(end)];
 }
