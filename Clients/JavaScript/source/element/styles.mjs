@@ -171,7 +171,7 @@ h2, p { margin: 0; }
 .row.advertised { flex-direction: column; align-items: start; justify-content: center; gap: 8px; padding-inline-start: 96px; }
 .row.advertised .cell-line { align-self: stretch; padding: 0; }
 .row-advertisement { flex: none; height: 128px; width: min(228px, 100%); border-radius: 10px; background: none; }
-.row-advertisement img { object-fit: contain; object-position: left; }
+.row-advertisement img { object-fit: contain; }
 .row .media { flex: none; width: min(228px, 100%); height: 128px; border-radius: 10px; overflow: hidden; }
 
 /* The outlines are displayed until the first cells arrive. They overlay the area of the cells, so that the layout does not shift. */
