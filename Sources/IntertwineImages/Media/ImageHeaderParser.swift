@@ -29,6 +29,7 @@ package struct ImageHeaderParser: Sendable {
         skipping = kind == .jpeg ? 2 : 0
     }
 
+    /// The reason to reject the dimensions, such as a decompression bomb or an empty image; nil if they are acceptable.
     var error: ImageError.Reason? {
         if case .size(let size) = finding { size.error(frames: frames, decoding, limits) } else { nil }
     }

@@ -8,7 +8,8 @@ internal import Synchronization
 
 /// Server-sent events that keep lists up to date: clients with equal pages form one group, and changes are computed once per group.
 /// Groups of feeds with asynchronous data sources have tasks of their own, since these may be slow. Why: the cost of event streams stays
-/// bounded, independent of the number of subscribers and of writes.
+/// bounded, independent of the number of subscribers and of writes. Between two changes, a subscriber costs its connection, its
+/// ``EventStream`` and an entry in its group.
 final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     struct Key: Hashable, Sendable {
         var path: String

@@ -32,8 +32,8 @@ package actor CurlClient: EventLoopActor {
 
     /// `policy`: The policy that every URL, redirect and address must satisfy.
     ///   - userAgent: The field `User-Agent` of requests that have none themselves; nil for none.
-    public init(
-        packageon loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
+    package init(
+        on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
     ) {
         self.loop = loop
         self.policy = policy
