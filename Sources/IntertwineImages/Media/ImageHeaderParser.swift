@@ -9,7 +9,6 @@ package struct ImageHeaderParser: Sendable {
 
     package private(set) var finding = Finding.unclear
     package private(set) var frames = 1
-    /// The way in which a worker holds the image while it decodes it.
     private(set) var decoding: ImageLimits.Decoding
     private let kind: ImageFormat
     private let limits: ImageLimits

@@ -31,7 +31,6 @@ package actor CurlClient: EventLoopActor {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// `policy`: The policy that every URL, redirect and address must satisfy.
-    ///   - userAgent: The field `User-Agent` of requests that have none themselves; nil for none.
     package init(
         on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
     ) {
