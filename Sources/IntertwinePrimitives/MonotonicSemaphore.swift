@@ -1,7 +1,8 @@
 internal import CIntertwineLinux
 internal import Glibc
 
-/// Why: on Linux, a timed wait of `DispatchSemaphore` ends at a time of day.
+/// Why: on Linux, a timed wait of `DispatchSemaphore` ends at a time of day. If the clock is set back during the wait, the wait lasts
+/// longer by the same amount.
 /// `@unchecked Sendable`: the calls on the memory are safe on any thread, and the pointer never changes.
 package final class MonotonicSemaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

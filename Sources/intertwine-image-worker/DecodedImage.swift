@@ -33,7 +33,6 @@ final class DecodedImage {
             && (kind == VIPS_INTERPRETATION_sRGB || (kind == VIPS_INTERPRETATION_B_W && bands <= 2))
     }
 
-    /// The way in which the image is held while it is decoded.
     var decoding: ImageLimits.Decoding {
         guard loader.hasPrefix("jpeg") else { return .pixels }
         return vips_image_get_typeof(pointer, "interlaced") == 0 ? .rows : .coefficients

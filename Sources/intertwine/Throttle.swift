@@ -2,7 +2,8 @@ import Foundation
 
 /// Yields the machine to other programs: threads get a low priority, and a thread that calls ``pause()`` sleeps while others need the
 /// processor.
-/// Why: the priority alone is not enough. The idle priority of the scheduler (`SCHED_IDLE`) is too low: beside programs that always
+/// Why: the priority alone is not enough. A program that serves many short requests is idle between them. Work that fills each gap evicts
+/// its caches and costs context switches. The idle priority of the scheduler (`SCHED_IDLE`) is too low: beside programs that always
 /// compute, an import would not progress.
 struct Throttle {
     /// The scheduler statistics of the kernel, in nanoseconds.

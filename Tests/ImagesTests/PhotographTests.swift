@@ -1,8 +1,8 @@
 import Foundation
-import IntertwineImageWire
 import TestSupport
 import Testing
 
+@testable import IntertwineImageWire
 @testable import IntertwineImages
 
 /// Photographs in the sizes of today's cameras.

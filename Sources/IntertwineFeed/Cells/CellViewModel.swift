@@ -16,7 +16,6 @@ public struct CellViewModel: Sendable {
     /// The version of the bindings, for cells with one identifier.
     public var version = 1
     var isAdvertisement = false
-    /// The id of the first cell of the item, if this is a companion. The id alone does not tell: an item's own id may contain the sign `#`.
     package var primary: String?
     /// The size of the cell for the width of the client.
     public var size: CellSize

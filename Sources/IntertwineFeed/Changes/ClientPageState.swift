@@ -2,7 +2,7 @@ internal import IntertwinePrimitives
 
 /// The state of a page in a client, encoded as its sync token: the page's parameters and its cells.
 /// The service stores none of it, so it works with every replica and after a restart. It is not signed. Why: an altered state only
-/// describes another page, and the response contains nothing that the feed does not show.
+/// describes another page, and the response contains nothing that the feed does not show. Its cursor is signed.
 struct ClientPageState: Hashable {
     /// The ``FeedPosition/digest`` of the positions from which the adjacent pages are read; 0 if such a page does not exist.
     struct Edges: Hashable {

@@ -10,7 +10,8 @@ package enum LedgerTime {
         return isEndless || isLater ? .max : latest
     }
 
-    /// Why: a clock that is set back by less than a window must not make what happened in the window count again.
+    /// Why: a clock that is set back by less than a window must not make what happened in the window count again. A record further ahead
+    /// was written while the clock was wrong.
     package static func latestValidEnd(at moment: Int64, window: Int64) -> Int64 {
         latestEnd(at: moment, window: window.addingReportingOverflow(window).overflow ? .max : 2 * window)
     }

@@ -96,7 +96,6 @@ package final class RenderedCell: Sendable {
 
     package let id: String
     package let identifier: String
-    /// The id of the first cell of the item, if this is a companion.
     private let primary: String?
 
     /// The initial capacity for JSON, in bytes.

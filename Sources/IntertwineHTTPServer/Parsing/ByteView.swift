@@ -55,6 +55,7 @@ struct ByteView {
         }
     }
 
+    /// Nil for any other text and on overflow.
     var decimal: Int? {
         if isEmpty || count > 19 { return nil }
         var value = 0

@@ -5,7 +5,7 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 package struct ImageBody: Sendable {
-    /// The size in bytes from which a memory file is used.
+    /// The size in bytes from which a memory file is used. Above it, sending the pages of a file costs less than copying them.
     static let leastInFile = 64 * 1_024
 
     private enum Storage: Sendable {

@@ -7,6 +7,7 @@ package struct FetchRequest: Sendable {
     package var credentials = HTTPFields()
     /// The conditional fields for one URL only, because validators are not valid for any other URL, including one that redirects to it.
     package var conditions: (url: FetchURL, fields: HTTPFields)?
+    /// ``FetchLimits/bodyBytes`` counts decompressed bytes, which bounds decompression bombs.
     package var acceptsCompression = false
     package var limits: FetchLimits
 

@@ -3,7 +3,7 @@ internal import Glibc
 internal import IntertwinePrimitives
 
 /// An http or https URL, read as browsers read it, in the canonical form of libcurl. Why: the form must be the one that libcurl connects
-/// to.
+/// to. If two parsers disagree, address checks can be bypassed (SSRF).
 package struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length in bytes.
     package static let longest = 8_000

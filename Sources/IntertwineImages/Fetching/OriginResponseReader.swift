@@ -26,8 +26,6 @@ struct OriginResponseReader: ~Copyable {
     private var isRefuted = false
     private var verdict: ImageError?
 
-    /// - Parameters:
-    ///   - limits: The limits of the image.
     init(policy: FreshnessPolicy = FreshnessPolicy(), limits: ImageLimits = ImageLimits()) {
         self.policy = policy
         self.limits = limits

@@ -9,7 +9,6 @@ package struct ImageHeaderParser: Sendable {
 
     package private(set) var finding = Finding.unclear
     package private(set) var frames = 1
-    /// The way in which a worker holds the image while it decodes it.
     private(set) var decoding: ImageLimits.Decoding
     private let kind: ImageFormat
     private let limits: ImageLimits
@@ -29,6 +28,7 @@ package struct ImageHeaderParser: Sendable {
         skipping = kind == .jpeg ? 2 : 0
     }
 
+    /// The reason to reject the dimensions, such as a decompression bomb or an empty image; nil if they are acceptable.
     var error: ImageError.Reason? {
         if case .size(let size) = finding { size.error(frames: frames, decoding, limits) } else { nil }
     }

@@ -13,7 +13,7 @@ package final class ImageWorkers: ImageTransformer {
         /// Each processes one image at a time on one processor.
         package var count = 2 * Processors.count
         /// The memory of a worker in bytes, libraries included. It determines the largest images.
-        public var memory = 1 << 30
+        package var memory = 1 << 30
         package var timeLimit: Duration = .seconds(10)
         package var queue = 256
         package var queueTimeout: Duration = .seconds(10)

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The HMAC covers these fields, the source, and the ``ProcessingOptions`` without scale. One signature is therefore valid for all scales
 /// of a variant, and for no other size.
 /// The expiry advances in steps of the rotation, so an image has one cacheable path per step. Steps of different images begin at different
-/// hours. Why: downstream caches never fetch all images at once.
+/// hours. Why: downstream caches never fetch all images at once. The path is not part of the key of this cache.
 package struct ImageURLSigner: Sendable {
     package static let prefix = "/images/"
 
@@ -196,7 +196,8 @@ package struct ImageURLSigner: Sendable {
         return Verified(source: source, sizing: sizing, expires: Int64(expiry) * 3_600)
     }
 
-    /// Why: such a path was issued while the clock was ahead, or before the horizon was shortened.
+    /// Why: such a path was issued while the clock was ahead, or before the horizon was shortened. Clocks of two machines may differ by a
+    /// day.
     package func isValid(until expires: Int64, now: Int64) -> Bool {
         now < expires && expires <= (Int64(Self.hour(now)) + rotationHours + horizonHours + 24) * 3_600
     }

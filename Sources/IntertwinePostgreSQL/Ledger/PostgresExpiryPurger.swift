@@ -9,7 +9,8 @@ struct PostgresExpiryPurger {
     private static let leastPages: Int64 = 64
     var schedule = PurgeSchedule(limit: Self.leastBatch / Self.rowsPerEvent)
 
-    /// Purges a range of pages. Why: the time has no index, and a full scan takes too long.
+    /// Purges a range of pages. Why: the time has no index, and a full scan takes too long. A scan in page order costs a tenth of one in
+    /// key order, and rows that were written together expire together.
     private static let allowances = """
         WITH removed AS (
             DELETE FROM allowance WHERE ctid = ANY (ARRAY(

@@ -96,6 +96,7 @@ struct PostgresLedgerGroup {
             + eventCommands
     }
 
+    /// One by one: `unnest` of all together gathers the rows first, which costs a fifth more.
     private static let columns = (1...15).map { "unnest($\($0))" }.joined(separator: ", ")
 
     private var eventCommands: [SQLCommand] {

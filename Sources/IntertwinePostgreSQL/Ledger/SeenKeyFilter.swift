@@ -23,6 +23,7 @@ struct SeenKeyFilter {
         young.insert(key)
     }
 
+    /// One in five may be wrong: a mistake costs a group, which looking up makes a fifth dearer.
     mutating func hasEnded(_ guess: SpeculationOutcome) {
         switch guess {
         case .none: cooldown = max(0, cooldown - 1)

@@ -62,7 +62,6 @@ package struct JSONPreamble: Sendable {
     /// The maximum length of a guard such as `)]}',` or `while(1);`, or of the beginning of a call, in bytes.
     private static let guardLimit = 256
 
-    /// The encoding; nil until the first bytes show it.
     private var encoding: Encoding?
     private var rest: [UInt8] = []
 
@@ -101,7 +100,6 @@ package struct JSONPreamble: Sendable {
         }
     }
 
-    /// The whole numbers at the start of the rest.
     private func numbers<Number: FixedWidthInteger>(_ isLittleEndian: Bool) -> [Number] {
         let size = Number.bitWidth / 8
         return stride(from: 0, to: rest.count - size + 1, by: size).map { start in
@@ -110,7 +108,7 @@ package struct JSONPreamble: Sendable {
         }
     }
 
-    /// Returns the encoding. The first character of JSON is ASCII, so that the other bytes of a wider one are zero.
+    /// The first character of JSON is ASCII, so that the other bytes of a wider one are zero.
     private static func encoding(of bytes: [UInt8]) -> Encoding {
         if bytes.count >= 4 {
             switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
@@ -131,7 +129,6 @@ package struct JSONPreamble: Sendable {
         }
     }
 
-    /// bytes are needed.
     /// A guard makes the text an endless loop or an error of syntax as a script, so it has a bracket, a semicolon or an ampersand.
     package static func length(of text: ArraySlice<UInt8>, isComplete: Bool) -> Int? {
         var start = text.startIndex
@@ -151,7 +148,6 @@ package struct JSONPreamble: Sendable {
         return (isScript || before.contains { ")];&".utf8.contains($0) } ? bracket : start) - text.startIndex
     }
 
-    /// Returns true if nothing follows a value but white space and the end of a call.
     package static func isEnd(_ text: some Sequence<UInt8>) -> Bool {
         text.allSatisfy { isSpace($0) || $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: ";") }
     }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 
 /// Why: a page of another site can let a name of its own point to this service (DNS rebinding). Its requests then come from the browser
-/// beside the service, with any field that the page chooses.
+/// beside the service, with any field that the page chooses. Only the field `Host` shows the other name.
 struct HostNames: Sendable {
     private let publicHost: [UInt8]?
     private let ownHost: [UInt8]

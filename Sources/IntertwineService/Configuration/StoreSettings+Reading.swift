@@ -100,7 +100,7 @@ extension StoreSettings {
     }
 
     /// A replica's folder is created for its user only; the folder of a file is created only if its name is `data`. Why: another missing
-    /// folder is more likely a typing error.
+    /// folder is more likely a typing error. If the creation fails, the error is reported by the code that opens a file in the folder.
     package func makeDataFolder() {
         let (folder, isReplica) = (folderURL, Self.isAddress(database))
         guard isReplica || folder.lastPathComponent == "data" else { return }

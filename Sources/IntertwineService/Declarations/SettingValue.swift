@@ -43,6 +43,7 @@ extension Duration: SettingValue {
         ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("ms", 1), ("s", 1_000),
     ]
 
+    /// The longest duration: beyond any sensible setting, and short enough to prevent overflow in every unit.
     private static let longest: Int64 = 3_650 * 86_400_000
 
     package init?(setting: String) {

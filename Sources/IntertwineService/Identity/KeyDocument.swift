@@ -22,7 +22,7 @@ package struct KeyDocument: Sendable {
     package let ignored: [String]
 
     /// A text of any other form is a secret only if HS256 is the sole accepted algorithm. Why: a published key in an unknown form must not
-    /// become a secret.
+    /// become a secret. The line break at the end of a secret is not part of it.
     /// A set whose members are all unusable is an error. Why: more likely, the accepted algorithms do not match the provider.
     package init(_ bytes: [UInt8], origin: Origin, algorithms: Set<SignatureAlgorithm>) throws(KeyDocumentError) {
         let text = String(decoding: bytes, as: UTF8.self)

@@ -14,7 +14,8 @@ struct TokenDigest: Hashable, Sendable {
     var word: UInt64 { bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
 }
 
-/// Rejected tokens are not stored, so they cannot evict valid ones.
+/// A hit in the previous generation moves the entry to the recent one. Thus eviction costs a constant time per entry, and tokens in use
+/// remain. Rejected tokens are not stored, so they cannot evict valid ones.
 final class TokenCache: Sendable {
     struct Entry: Sendable {
         var identity: VerifiedIdentity

@@ -8,7 +8,8 @@ internal import Synchronization
 
 /// Server-sent events that keep lists up to date: clients with equal pages form one group, and changes are computed once per group.
 /// Groups of feeds with asynchronous data sources have tasks of their own, since these may be slow. Why: the cost of event streams stays
-/// bounded, independent of the number of subscribers and of writes.
+/// bounded, independent of the number of subscribers and of writes. Between two changes, a subscriber costs its connection, its
+/// ``EventStream`` and an entry in its group.
 final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     struct Key: Hashable, Sendable {
         var path: String
@@ -26,9 +27,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         /// A Boolean value indicating whether the changes must be computed even if the feed's version is unchanged.
         var isDirty = false
         var isBusy = false
-        /// The network of the subscribers; nil if they have several.
         var network: Int?
-        /// The last round in which the changes were computed.
         var round = 0
 
         mutating func add(_ added: [EventStream], from other: Int?) {
@@ -57,7 +56,6 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private static let heartbeat: [UInt8] = Array(":\n\n".utf8)
     private static let heartbeatTicks = 150
     private static let concurrentGroups = 8
-    /// The maximum number of groups of one network in a round. The others wait for the next one.
     private static let groupsPerNetwork = 32
 
     private let limit: Int
@@ -82,7 +80,6 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     var contents: (listeners: Int, events: Int) { (state.withLock { $0.count }, sent.load(ordering: .relaxed)) }
 
-    ///   - network: The network of the client, as in ``WriteLimiter``.
     /// `end`: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
     func listen(
         _ key: Key, from network: Int, until end: Int64? = nil, _ revocation: Revocation? = nil
@@ -181,9 +178,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         }
     }
 
-    /// Returns the groups of the next round: large ones first, and of one network only those that waited longest.
-    ///
-    /// Why: a client can make a group of each of its connections, for example by `width`. These delay neither the large groups nor other clients.
+    /// Why: a client can make a group of each of its connections, for example by `width`. These delay neither the large groups nor other
+    /// clients.
     static func due<Key>(_ groups: [(key: Key, size: Int, network: Int?, round: Int)]) -> [Key] {
         var counts: [Int: Int] = [:]
         return groups.sorted { ($1.size, $0.round) < ($0.size, $1.round) }.filter { group in

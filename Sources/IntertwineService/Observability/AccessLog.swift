@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The access log: a line for each request in the format of swift-log at level info.
 /// Lines are written to the sink without a dictionary of metadata. Why: at a hundred thousand lines per second, dictionaries would cost
-/// more than the responses.
+/// more than the responses. Lines contain no paths, queries and fields, except for the request's id and its trace.
 final class AccessLog: Sendable {
     struct Scratch {
         var trace: [UInt8] = []
@@ -76,6 +76,7 @@ final class AccessLog: Sendable {
         }
     }
 
+    /// Beyond the limit, a call costs two loads and reads the clock.
     private func tryAcquireLine(_ now: Int64) -> Bool {
         let (current, limit) = (now / 1_000, control.requestsPerSecond)
         if second.load(ordering: .relaxed) != current {

@@ -5,7 +5,8 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// An import into a new store: into a draft file beside its path, which is moved to the path when it is complete.
-/// Why: a first import takes half the time.
+/// Why: a first import takes half the time. Bytes are not written twice, through a write-ahead log, and the index of ids is sorted at the
+/// end instead of updated at random positions.
 struct NewFileImport: ImportDestination {
     private let finalPath: String
     private let sections: [SectionConfiguration]

@@ -22,7 +22,7 @@ struct SectionIndex: Hashable {
 
     /// Returns an SQL expression for a date: seconds since a day before the year 0000, and nanoseconds, both with a fixed number of digits.
     /// Why: SQLite's date functions end with the year 9999 in UTC, accept offsets up to 14 hours, and have millisecond precision. They
-    /// therefore convert only the seconds of the local time.
+    /// therefore convert only the seconds of the local time. The blank keeps a text such as `now` from being parsed as a keyword.
     private static func moment(_ value: String) -> String {
         let (local, clock) = ("strftime('%s', substr(\(value), 1, 19) || ' ')", "substr(\(value), 11)")
         let sign = "CASE substr(\(clock), -6, 1) WHEN '+' THEN -1 WHEN '-' THEN 1 ELSE 0 END"

@@ -2,7 +2,8 @@ import GRDB
 
 /// The table `allowance` in key order: rate counters of long windows, and those that exceed the memory limit for recent ones.
 /// The uses of a group of units are accumulated and written once before its commit, because many units share an address.
-/// Why rows are inserted before the verdict: most keys that an event uses are new, such as a new viewer or token.
+/// Why rows are inserted before the verdict: most keys that an event uses are new, such as a new viewer or token. An insert shows in one
+/// tree search whether the key exists, and is deleted again if the event does not count.
 struct StoredRateCounters {
     struct RateCounter {
         fileprivate(set) var until: Int64

@@ -39,8 +39,8 @@ struct DatabaseFile {
         }
     }
 
-    /// Creates the file if it is missing, and restricts access to its owner and to a group that can write in its folder, independent of the umask and
-    /// of the mode set by earlier versions. A file of another user is not changed. SQLite copies the mode to its `-wal` and `-shm` files.
+    /// Creates the file if it is missing, and restricts access to its owner, independent of the umask and of the mode set by earlier
+    /// versions.
     private func restrict() {
         let made = OwnedFile.open(path, O_RDWR | O_EXCL)
         guard made < 0 else {

@@ -1,6 +1,6 @@
 package import IntertwineFeed
 
-/// Why: the database determines the stream of an item.
+/// Why: the database determines the stream of an item. Imports, the admin API and sources name no section, and so cannot disagree.
 package struct SectionLayout: Sendable, Equatable {
     private static let firstNumber: Int64 = 2
 

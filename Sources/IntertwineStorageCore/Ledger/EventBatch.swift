@@ -13,7 +13,8 @@ struct EventBatch: Sendable {
         (after, self.last) = (marker, last)
     }
 
-    /// Why: most events are equal in all columns of the totals.
+    /// Why: most events are equal in all columns of the totals. Rows are compared by their bytes in the database's memory, and an event is
+    /// decoded only for the first row of each group.
     func totals(_ session: some SQLSession) throws -> ReportTotals {
         var alike: [(event: LedgerEvent, count: Int64)] = []
         var numbers: [GroupKey: Int] = [:]

@@ -153,7 +153,7 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     }
 
     /// Waits for the next units of the clients of the last group, so that they share a transaction with the units that wait already.
-    /// A single client never waits.
+    /// The wait takes at most half as long as the last group did, and at most ``longestWait``. A single client never waits.
     /// Why: otherwise clients that each wait for their unit form two halves, which alternate in transactions of half the size.
     private func gather(after count: Int) {
         guard pause.left == 0 else { return pause.left -= 1 }

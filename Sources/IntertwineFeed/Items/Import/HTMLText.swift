@@ -66,7 +66,6 @@ enum HTMLText {
         return name
     }
 
-    /// Returns the text from the end tag of an element on.
     private static func content(of text: Substring, from name: String) -> Substring {
         var rest = text.utf8
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {

@@ -60,7 +60,6 @@ private enum SourceDate {
         return local(text, zone) ?? english(text).flatMap { local($0, zone) }
     }
 
-    /// Reads `2026-05-01`, `2026/05/01` and `20260501`, with the year first.
     private static func day(_ text: String) -> String? {
         guard let match = text.firstMatch(of: /^(\d{4})([-\/.]?)(\d\d)\2(\d\d)$/) else { return nil }
         let day = "\(match.1)-\(match.3)-\(match.4)"

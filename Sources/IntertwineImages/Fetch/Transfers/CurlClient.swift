@@ -31,9 +31,8 @@ package actor CurlClient: EventLoopActor {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// `policy`: The policy that every URL, redirect and address must satisfy.
-    ///   - userAgent: The field `User-Agent` of requests that have none themselves; nil for none.
-    public init(
-        packageon loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
+    package init(
+        on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
     ) {
         self.loop = loop
         self.policy = policy
