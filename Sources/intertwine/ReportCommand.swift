@@ -1,7 +1,7 @@
-public import ArgumentParser
+internal import ArgumentParser
 import Foundation
 import IntertwineFeed
-public import IntertwinePrimitives
+internal import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage
 
