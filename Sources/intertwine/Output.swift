@@ -72,7 +72,6 @@ struct ExitError: Error, CustomStringConvertible {
     }
 }
 
-/// A handler of signals that end the process: it erases the progress line, prints the outcome of the work, and stops further output.
 /// `@unchecked Sendable`: the sources never change, and Dispatch allows their cancellation on any thread.
 final class SignalHandler: @unchecked Sendable {
     private enum Outcome {

@@ -2,12 +2,6 @@ public import IntertwinePrimitives
 
 /// The environment of a running command: its inputs and its collected effects.
 ///
-/// ```swift
-/// var context = CommandContext(
-///     cell: viewModel.id, subject: viewModel.subject, occurrence: .selection, client: client, now: now)
-/// try await viewModel.commands[.selection]?.perform(in: &context)
-/// ```
-///
 /// The context is a value: a command that throws leaves no effects in it. The caller commits the collected effects once, as one `LedgerEntry`.
 public struct CommandContext: Sendable {
     /// The unique, unguessable name of this performance.
@@ -59,13 +53,6 @@ public struct CommandContext: Sendable {
     }
 
     /// Adds an event for the ledger. A performance records each kind once, even if several of its commands record it.
-    ///
-    /// ```swift
-    /// func perform(in context: inout CommandContext) async throws {
-    ///     context.record(LedgerEvent.Kind(rawValue: "share"))
-    ///     print(context.events.map(\.kind.rawValue))  // ["share"]
-    /// }
-    /// ```
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
         var event = client.event(kind, cell: cell, at: now)
@@ -149,13 +136,6 @@ public struct CommandContext: Sendable {
 extension CommandContext {
     /// Performs a component of a composite and records its result. A nested composite records the results of its components.
     ///
-    /// ```swift
-    /// func perform(in context: inout CommandContext) async throws {
-    ///     try await context.perform(Analytics())
-    ///     if context.client.viewer != nil { try await context.perform(Save()) }
-    /// }
-    /// ```
-    ///
     /// - Throws: the error of the command, after the result is recorded. If the command does its own work, its other effects are removed.
     public mutating func perform(_ command: any Command) async throws {
         let before = (events, changes, steps, presentation, destination)
@@ -184,16 +164,7 @@ extension CommandContext {
     }
 
     /// Undoes the performed steps from index `start` to the end of ``steps``, in reverse order. A step that cannot be undone stays performed.
-    ///
-    /// ```swift
-    /// func perform(in context: inout CommandContext) async throws {
-    ///     let start = context.steps.count
-    ///     do {
-    ///         for command: any Command in [Save(), Dismiss()] { try await context.perform(command) }
-    ///     } catch { await context.compensate(from: start) }
-    /// }
-    /// ```
-    public mutating func compensate(from start: Int) async {
+    package mutating func compensate(from start: Int) async {
         for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
             guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }
             var attempt = self

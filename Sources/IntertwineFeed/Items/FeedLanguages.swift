@@ -86,12 +86,6 @@ public struct ByLanguage<Value: Sendable>: Sendable {
     }
 
     /// Returns the value of a language or, if it has none, of the nearest fallback.
-    ///
-    /// ```swift
-    /// let languages = FeedLanguages(["en", "de", "de-CH"])
-    /// let label: LocalizedText = ["en": "Like", "de": "Gefällt mir"]
-    /// let text = label[languages.all[2]]  // "Gefällt mir"
-    /// ```
     @inlinable public subscript(language: FeedLanguage?) -> Value {
         guard !values.isEmpty, let language else { return first }
         for tag in language.order {

@@ -3,12 +3,6 @@ package import IntertwinePrimitives
 /// The fields of one item, read by name and validated. Every error contains the name of its field.
 ///
 /// Fields that are not read are ignored. A field that is read and occurs twice is an error, because the intended value is unknown.
-///
-/// ```swift
-/// let object = try JSONObject(Array(#"{"title":"Swing"}"#.utf8))
-/// let fields = ItemFields(object)
-/// let title = try fields.optionalText("title", limit: 200)
-/// ```
 public struct ItemFields: Sendable {
     package let object: JSONObject
     package var base: String?

@@ -1,11 +1,4 @@
 /// One event: a row of the ledger.
-///
-/// ```swift
-/// let now: Int64 = 1_750_000_000_000
-/// var event = LedgerEvent(at: now, kind: .click, cell: "ad:1", viewer: "ann")
-/// event.deduplication = .init(key: "click ann ad:1", window: 60_000)
-/// event.rates = [.init(key: "click ann", limit: 30, window: 60_000)]
-/// ```
 public struct LedgerEvent: Sendable, Hashable {
     /// The kind of an event. Performances of custom slots have the name of their slot.
     ///

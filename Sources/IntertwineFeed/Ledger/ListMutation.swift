@@ -1,9 +1,4 @@
 /// A list of a viewer: saved, dismissed or selected cells, or a list of a custom command.
-///
-/// ```swift
-/// let followed: ViewerList = "followed"
-/// let entries = try await ledger.cells(on: followed, of: "ann", after: nil, limit: 20)
-/// ```
 public struct ViewerList: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral {
     /// The name of the list.
     public var rawValue: String

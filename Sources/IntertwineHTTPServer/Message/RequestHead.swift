@@ -83,14 +83,6 @@ public struct RequestHead: ~Copyable {
 
     /// Calls `body` with the trimmed value of the first field of this name. Returns nil if there is no such field.
     ///
-    /// ```swift
-    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
-    ///     let length = head.withField("user-agent") { $0.count } ?? 0
-    ///     if length > 512 { return .respond(ProblemDetails(status: 400, detail: "User-Agent is too long.").response()) }
-    ///     return .respond(ServerResponse(body: "\(length) bytes"))
-    /// }
-    /// ```
-    ///
     /// - Parameter name: The name in lower case.
     public func withField<Result>(_ name: StaticString, _ body: (Span<UInt8>) -> Result) -> Result? {
         for field in parser.fields where parser.name(field, in: bytes).isEqualIgnoringCase(name) {

@@ -43,9 +43,8 @@ struct SectionKey: Hashable {
         }
     }
 
-    /// - A date is the seconds since a day before the year 0000, and nanoseconds, both with a fixed number of digits.
-    /// `json` refuses the NUL that JSON can write, so the functions read it as ``PostgresText`` does. Function names include their schema.
-    /// Why: PostgreSQL finds no others when it checks an index by itself.
+    /// `json` refuses the NUL that JSON can write, so the functions read it as ``PostgresText`` does. Function names include their schema,
+    /// because PostgreSQL finds no others when it checks an index by itself.
     static let functions = #"""
         CREATE FUNCTION intertwine_value(body text, field text) RETURNS text
         LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$

@@ -49,7 +49,7 @@ final class AddressPrivacy: Sendable {
         return trace
     }
 
-    /// Of an IPv6 address only the network (/64) is hashed, because one client controls all of it.
+    /// Only the network (/64) of an IPv6 address is hashed, because one client controls all of it.
     private func hashes(of address: String, now: Int64) -> [String] {
         guard let bytes = Self.bytes(of: address) else { return [] }
         let day = withUnsafeBytes(of: (now / Self.day).bigEndian) { Array($0) }

@@ -60,12 +60,6 @@ package final class LogControl: Sendable {
 }
 
 /// The settings `log.*` of log lines on standard error.
-///
-/// ```swift
-/// var settings = LogSettings(format: .json, level: .info)
-/// settings.requestsPerSecond = 100
-/// let telemetry = Telemetry(settings)
-/// ```
 public struct LogSettings: Sendable {
     /// The format of log lines: the setting `log.format`.
     public enum Format: String, Sendable, CaseIterable {

@@ -3,7 +3,6 @@ import GRDB
 internal import IntertwineFeed
 import Synchronization
 
-/// A queue of item writes, with one transaction for all waiting writes: those that arrived while the disk was busy with the previous ones.
 /// `@unchecked Sendable`: the state is behind a lock, and connections are used on the serial queue alone.
 final class WriteQueue: @unchecked Sendable {
     private struct Unit: Sendable {

@@ -3,11 +3,6 @@ internal import IntertwinePrimitives
 /// A kind of item: its name, its stream, and its validation.
 ///
 /// The store and the assembler depend on kinds only through this protocol. Users and ads are two of its implementations.
-///
-/// ```swift
-/// let kinds = ItemKinds.standard.adding([NoteKind()])
-/// let item = try kinds.validate(Array(#"{"kind":"note","id":"1","text":"Buy leeks"}"#.utf8))
-/// ```
 public protocol ItemKind: Sendable {
     /// The value of the member `kind` of an item.
     var name: String { get }
