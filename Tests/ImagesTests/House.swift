@@ -24,7 +24,7 @@ final class House: Sendable {
         loop = try EventLoop(label: "images tests")
         let policy = AddressPolicy(
             allowedNetworks: ["127.0.0.1/32"].compactMap(Network.init), allowedPorts: Set(origins.map(\.port)), ownAddresses: [])
-        transfers = CurlClient(on: loop, policy: policy, resolver: Resolver(lookup: lookup))
+        transfers = CurlClient(on: loop, policy: policy, resolver: Resolver(lookup: lookup), userAgent: "test")
         let seconds = Shared()
         self.seconds = seconds
         var configuration = ImageConfiguration()
