@@ -115,6 +115,20 @@ def it_marks_the_language_of_its_cells(browser, relay, service):
         assert browser.script(spoken) == ["en", language or "en", "en"], browser.script(spoken)
 
 
+def it_speaks_german_and_takes_words_of_the_page(browser, relay, service):
+    browser.open(relay.url + "?language=de", cells=20)
+    browser.wait(lambda: browser.text(".is-advertisement .cell-disclosure") == "Anzeige", "the German label")
+    assert browser.script("return $('.cell-tools').closest('[lang]').lang") == "de"
+    element = "document.querySelector('intertwine-feed')"
+    browser.script("$('.cell [data-tool=dismiss]').click()")
+    browser.wait(lambda: "ausgeblendet." in browser.text("#toasts") and "Rückgängig" in browser.text("#toasts"), "the German notice")
+    browser.script(f"{element}.setAttribute('words', JSON.stringify({{ undo: 'Oops' }}))")
+    browser.wait(lambda: browser.count() >= 19, "the feed again")
+    browser.script("$('.cell [data-tool=dismiss]').click()")
+    browser.wait(lambda: "Oops" in browser.text("#toasts"), "the word of the page")
+    assert browser.console() == [], browser.console()
+
+
 def it_reports_omitted_items_and_saved_cells(browser, relay, service):
     def alter(page):
         page["page"]["omitted"] = [{"kind": "story", "count": 2, "reason": "unknown-cell", "identifiers": ["StoryCell"]},
@@ -248,10 +262,15 @@ def it_offers_custom_slots(browser, relay, service):
     relay.alter_feed(lambda page: page["cells"][1]["actions"].update(like=like, start={**like, "label": None}))
     relay.answer = lambda exchange: (200, JSON, {"commands": []}) if exchange.path == "/cells/x/like" else None
     browser.open(relay.url, cells=20)
-    assert browser.script("return Array.from($$('.cell'), (cell) => getComputedStyle(cell.querySelector('[data-tool=more]')).display !== 'none')")[:3] == [False, True, False]
+    assert browser.script("return Array.from($$('.cell'), (cell) => cell.querySelector('[data-tool=save]').hidden)")[:3] == [True, False, True]
     browser.script("$$('.cell')[1].querySelector('[data-tool=more]').click()")
     offered = browser.script("return Array.from($$('.menu-item'), (item) => item.textContent)")
     assert offered == ["Like", "Inspect", "Dismiss"], offered
     browser.click("[data-menu=like]")
     browser.wait(lambda: "Like: " in browser.text("#toasts"), "the notice")
     assert relay.passed("POST", "/cells/x/like")[0].headers["Idempotency-Key"]
+    # A slot that saves has a button of its own, which is always visible.
+    save = browser.find(".cell:nth-child(2) [data-tool=save]")
+    assert save.accessible_name == "Like" and browser.script("return getComputedStyle(arguments[0]).opacity", save) == "1"
+    browser.click(".cell:nth-child(2) [data-tool=save]")
+    browser.wait(lambda: len(relay.passed("POST", "/cells/x/like")) == 2, "the second performance")

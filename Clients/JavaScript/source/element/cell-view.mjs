@@ -195,8 +195,9 @@ export class CellView {
     const mediaType = bindingValue(binding)?.value ?? (/Audio/.test(this.identifier) ? "audio/" : "");
     const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status", lang: this.locale() }, this.words("mediaFailed")));
     const title = this.#label.textContent || this.words("media");
-    const { player, start } = mediaPlayer({ src, mediaType, entry, title, startTitle: this.words("play", { name: title }), perform, fail });
-    outlet.replaceChildren(...[player, start].filter(Boolean));
+    const seconds = bindingValue(this.cell.actions.configuration.bindings.duration)?.value ?? null;
+    const { player, start } = mediaPlayer({ src, mediaType, entry, title, startTitle: this.words("play", { name: title }), seconds, perform, fail });
+    outlet.replaceChildren(player, start);
     outlet.parentElement?.classList.toggle("is-audio", player.localName === "audio");
   }
 
