@@ -128,7 +128,7 @@ def it_recovers_from_an_unreachable_server(browser, relay, service):
 def it_is_operable_by_keyboard(browser, relay, service):
     browser.open(relay.url, cells=20)
     order = ids(browser)
-    for _ in range(10):
+    for _ in range(16):
         browser.press(Keys.TAB)
         if browser.focused():
             break
@@ -179,7 +179,12 @@ def it_inspects_a_cell(browser, relay, service):
     cell = relay.passed("GET", "/feed")[0].json["cells"][1]
     browser.click(".cell:nth-child(2) [data-tool=inspect]")
     browser.wait(lambda: browser.find("#inspector:not([hidden])"), "the inspector")
-    assert json.loads(browser.script("return $('.inspector-scroll .form .json').textContent")) == cell
+    shown = json.loads(browser.script("return $('.inspector-scroll .form .json').textContent"))
+    # The service adds these to the pictures that it has fetched since.
+    for binding in shown["actions"]["configuration"]["bindings"].values():
+        for name in ("placeholder", "color", "original"):
+            binding.pop(name, None)
+    assert shown == cell, (shown, cell)
     statuses = browser.script("return Array.from($$('.requests .status'), (status) => status.textContent)")
     assert statuses and set(statuses) == {"200"}, statuses
     assert "X-Request-ID" in browser.script("return $('.request-body').textContent")

@@ -166,7 +166,7 @@ def it_shows_templates_with_images_links_and_repeated_bindings(browser, relay, s
         "  const [box, h3, i, a] = ['.image', 'h3', 'i', 'a'].map((name) => content.querySelector(name));"
         "  const texts = [h3.textContent, i.textContent, a.getAttribute('href'), a.textContent];"
         "  return [box.offsetWidth, box.offsetHeight, ...texts, content.querySelectorAll('a').length]; })")
-    assert shown == [[342, 100, "good", "good", "https://example.com/a", "example.com", 1], [342, 100, "bad", "bad", None, "", 1]], shown
+    assert shown == [[304, 100, "good", "good", "https://example.com/a", "example.com", 1], [304, 100, "bad", "bad", None, "", 1]], shown
     assert browser.script("return $('.cell').getAttribute('aria-labelledby') === $('.cell h3').id && window.faults.length === 0")
 
 

@@ -57,7 +57,7 @@ h2, p { margin: 0; }
   color: var(--accent); font: inherit; font-size: calc(14px * var(--text)); font-weight: 600; text-underline-offset: 3px;
 }
 /* The tools are in the corner. Saving and the menu are always visible, the others while the cell has the pointer or the focus. */
-.cell-tools { position: absolute; z-index: 1; top: 0; inset-inline-end: 0; display: flex; pointer-events: none; }
+.cell-tools { position: absolute; z-index: 1; top: 0; inset-inline-end: 0; display: flex; padding-inline-start: 8px; pointer-events: none; }
 .cell-tools > * { pointer-events: auto; }
 .cell-tools .tool:not([data-tool="more"], [data-tool="save"]) { opacity: 0; pointer-events: none; }
 .cell:is(:hover, :focus-within) .cell-tools .tool { opacity: 1; pointer-events: auto; }
