@@ -255,7 +255,7 @@ def it_keeps_early_properties_and_names_invalid_attributes(browser, relay, servi
     browser.wait(lambda: browser.script("return feed.host?.parts?.list !== undefined && $('[data-tool=own]') !== null"), "the command")
     first = "/feed?limit=9"
     for name, value, valid in (("src", "http://[", first), ("src", "javascript:1", first), ("src", "", first), ("viewer", "a\nb", "ada"),
-                               ("viewer-header", "bad header", "X-Viewer-ID"), ("language", "de\nfr", "de"), ("cells", "a\nb", "own")):
+                               ("viewer-header", "bad header", "X-Viewer-ID"), ("language", "de\nfr", "en"), ("cells", "a\nb", "own")):
         browser.script("document.querySelector('intertwine-feed').setAttribute(...arguments)", name, value)
         assert f"The attribute {name} of the element is not valid." in browser.text("#state"), browser.text("#state")
         browser.script("document.querySelector('intertwine-feed').setAttribute(...arguments)", name, valid)
