@@ -118,7 +118,7 @@ const product = {
     actions:
       selection: [analytics, clickthrough]
       impression: [analytics]
-      save: {commands: [analytics, save], label: Keep}
+      like: {commands: [analytics, save], label: Keep}
 `,
   item: `{
   "kind": "product",

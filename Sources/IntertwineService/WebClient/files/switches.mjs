@@ -31,7 +31,7 @@ export function showSwitches({ container, feed, options }) {
       button.addEventListener("click", () => {
         if (values[name] === value) return;
         values[name] = value;
-        for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
+        press(buttons, button);
         if (name !== "scheme") {
           options[name] = value;
           history.replaceState(history.state, "", options.search({}) || location.pathname);
@@ -40,8 +40,25 @@ export function showSwitches({ container, feed, options }) {
       });
       return button;
     });
-    return element("div.switch-group", { role: "group", "aria-label": label }, element("span.switch-label", { "aria-hidden": "true" }, label), ...buttons);
+    press(buttons, buttons.find((button) => button.getAttribute("aria-pressed") === "true") ?? buttons[0]);
+    const group = element("div.switch-group", { role: "group", "aria-label": label }, element("span.switch-label", { "aria-hidden": "true" }, label), ...buttons);
+    group.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const at = buttons.indexOf(document.activeElement);
+      if (step === undefined || at < 0) return;
+      event.preventDefault();
+      buttons[(at + step + buttons.length) % buttons.length].focus();
+    });
+    return group;
   }));
+}
+
+/** Marks the pressed button of a group, which is its stop in the tab order. The arrow keys lead to the others. */
+function press(buttons, pressed) {
+  for (const button of buttons) {
+    button.setAttribute("aria-pressed", String(button === pressed));
+    button.tabIndex = button === pressed ? 0 : -1;
+  }
 }
 
 function showScheme(scheme) {

@@ -71,7 +71,7 @@ async function absence(page) {
   const ad = page.advertisements?.find((one) => one.kind === kind && one.id === id)
   const sentences = []
   if (kind === "ad") {
-    for (const { campaign, state, reason } of await stopped(id)) sentences.push(`It belongs to the campaign ${campaign}, which is ${state}${reason ? `: ${reason}` : ""}.`)
+    for (const { campaign, state, reason } of await stopped(id)) sentences.push(`It belongs to the campaign ${campaign}, which is ${state}${reason && reason !== `it is ${state}` ? `: ${reason}` : ""}.`)
   }
   const taken = (page.takenDown ?? []).some((one) => one === cell || (one.kind === kind && one.id === id))
   if (taken) sentences.push("It is taken down.")
