@@ -12,9 +12,12 @@ internal import Synchronization
 ///
 /// Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
 package final class AuditLog: Sendable {
-    /// The maximum number of entries of refused requests within ``refusalWindow``. Why: a client chooses how many requests are refused.
+    /// The maximum number of entries of refused requests within ``refusalWindow``, and of an operator's actions that the store refuses. Why: a
+    /// client chooses how many requests are refused.
     static let refusalLimit = 100
     static let refusalWindow = Duration.seconds(60)
+    /// The maximum number of operators whose refused actions are known.
+    private static let operatorLimit = 4_096
 
     private struct Job {
         let line: [UInt8]
@@ -32,6 +35,8 @@ package final class AuditLog: Sendable {
     private let queue = DispatchQueue(label: "intertwine.audit")
     private let jobs = Mutex<[Job]>([])
     private let refusals: Mutex<Refusals>
+    /// The time at which an operator has all refused actions of a window left.
+    private let replenished = Mutex(BoundedCache<String, ContinuousClock.Instant>(limit: operatorLimit))
 
     /// - Throws: `ConfigurationError` if the log cannot be written.
     package init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
@@ -102,6 +107,17 @@ package final class AuditLog: Sendable {
 
     /// Queues a line about a refused request without waiting for the disk. Nothing was changed.
     func refuse(_ entry: AuditEntry) {
+        if let line = lineOfRefusal(entry) { submit(Job(line: line, continuation: nil)) }
+    }
+
+    /// Records a refused request that changed nothing.
+    func recordRefusal(_ entry: AuditEntry) async {
+        guard let line = lineOfRefusal(entry) else { return }
+        try? await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
+    }
+
+    /// Returns the line of a refused request; nil beyond the limit.
+    private func lineOfRefusal(_ entry: AuditEntry) -> [UInt8]? {
         let now = now()
         let omitted: Int? = refusals.withLock { refusals in
             guard now < refusals.end else {
@@ -111,11 +127,26 @@ package final class AuditLog: Sendable {
             refusals.count += 1
             return refusals.count <= Self.refusalLimit ? 0 : nil
         }
-        guard let omitted else { return }
+        guard let omitted else { return nil }
         var entry = entry
         if omitted > 0 { entry.outcome += "; \(omitted) refused requests before it have no entry" }
-        submit(Job(line: entry.line, continuation: nil))
+        return entry.line
     }
+
+    /// Returns the whole seconds until an operator may begin an action, because the store refused too many; nil if that is now.
+    func wait(of name: String) -> Int? {
+        let now = now()
+        guard let full = replenished.withLock({ $0[name] }), full - now > Self.refusalWindow - Self.refusalInterval else { return nil }
+        return max(1, Int((full - now - Self.refusalWindow + Self.refusalInterval).components.seconds) + 1)
+    }
+
+    /// Counts an action that was begun and refused. Concurrent ones count too, so that the average is bounded.
+    func countRefusal(of name: String) {
+        let now = now()
+        replenished.withLock { $0[name] = max(now, $0[name] ?? now) + Self.refusalInterval }
+    }
+
+    private static let refusalInterval = refusalWindow / refusalLimit
 
     /// Writes all pending lines.
     package func close() async {

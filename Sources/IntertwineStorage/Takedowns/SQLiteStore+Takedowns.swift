@@ -5,24 +5,22 @@ extension SQLiteStore {
     /// Removes an item and keeps it out of the store until it is released; see `Takedown`. An item that is not stored can be taken down too.
     ///
     /// ```swift
-    /// let wasStored = try await store.takeDown(ItemKey(kind: "user", id: "jane"), reason: "request of the user")
+    /// let change = try await store.takeDown(ItemKey(kind: "user", id: "jane"), reason: "request of the user")
+    /// if !change.wasStored { print("there was no such item") }
     /// ```
     ///
     /// - Parameters:
     ///   - moment: milliseconds since 1970-01-01 UTC.
     ///   - refuse: receives the stored item, or nil, and throws to prevent the takedown. It runs in the transaction of the takedown, so the
     ///     item cannot change in between.
-    /// - Returns: true if the item was stored.
     /// - Throws: the error of `refuse`; `StoreError.unavailable`.
     public func takeDown(
         _ key: ItemKey, reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         unless refuse: @escaping @Sendable (FeedItem?) throws -> Void = { _ in }
-    ) async throws -> Bool {
+    ) async throws -> TakedownChange {
         try await write { database in
             try refuse(SQLiteSnapshot(database: database).item(kind: key.kind, id: key.id))
-            let items = try StoredItemTable(database.session)
-            try items.takeDown(Takedown(item: key, at: moment, reason: reason))
-            return try items.delete(key)
+            return try StoredItemTable(database.session).remove(Takedown(item: key, at: moment, reason: reason))
         }
     }
 
