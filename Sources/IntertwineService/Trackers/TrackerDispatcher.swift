@@ -2,6 +2,7 @@ internal import HTTPTypes
 package import IntertwineFeed
 internal import IntertwineHTTPServer
 package import IntertwineImages
+internal import IntertwinePrimitives
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -30,6 +31,8 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     private let logger: Logger
     private let certificates: String?
     private let userAgent: String?
+    /// Why: while a host does not respond, each event of any client ends in an abandoned call.
+    private let reports = ReportThrottle()
 
     /// Creates a dispatcher.
     ///
@@ -120,7 +123,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                 if metrics.wantsSummary { metrics.record(try await ledger.trackerSummary()) }
             } catch {
                 // The leased calls are made despite the error. All others are leased again after their lease has expired.
-                logger.error("tracker calls cannot be recorded", metadata: ["error": "\(error)"])
+                report(.error, "tracker calls cannot be recorded", ["error": "\(error)"])
             }
             return due.isEmpty ? nil : begun
         } catch is CancellationError {
@@ -136,16 +139,22 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     private func record(_ outcomes: [Int64: TrackerOutcome], of call: TrackerCall) async {
         metrics.record(outcomes.values)
         for case .abandoned(let failure) in outcomes.values {
-            logger.warning(
-                "tracker call abandoned", metadata: ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
+            report(
+                .warning, "tracker call abandoned",
+                ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
         }
-        await Task.detached { [ledger, now, logger] in
+        await Task.detached { [self] in
             do {
                 try await ledger.completeTrackerCalls(outcomes, now: now())
             } catch {
-                logger.error("tracker response cannot be recorded: the call is repeated", metadata: ["error": "\(error)"])
+                report(.error, "tracker response cannot be recorded: the call is repeated", ["error": "\(error)"])
             }
         }.value
+    }
+
+    private func report(_ level: Logger.Level, _ line: Logger.Message, _ metadata: Logger.Metadata) {
+        guard let repeated = reports.repetitions(of: "\(line) \(metadata["campaign"] ?? "")", now: now()) else { return }
+        logger.log(level: level, line, metadata: repeated > 0 ? metadata.merging(["since-the-last-line": "\(repeated)"]) { $1 } : metadata)
     }
 
     /// Calls a URL and returns the status of the last response after redirects.
