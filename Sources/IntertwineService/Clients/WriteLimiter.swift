@@ -33,6 +33,9 @@ final class WriteLimiter: Sendable {
 
     private let state: Mutex<State>
 
+    /// The addresses and viewers that are known, at most ``Buckets/capacity`` each.
+    var entries: (addresses: Int, viewers: Int) { state.withLock { ($0.addresses.count, $0.viewers.count) } }
+
     /// - Parameters:
     ///   - address: The writes per minute of one address; of IPv6, of one network (/64).
     ///   - viewer: The writes per minute of one viewer.
@@ -109,6 +112,8 @@ private struct Buckets {
     /// Milliseconds in which one write is refilled.
     private let interval: Double
     private var full: [Int: Double] = [:]
+
+    var count: Int { full.count }
 
     init(rate: Int) {
         interval = Self.window / Double(max(1, rate))
