@@ -138,11 +138,11 @@ extension StoreFiles {
         guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
     }
 
-    /// Checks that no other process has a file open.
+    /// Checks that no other process has a file open, also one that was moved away.
     ///
     /// - Throws: `StoreError.unusable` otherwise.
     package func checkUnused() throws {
-        for path in [items, ledger] where ServedFile.isOpenElsewhere(path) {
+        for path in [items, ledger] where ServedFile.isUsedElsewhere(path) {
             throw StoreError.unusable("\(path): is in use by another process: stop the service first")
         }
     }
