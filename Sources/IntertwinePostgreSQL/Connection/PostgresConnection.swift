@@ -10,7 +10,7 @@ internal import Synchronization
 /// others wait for.
 package final class PostgresPulse: Sendable {
     /// The wait for a result from which on a silent server is not waited for. One that is only slow responds to the others.
-    fileprivate static let patience = Duration.milliseconds(500)
+    static let patience = Duration.milliseconds(500)
     /// The silence from which on nothing is asked: an attempt of the listener to connect has failed too.
     private static let limit = Duration.seconds(1)
 
@@ -18,7 +18,7 @@ package final class PostgresPulse: Sendable {
 
     package init() {}
 
-    fileprivate var isSilent: Bool { since.withLock { $0 != nil } }
+    var isSilent: Bool { since.withLock { $0 != nil } }
 
     /// True if the server counts as gone until the listener has connected again.
     var isGone: Bool { since.withLock { $0.map { .now - $0 > Self.limit } ?? false } }
@@ -77,7 +77,7 @@ package final class PostgresConnection: @unchecked Sendable {
     package init(
         _ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings(), pulse: PostgresPulse? = nil
     ) throws(PostgresError) {
-        (handle, timeline) = try PostgresSession.open(address, settings)
+        (handle, timeline) = try PendingSession.open(address, settings, pulse)
         self.pulse = pulse
         self.address = address
         let timeout = settings.statementTimeout ?? address.statementTimeout
