@@ -11,6 +11,8 @@ package final class ReportThrottle: Sendable {
 
     private static let pause: Int64 = 60_000
     private static let kindLimit = 64
+    /// The kind of all those beyond the limit.
+    private static let others = ""
 
     private let kinds = Mutex<[String: Kind]>([:])
 
@@ -18,14 +20,21 @@ package final class ReportThrottle: Sendable {
 
     package func repetitions(of kind: String, now: Int64) -> Int? {
         kinds.withLock { kinds in
-            if let known = kinds[kind], abs(now.subtractingReportingOverflow(known.lastReported).partialValue) < Self.pause {
+            if kinds[kind] == nil, kinds.count >= Self.kindLimit {
+                kinds = kinds.filter { $0.key == Self.others || Self.isRecent($0.value, now) }
+            }
+            let kind = kinds[kind] != nil || kinds.count < Self.kindLimit ? kind : Self.others
+            if let known = kinds[kind], Self.isRecent(known, now) {
                 kinds[kind]?.count += 1
                 return nil
             }
             let count = kinds[kind]?.count ?? 0
-            if kinds.count >= Self.kindLimit { kinds = [:] }
             kinds[kind] = Kind(lastReported: now)
             return count
         }
+    }
+
+    private static func isRecent(_ kind: Kind, _ now: Int64) -> Bool {
+        abs(now.subtractingReportingOverflow(kind.lastReported).partialValue) < pause
     }
 }

@@ -16,13 +16,14 @@ struct ServiceSamples: Sendable {
     let listeners: LiveFeeds
     let servedFiles: [(name: String, file: ServedFile)]
     let tokens: [TokenService]
+    let rateLimits: [(name: String, limiter: WriteLimiter)]
     let clock: @Sendable () -> Int64
     /// Returns the time at which the newest signing key was created, in milliseconds since 1970-01-01 UTC; nil if it is not known.
     let keyCreation: @Sendable () -> Int64?
 
     func read() async -> [MetricSample] {
         ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + connections + keys + decisions
-            + tracked + logs + verified
+            + tracked + logs + verified + limited
             + SourceSamples.read(polling, now: clock()) + Self.images(await imageManager.metrics())
     }
 
@@ -105,6 +106,17 @@ struct ServiceSamples: Sendable {
                 ledger.rateCounterBytes),
             .gauge("intertwine_ledger_largest_batch_units", "Largest number of units of work in one transaction.", ledger.largestGroup),
         ]
+    }
+
+    private var limited: [MetricSample] {
+        rateLimits.flatMap { name, limiter in
+            let (addresses, viewers) = limiter.entries
+            return [("address", addresses), ("viewer", viewers)].map { unit, count in
+                MetricSample(
+                    "intertwine_rate_limit_entries", .gauge, "Clients that a rate limit knows, at most 65,536 for each series.",
+                    labels: [("limit", name), ("by", unit)], Double(count))
+            }
+        }
     }
 
     private var verified: [MetricSample] {

@@ -56,9 +56,9 @@ struct TakedownCommand: AsyncParsableCommand {
             let lines = try await configuration.audited("takedown", "add") { note in
                 var lines: [String] = []
                 for key in keys {
-                    let wasThere = try await store.takeDown(key, reason: reason)
+                    let change = try await store.takeDown(key, reason: reason)
                     note.record(["takenDown": 1], items: ["\(key)"])
-                    lines.append("\(key): taken down\(wasThere ? "" : "; it was not in the store")")
+                    lines.append("\(key): taken down\(change.wasStored ? "" : "; it was not in the store")")
                 }
                 return lines
             }

@@ -64,6 +64,40 @@ struct ClockTests {
         }
     }
 
+    @Test(
+        "After a clock was set back, no event within its window counts again", arguments: [30, 60, 120] as [Int64])
+    func setBack(seconds: Int64) async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock, ["events.click-window=10min", "events.click-rate=100"])
+            let cells = try JSON(service.get("/feed").text)["cells"]?.list
+            let actions = try #require(cells?.first { $0["id"]?.text == "ad:1" }?["actions"])
+            let link = try #require(actions["selection"]?["href"]?.text)
+            let token = try #require(actions["impression"]?["body"]?["events"]?[0]?["token"]?.text)
+            let impression = #"{"events":[{"type":"impression","cell":"ad:1","token":"\#(token)"}]}"#
+            /// Returns the verdicts of a click and an impression, and the invocation of a keyed request.
+            func ask(_ viewer: Int) throws -> [String?] {
+                let fields = ["User-Agent: tests", "X-Viewer-ID: v\(viewer)"]
+                let event = try service.ask("POST", "/events", fields: fields, body: impression)
+                let key = fields + ["Idempotency-Key: k"]
+                return [
+                    try service.get(link, fields: fields)["x-verdict"], try JSON(event.text)["results"]?[0]?["verdict"]?.text,
+                    try service.ask("POST", "/cells/user:u1/selection", fields: key).text,
+                ]
+            }
+            let first = try (0..<5).map(ask)
+            #expect(first.allSatisfy { $0[0] == "counted" && $0[1] == "counted" }, "\(first)")
+            clock.offset = -seconds
+            let again = try (0..<5).map(ask)
+            #expect(again.allSatisfy { $0[0] == "duplicate" && $0[1] == "duplicate" } && again.map(\.[2]) == first.map(\.[2]), "\(again)")
+            // A rate is one of elapsed time: no client waits for the time that passes twice.
+            let statuses = try (0..<30).map { _ in
+                try service.ask("POST", "/cells/user:u2/selection", fields: ["User-Agent: tests", "X-Viewer-ID: v1"]).status
+            }
+            #expect(Set(statuses) == [200])
+        }
+    }
+
     @Test("A clock jump of one year removes no event, and the log reports the reason")
     func retention() async throws {
         try await offPool {

@@ -65,6 +65,57 @@ struct FrozenPrimaryTests {
         }
     }
 
+    @Test("/readyz of a replica with a frozen primary responds within 300 ms: 503, or 200 with a standby", arguments: [false, true])
+    func readiness(hasStandby: Bool) async throws {
+        try await offPool {
+            let primary = try PostgresServer()
+            let database = try primary.makeDatabase()
+            let standby = hasStandby ? try PostgresServer(standbyOf: primary) : nil
+            let service = try #require(
+                try Replicas.start(
+                    1, at: standby.map { Self.address([primary, $0], database) } ?? database.uri,
+                    settings: Replicas.settings + (hasStandby ? ["store.degraded-reads=1h"] : [])
+                ).first)
+            try poll { try service.get("/readyz").status == 200 }
+            try poll {
+                try !hasStandby || database.psql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()") == "1"
+            }
+            try primary.freeze()
+            let frozen = ContinuousClock.now
+            let port = service.port
+            // Reports and uncached pages, which open sessions, beside the probes.
+            let (outcome, group) = (Outcome(), DispatchGroup())
+            for number in 0..<6 {
+                DispatchQueue(label: "client \(number)").async(group: group) { [adminPort = service.adminPort] in
+                    let isPage = number < 5
+                    let path = isPage ? "/feed?limit=\(number + 1)" : "/admin/reports"
+                    let fields = isPage ? ["User-Agent: tests", "X-Viewer-ID: v"] : ["Authorization: Bearer \(RunningService.token)"]
+                    let start = ContinuousClock.now
+                    let answer = try? RunningService.ask(try RawClient(port: isPage ? port : adminPort), "GET", path, fields: fields)
+                    outcome.add(answer?.status ?? 0, start.duration(to: .now))
+                }
+            }
+            var (statuses, slowest, noticed) = ([Int](), Duration.zero, Duration?.none)
+            let client = try RawClient(port: port)
+            while .now - frozen < .seconds(7) {
+                let start = ContinuousClock.now
+                let answer = try RunningService.ask(client, "GET", "/readyz")
+                slowest = max(slowest, start.duration(to: .now))
+                statuses.append(answer.status)
+                if noticed == nil, answer.status == 503 || answer.text.contains("degraded") { noticed = frozen.duration(to: .now) }
+                usleep(20_000)
+            }
+            group.wait()
+            #expect(slowest < MachineSpeed.bound(.milliseconds(300)), "\(slowest)")
+            let time = try #require(noticed)
+            #expect(time < MachineSpeed.bound(.milliseconds(1_300)), "\(time)")
+            #expect(hasStandby ? Set(statuses) == [200] : statuses.last == 503, "\(Set(statuses))")
+            #expect(outcome.value.slowest < MachineSpeed.bound(.milliseconds(1_500)), "\(outcome.value)")
+            try primary.thaw()
+            try poll { try service.get("/readyz").text.contains("ready\"") }
+        }
+    }
+
     @Test("While the primary is away, pages come from the standby with their age, and writes get 503", arguments: [true, false])
     func degraded(isFrozen: Bool) async throws {
         try await offPool {

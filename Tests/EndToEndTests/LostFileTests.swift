@@ -38,6 +38,68 @@ struct LostFileTests {
         }
     }
 
+    @Test("While all files of the data folder are elsewhere, every writer is refused, commands too, and no database appears")
+    func allMoved() async throws {
+        try await offPool {
+            guard !RunningService.usesPostgreSQL else { return }
+            let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: [RunningService.tokenSetting])
+            let (folder, database) = (service.folder, ["--database", "\(service.folder)/intertwine.sqlite"])
+            let elsewhere = folder + ".elsewhere"
+            try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(atPath: elsewhere) }
+            #expect(try Command.run(["backup"] + database + ["\(elsewhere)/backup"]).code == 0)
+            let items = "\(elsewhere)/items.ndjson"
+            try Items.user("imported").write(toFile: items, atomically: true, encoding: .utf8)
+            let click = try Self.click(service)
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "empty.yaml" }
+            #expect(files.contains("intertwine.sqlite-wal") && files.contains("signing.key"), "\(files)")
+            func move(_ files: [String], from: String, to: String) {
+                for file in files { #expect(rename("\(from)/\(file)", "\(to)/\(file)") == 0) }
+            }
+            move(files, from: folder, to: elsewhere)
+            let writes = [
+                ("PUT", "/admin/items/user/new", Self.user), ("DELETE", "/admin/items/user/u0", ""),
+                ("PUT", "/admin/takedowns/user:u0", ""),
+                ("POST", "/admin/operations", #"{"operations": [{"remove": "user:u0"}]}"#),
+                ("POST", "/admin/items", Items.user("imported")),
+            ]
+            let commands = [
+                ["import"] + database + [items], ["takedown", "add"] + database + ["user:u0"],
+                ["takedown", "release"] + database + ["--all"],
+                ["restore", "\(elsewhere)/backup"] + database,
+                ["serve", "--port", "0", "--admin-port", "0"] + database,
+            ]
+            // With the files away, and with others in their places.
+            for round in 0..<2 {
+                for (method, path, body) in writes {
+                    #expect(try service.admin(method, path, body: body).status == 503, "\(round) \(method) \(path)")
+                }
+                #expect(try service.get(click).status == 503)
+                #expect(try Self.seconds(service, untilReady: false) < 2)
+                for command in commands {
+                    let result = try Command.run(command)
+                    #expect(result.code != 0 && result.code < 128, "\(round) \(command): \(result.lines)")
+                }
+                let there = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(".sqlite") }
+                let copied = ["intertwine.sqlite", "intertwine.ledger.sqlite"]
+                #expect(Set(there) == Set(round == 0 ? [] : copied), "\(there)")
+                for file in copied {
+                    if round == 0 {
+                        try FileManager.default.copyItem(atPath: "\(elsewhere)/backup/\(file)", toPath: "\(folder)/\(file)")
+                    } else {
+                        #expect(FileManager.default.contentsEqual(atPath: "\(elsewhere)/backup/\(file)", andPath: "\(folder)/\(file)"))
+                        try FileManager.default.removeItem(atPath: "\(folder)/\(file)")
+                    }
+                }
+            }
+            move(files, from: elsewhere, to: folder)
+            #expect(try Self.seconds(service, untilReady: true) < 2)
+            #expect(try service.admin("PUT", "/admin/items/user/new", body: Self.user).status == 201)
+            #expect(try service.get(click).status == 302)
+            #expect(try JSON(service.get("/feed").text)["cells"]?.list.count { $0["id"]?.text?.hasPrefix("user:") == true } == 3)
+        }
+    }
+
     @Test("A ledger that another process locks makes the service unready until the lock ends")
     func locked() async throws {
         try await offPool {

@@ -252,6 +252,53 @@ struct OperatorImportTests {
         }
     }
 
+    @Test(
+        "Writes that the admin API refuses have at most 100 lines, whatever refuses them",
+        arguments: [
+            ("PUT", "/admin/items/user/x", "{}", 422), ("PUT", "/admin/items/user/x", "{", 400),
+            ("PUT", "/admin/items/user/a", Items.user("a", "featured"), 428), ("DELETE", "/admin/items/user/none", "", 404),
+            ("POST", "/admin/operations", #"{"operations": [{"paint": 1}]}"#, 422),
+            ("PUT", "/admin/takedowns/user:a", #"{"reason": 1}"#, 422), ("DELETE", "/admin/takedowns/user:a", "", 404),
+            ("DELETE", "/admin/images?host=a&all=true", "", 400), ("POST", "/admin/sources/none/sync", "", 404),
+            ("DELETE", "/admin/viewers/" + String(repeating: "x", count: 257), "", 400),
+        ])
+    func refusedRequests(method: String, path: String, body: String, status: Int) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.user("a"))
+            let before = try service.audited().count
+            for _ in 0..<130 {
+                let answer = try service.admin(method, path, fields: [], body: body)
+                #expect(answer.status == status, "\(answer.text)")
+            }
+            #expect(try service.audited().count == before + 100)
+            let text = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
+            #expect(text.components(separatedBy: #""outcome":"begun""#).count == 2)
+            // The refusals delay no valid write.
+            #expect(try service.admin("PUT", "/admin/items/user/b", fields: [], body: Items.user("b")).status == 201)
+            #expect(try service.audited().count == before + 101)
+        }
+    }
+
+    @Test(
+        "An operator whose writes the store refuses waits after 100 of them",
+        arguments: [
+            ("/admin/operations", #"{"operations": [{"remove": "user:none"}]}"#), ("/admin/items", "{}\n"),
+        ])
+    func conflicts(path: String, body: String) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.user("a"))
+            let before = try service.audited().count
+            let statuses = try (0..<300).map { _ in try service.admin("POST", path, fields: [], body: body).status }
+            let answered = statuses.count { $0 == 422 }
+            #expect(answered >= 100 && answered + statuses.count { $0 == 429 } == 300)
+            #expect(try service.audited().count == before + answered + min(100, 300 - answered))
+            let refused = try service.admin("PUT", "/admin/items/user/b", fields: [], body: Items.user("b"))
+            guard refused.status == 429 else { return #expect(refused.status == 201) }
+            sleep(UInt32(try #require(Int(refused["retry-after"] ?? ""))))
+            #expect(try service.admin("PUT", "/admin/items/user/b", fields: [], body: Items.user("b")).status == 201)
+        }
+    }
+
     @Test("After a kill with ten open imports and an audit log of 1 GiB, the service is ready within a second")
     func killed() async throws {
         try await offPool {

@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,6 +38,96 @@ struct ReplicaFaultTests {
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
             #expect(try Replicas.hasKept(outcome, services[0]))
+        }
+    }
+
+    @Test("After a lost commit of items, responses, log, audit log and commands say that its outcome is unknown")
+    func lostCommit() async throws {
+        try await offPool {
+            let database = try PostgresServer.shared().makeDatabase()
+            let service = try #require(try Replicas.start(1, of: database).first)
+            let user = #"{"username":"A","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
+            let writes = [
+                ("PUT", "/admin/items/user/new", user), ("DELETE", "/admin/items/user/u1", ""),
+                ("POST", "/admin/operations", #"{"operations": [{"remove": "user:u2"}]}"#), ("POST", "/admin/items", Items.user("i")),
+                ("PUT", "/admin/takedowns/user:u3", ""),
+            ]
+            func ask(_ write: (String, String, String)) throws -> RawResponse {
+                try service.admin(write.0, write.1, body: write.2)
+            }
+            // A write that is certain to have failed, for comparison.
+            try database.psql("ALTER TABLE item RENAME TO hidden")
+            let certain = try JSON(ask(writes[0]).text)
+            try database.psql("ALTER TABLE hidden RENAME TO item")
+            let before = try service.audited().count
+            // A client cannot tell this from a server that is lost after its commit.
+            try database.psql(
+                """
+                CREATE FUNCTION lost() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+                CREATE CONSTRAINT TRIGGER lost AFTER INSERT OR UPDATE OR DELETE ON item DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION lost()
+                """)
+            var problems: [JSON] = []
+            for write in writes {
+                let answer = try ask(write)
+                #expect(answer.status == 503 && answer["retry-after"] != nil, "\(write) \(answer.text)")
+                problems.append(try JSON(answer.text))
+            }
+            let details = Set(problems.compactMap { $0["detail"]?.text })
+            #expect(details.count == 1 && certain["detail"]?.text.map(details.contains) == false, "\(details)")
+            #expect(Set(problems.compactMap { $0["type"]?.text }) == ["/problems/store-unavailable"])
+            let entries = Array(try service.audited().dropFirst(before))
+            #expect(entries.count == writes.count && Set(entries.compactMap { $0["outcome"]?.text }) == details, "\(entries)")
+            let file = "\(service.folder)/items.ndjson"
+            try Items.user("c").write(toFile: file, atomically: true, encoding: .utf8)
+            let settings = ["--database", database.uri, "--set", "server.data-folder=\(service.folder)"]
+            let words = try #require(details.first?.split(separator: ":").first).lowercased()
+            for command in [["import"] + settings + [file], ["takedown", "add"] + settings + ["user:u4"]] {
+                let result = try Command.run(command)
+                #expect(result.code != 0 && result.lines.contains { $0.lowercased().contains(words) }, "\(result.lines)")
+                #expect(try service.audited().last?["outcome"]?.text?.lowercased().contains(words) == true)
+            }
+            service.process.signal(SIGTERM)
+            while try service.process.nextLine() != nil {}
+            #expect(service.process.lines.contains { $0.contains("request failed") && $0.contains(words) })
+        }
+    }
+
+    @Test("A replica under load has at most the documented number of sessions")
+    func sessions() async throws {
+        try await offPool {
+            let database = try PostgresServer.shared().makeDatabase()
+            let campaign =
+                #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"caps":[{"count":100,"window":"1d"}]}"# + "\n"
+            let limits = ["limits.decisions-per-address=1000000", "limits.writes-per-address=1000000", "store.readers=3"]
+            let service = try #require(
+                try Replicas.start(1, of: database, items: Replicas.items + campaign, settings: Replicas.settings + limits).first)
+            let load = ClickLoad(ports: [service.port], click: try Replicas.click(service), clients: 8)
+            defer { load.stop() }
+            let isOver = Atomic(false)
+            let group = DispatchGroup()
+            for client in 0..<24 {
+                DispatchQueue(label: "reader \(client)").async(group: group) { [port = service.port, adminPort = service.adminPort] in
+                    var number = 0
+                    while !isOver.load(ordering: .relaxed) {
+                        number += 1
+                        let isReport = client < 3
+                        let fields = isReport ? ["Authorization: Bearer \(RunningService.token)"] : ["X-Viewer-ID: v\(client)-\(number)"]
+                        _ = try? RunningService.ask(
+                            try RawClient(port: isReport ? adminPort : port), "GET", isReport ? "/admin/reports" : "/feed?limit=5",
+                            fields: fields + ["User-Agent: tests"])
+                    }
+                }
+            }
+            let count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'intertwine%'"
+            var most = 0
+            for _ in 0..<60 {
+                most = max(most, Int(try database.psql(count)) ?? 0)
+                usleep(50_000)
+            }
+            isOver.store(true, ordering: .relaxed)
+            group.wait()
+            #expect((6...4 * 3 + 5).contains(most), "\(most)")
         }
     }
 

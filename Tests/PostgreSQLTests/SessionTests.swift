@@ -204,18 +204,6 @@ struct SessionTests {
             }
         }
         #expect(try await page() == false)
-        // Each thread gets a session: opening one takes up to `connect_timeout`.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 {
-                group.addTask {
-                    try await store.read(for: .page) { snapshot in
-                        _ = try snapshot.items(in: .content, .forward, of: nil, limit: 9)
-                        usleep(300_000)
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
         let behind = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn()"
         #expect(try await eventually { try PostgresConnection(address).query(behind).integer(0, 0) == 1 })
         try primary.freeze()

@@ -115,7 +115,7 @@ struct ItemStoreTests {
         #expect(try await store.ids().map { Array($0.utf8) } == ids.map { Array($0.utf8) })
         for id in ids { #expect(try await store.read { try $0.item(kind: "user", id: id) }?.id.utf8.elementsEqual(id.utf8) == true) }
         let keys = ids.map { ItemKey(kind: "user", id: $0) }
-        for key in keys { #expect(try await store.takeDown(key, reason: nil, at: 1) { _ in }) }
+        for key in keys { #expect(try await store.takeDown(key, reason: nil, at: 1) { _ in }.wasStored) }
         let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Array($0.utf8) }
         #expect(try await store.takedowns(after: nil, limit: 99).map { Array($0.item.id.utf8) } == sorted)
         #expect(try await store.release(keys) == ids.count)

@@ -37,8 +37,8 @@ struct TakedownTests {
     func withheld(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         #expect(try snapshot(kind, "a", "b", "c").added == 3)
-        #expect(try await store.takeDown(key("b"), reason: "a complaint", at: 5))
-        #expect(try await store.takeDown(key("never seen"), at: 6) == false)
+        #expect(try await store.takeDown(key("b"), reason: "a complaint", at: 5) == TakedownChange(wasStored: true, isNew: true))
+        #expect(try await store.takeDown(key("never seen"), at: 6) == TakedownChange(wasStored: false, isNew: true))
         #expect(try await store.takedowns(after: nil, limit: 9).map(\.item) == [key("b"), key("never seen")])
         #expect(try await store.takedown(of: key("b")) == Takedown(item: key("b"), at: 5, reason: "a complaint"))
         // The source is asked no more often than before for what it may not bring.
@@ -59,7 +59,7 @@ struct TakedownTests {
     @Test("A write that may not release an item refuses one that is taken down, in its transaction", arguments: StoreKind.allCases)
     func unreleased(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
-        #expect(try await store.takeDown(key("a"), at: 5) == false)
+        #expect(try await store.takeDown(key("a"), at: 5).wasStored == false)
         await #expect(throws: StoreOperationError.Reason.takenDown(key("a"))) {
             _ = try await store.put(try user("a"), releasing: false) { _ in }
         }

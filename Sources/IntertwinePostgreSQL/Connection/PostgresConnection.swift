@@ -8,14 +8,14 @@ internal import Synchronization
 /// Why: a frozen server keeps its connections open. Without this, each session would find out by a timeout of seconds, on a thread that
 /// others wait for.
 package final class PostgresPulse: Sendable {
-    fileprivate static let patience = Duration.milliseconds(500)
+    static let patience = Duration.milliseconds(500)
     private static let limit = Duration.seconds(1)
 
     private let since = Mutex<ContinuousClock.Instant?>(nil)
 
     package init() {}
 
-    fileprivate var isSilent: Bool { since.withLock { $0 != nil } }
+    var isSilent: Bool { since.withLock { $0 != nil } }
 
     var isGone: Bool { since.withLock { $0.map { .now - $0 > Self.limit } ?? false } }
 
@@ -58,7 +58,7 @@ package final class PostgresConnection: @unchecked Sendable {
     package init(
         _ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings(), pulse: PostgresPulse? = nil
     ) throws(PostgresError) {
-        (handle, timeline) = try PostgresSession.open(address, settings)
+        (handle, timeline) = try PendingSession.open(address, settings, pulse)
         self.pulse = pulse
         self.address = address
         let timeout = settings.statementTimeout ?? address.statementTimeout

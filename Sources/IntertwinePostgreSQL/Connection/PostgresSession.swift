@@ -1,6 +1,8 @@
 internal import CPostgreSQL
+internal import Dispatch
 internal import Glibc
 internal import IntertwineStorageCore
+internal import Synchronization
 
 /// The settings of a session, which apply unless its address overrides them.
 package struct PostgresSettings: Sendable, Hashable {
@@ -161,5 +163,52 @@ enum PostgresSession {
         let values = parameters.map { strdup($0.1) }
         defer { for text in keywords + values { free(text) } }
         return body(keywords.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil])
+    }
+}
+
+/// A session that another thread opens. Why: libpq cannot be interrupted while it connects, and a frozen server accepts connections.
+///
+/// `@unchecked Sendable`: the handle is used by the opening thread until it has put it into the state, and then by the one that takes it out.
+final class PendingSession: @unchecked Sendable {
+    typealias Session = (handle: OpaquePointer, timeline: PostgresTimelines.TimelinePosition?)
+
+    private var outcome: Result<Session, PostgresError>?
+    private var isAbandoned = false
+    private let lock = Mutex(())
+    private let isDone = DispatchSemaphore(value: 0)
+
+    /// Opens a session, and stops waiting if the server is silent meanwhile.
+    static func open(
+        _ address: PostgresAddress, _ settings: PostgresSettings, _ pulse: PostgresPulse?
+    ) throws(PostgresError) -> Session {
+        guard let pulse else { return try PostgresSession.open(address, settings) }
+        let pending = PendingSession()
+        DispatchQueue(label: "intertwine.connect").async {
+            pending.complete(Result { () throws(PostgresError) in try PostgresSession.open(address, settings) })
+        }
+        return try pending.wait(pulse)
+    }
+
+    private func complete(_ result: Result<Session, PostgresError>) {
+        let isUnwanted = lock.withLock { _ in
+            outcome = result
+            return isAbandoned
+        }
+        if isUnwanted, case .success(let session) = result { PQfinish(session.handle) }
+        isDone.signal()
+    }
+
+    private func wait(_ pulse: PostgresPulse) throws(PostgresError) -> Session {
+        let start = ContinuousClock.now
+        while isDone.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+            guard pulse.isSilent, .now - start > PostgresPulse.patience else { continue }
+            let isTooLate = lock.withLock { _ in
+                isAbandoned = outcome == nil
+                return isAbandoned
+            }
+            if isTooLate { throw PostgresError(message: "the server does not respond", isConnectionLost: true) }
+        }
+        guard let outcome = lock.withLock({ _ in outcome }) else { throw PostgresError(message: "the session was not opened") }
+        return try outcome.get()
     }
 }

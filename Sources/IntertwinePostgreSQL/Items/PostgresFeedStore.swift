@@ -156,12 +156,10 @@ package final class PostgresFeedStore: ItemStore {
 
     package func takeDown(
         _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
-    ) async throws -> Bool {
+    ) async throws -> TakedownChange {
         try await write { connection in
             try refuse(PostgresSnapshot(inside: connection).item(kind: key.kind, id: key.id))
-            let items = try StoredItemTable(connection)
-            try items.takeDown(Takedown(item: key, at: moment, reason: reason))
-            return try items.delete(key)
+            return try StoredItemTable(connection).remove(Takedown(item: key, at: moment, reason: reason))
         }
     }
 

@@ -27,6 +27,9 @@ final class WriteLimiter: Sendable {
 
     private let state: Mutex<State>
 
+    /// The addresses and viewers that are known, at most ``Buckets/capacity`` each.
+    var entries: (addresses: Int, viewers: Int) { state.withLock { ($0.addresses.count, $0.viewers.count) } }
+
     init(address: Int, viewer: Int) {
         state = Mutex(State(address: address, viewer: viewer))
     }
@@ -87,6 +90,8 @@ private struct Buckets {
 
     private let interval: Double
     private var full: [Int: Double] = [:]
+
+    var count: Int { full.count }
 
     init(rate: Int) {
         interval = Self.window / Double(max(1, rate))

@@ -10,6 +10,7 @@ struct ProcessParts: Sendable {
     let cellCounters = RenderedCellCache.Counters()
     let writes: WriteLimiter
     let rejections: WriteLimiter
+    let decisions: WriteLimiter
     let playgroundRequests = WriteLimiter(
         address: PlaygroundRoutes.requestsPerMinute, viewer: PlaygroundRoutes.requestsPerMinute)
     let refusals: WriteRefusals
@@ -19,6 +20,10 @@ struct ProcessParts: Sendable {
     let forwardingWarning: ForwardingWarning
     let viewerTokens: TokenService?
     let operatorTokens: TokenService?
+
+    var rateLimits: [(name: String, limiter: WriteLimiter)] {
+        [("writes", writes), ("rejected-tokens", rejections), ("decisions", decisions), ("playground", playgroundRequests)]
+    }
 
     var tokenServices: [TokenService] { [viewerTokens, operatorTokens].compactMap { $0 } }
 }
@@ -45,7 +50,7 @@ extension ServiceBuilder {
         return ProcessParts(
             images: images, polling: polling, pageMetrics: PageMetrics(registry: telemetry.registry),
             writes: WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer),
-            rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer),
+            rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer), decisions: decisions,
             refusals: WriteRefusals(stores.ledger), delivery: delivery,
             subscribers: LiveFeeds(
                 limit: limits.effectiveEventStreams, store: stores.store, ledger: stores.ledger, clock: clock, logger: logger),

@@ -30,7 +30,8 @@ extension ServiceBuilder {
         let samples = ServiceSamples(
             live: live, cellCounters: parts.cellCounters, store: stores.store, ledger: stores.ledger, polling: parts.polling,
             trackers: trackers.metrics, imageManager: parts.images.manager, accessLog: accessLog, sink: telemetry.sink,
-            listeners: parts.subscribers, servedFiles: stores.servedFiles, tokens: parts.tokenServices, clock: stores.clock,
+            listeners: parts.subscribers, servedFiles: stores.servedFiles, tokens: parts.tokenServices, rateLimits: parts.rateLimits,
+            clock: stores.clock,
             keyCreation: stores.ring.creation)
         let administration = administrationRoutes(live, stores, parts, samples)
         let problemPages = OperatorDescription.problemPages(describing: administration)

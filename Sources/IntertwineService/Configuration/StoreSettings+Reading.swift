@@ -122,13 +122,7 @@ extension StoreSettings {
     }
 
     package func items() throws(StoreError) -> any ItemLocation {
-        guard let shared = try sharedDatabase() else {
-            // A new store beside the ledger of a running service would replace the items that were moved away.
-            guard FileManager.default.fileExists(atPath: database) || !ServedFile.isServedElsewhere(ledgerDatabase) else {
-                throw .unavailable("\(database): the file of a running service was moved away: end the service, and restore the file")
-            }
-            return ItemFile(database)
-        }
+        guard let shared = try sharedDatabase() else { return ItemFile(database) }
         return shared.items(standby: try standby(), maximumAge: degradedReads, companions: path(of: "items"))
     }
 }

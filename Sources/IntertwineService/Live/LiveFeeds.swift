@@ -58,6 +58,9 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private static let concurrentGroups = 8
     private static let groupsPerNetwork = 32
 
+    /// The maximum number of viewers who acted since the last event. Beyond it, the changes of all viewers are computed.
+    private static let activeLimit = 65_536
+
     private let limit: Int
     private let store: any FeedStore
     private let clock: @Sendable () -> Int64
@@ -118,7 +121,11 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     func viewerDidChange(_ viewer: String?) {
         guard let viewer else { return }
         state.withLock { state in
-            if state.count > 0 { state.active.insert(ByteString(viewer)) }
+            guard state.count > 0 else { return }
+            state.active.insert(ByteString(viewer))
+            guard state.active.count >= Self.activeLimit else { return }
+            state.active = []
+            for key in state.groups.keys where key.viewer != nil { state.groups[key]?.isDirty = true }
         }
     }
 

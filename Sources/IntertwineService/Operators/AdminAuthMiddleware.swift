@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import Logging
 
 /// Authenticates requests of the admin API before any route handles them, and records writes in the audit log.
@@ -10,6 +11,7 @@ struct AdminAuthMiddleware: HTTPHandler {
     /// Returns milliseconds since 1970-01-01 UTC.
     private let clock: @Sendable () -> Int64
     private let logger: Logger
+    private let failures = ReportThrottle()
 
     init(
         guarding: OperatorGuard, next: any HTTPHandler, audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
@@ -79,15 +81,8 @@ struct AdminAuthMiddleware: HTTPHandler {
     private func record(
         _ request: ServerRequest, _ respond: RequestTask.Responder, by sender: OperatorIdentity
     ) async throws -> HandlerResponse {
-        let action: AuditEntry
-        do {
-            action = try await audit.begin(entry(request.head.method, request.head.path ?? "", outcome: "", by: sender.name))
-        } catch {
-            logger.error("audit log cannot be written; nothing was done", metadata: ["error": "\(error)"])
-            throw Problem(
-                .serviceUnavailable, .storeUnavailable, "The audit log cannot be written, so nothing was done.", fields: [.retryAfter: "1"])
-        }
-        let context = AuditContext()
+        let entry = entry(request.head.method, request.head.path ?? "", outcome: "", by: sender.name)
+        let context = AuditContext(begins: { [self] in try await begin(entry, by: sender) })
         let result: Result<HandlerResponse, any Error>
         do {
             result = .success(
@@ -102,16 +97,47 @@ struct AdminAuthMiddleware: HTTPHandler {
         case .success(let response): (status, outcome) = (response.decoded.status, "done")
         case .failure(let error): (status, outcome) = (Problem(error).status, Problem(error).detail)
         }
+        guard let action = context.begun else {
+            var refused = entry
+            (refused.outcome, refused.status) = ("refused: \(outcome)", status.code)
+            await audit.recordRefusal(refused)
+            return try result.get()
+        }
+        if status.code >= 400 { audit.countRefusal(of: sender.name) }
         do {
             try await audit.finish(action, status: status.code, outcome: outcome, context: context, now: clock())
         } catch {
-            logger.error("audit log cannot be written; an action has no outcome in it", metadata: ["error": "\(error)"])
+            report("audit log cannot be written; an action has no outcome in it", error)
             throw Problem(
                 .serviceUnavailable, .storeUnavailable,
                 "The audit log cannot be written. The request had the status \(status.code), of which the log has only the begin.",
                 fields: [.retryAfter: "1"])
         }
         return try result.get()
+    }
+
+    /// Records the begin of an action.
+    ///
+    /// - Throws: ``Problem``: 429 if the store has refused too many actions of the operator, 503 if the log cannot be written.
+    private func begin(_ entry: AuditEntry, by sender: OperatorIdentity) async throws -> AuditEntry {
+        if let seconds = audit.wait(of: sender.name) {
+            throw Problem(.tooManyRequests, nil, "Too many writes were refused. Nothing was done.", fields: [.retryAfter: String(seconds)])
+        }
+        do {
+            return try await audit.begin(entry)
+        } catch {
+            report("audit log cannot be written; nothing was done", error)
+            throw Problem(
+                .serviceUnavailable, .storeUnavailable, "The audit log cannot be written, so nothing was done.", fields: [.retryAfter: "1"])
+        }
+    }
+
+    /// Logs a fault of the audit log, once a minute. Why: each write fails while its disk is full.
+    private func report(_ line: Logger.Message, _ error: any Error) {
+        guard let repeated = failures.repetitions(of: "\(line)", now: clock()) else { return }
+        var metadata: Logger.Metadata = ["error": "\(error)"]
+        if repeated > 0 { metadata["since-the-last-line"] = "\(repeated)" }
+        logger.error(line, metadata: metadata)
     }
 
     private func recordRefusal(of request: HTTPRequest, _ status: HTTPResponse.Status, by sender: String) {

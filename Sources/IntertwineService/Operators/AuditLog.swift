@@ -8,9 +8,12 @@ internal import Synchronization
 /// The append-only record of the writes of operators, as lines of JSON.
 /// An interrupted action has the first line only, so a start has nothing to complete.
 final class AuditLog: Sendable {
-    /// The maximum number of entries of refused requests within ``refusalWindow``. Why: a client chooses how many requests are refused.
+    /// The maximum number of entries of refused requests within ``refusalWindow``, and of an operator's actions that the store refuses. Why: a
+    /// client chooses how many requests are refused.
     static let refusalLimit = 100
     static let refusalWindow = Duration.seconds(60)
+    /// The maximum number of operators whose refused actions are known.
+    private static let operatorLimit = 4_096
 
     private struct Job {
         let line: [UInt8]
@@ -27,6 +30,8 @@ final class AuditLog: Sendable {
     private let queue = DispatchQueue(label: "intertwine.audit")
     private let jobs = Mutex<[Job]>([])
     private let refusals: Mutex<Refusals>
+    /// The time at which an operator has all refused actions of a window left.
+    private let replenished = Mutex(BoundedCache<String, ContinuousClock.Instant>(limit: operatorLimit))
 
     init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
         (self.path, self.now) = (path, now)
@@ -86,6 +91,17 @@ final class AuditLog: Sendable {
     }
 
     func refuse(_ entry: AuditEntry) {
+        if let line = lineOfRefusal(entry) { submit(Job(line: line, continuation: nil)) }
+    }
+
+    /// Records a refused request that changed nothing.
+    func recordRefusal(_ entry: AuditEntry) async {
+        guard let line = lineOfRefusal(entry) else { return }
+        try? await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
+    }
+
+    /// Returns the line of a refused request; nil beyond the limit.
+    private func lineOfRefusal(_ entry: AuditEntry) -> [UInt8]? {
         let now = now()
         let omitted: Int? = refusals.withLock { refusals in
             guard now < refusals.end else {
@@ -95,11 +111,26 @@ final class AuditLog: Sendable {
             refusals.count += 1
             return refusals.count <= Self.refusalLimit ? 0 : nil
         }
-        guard let omitted else { return }
+        guard let omitted else { return nil }
         var entry = entry
         if omitted > 0 { entry.outcome += "; \(omitted) refused requests before it have no entry" }
-        submit(Job(line: entry.line, continuation: nil))
+        return entry.line
     }
+
+    /// Returns the whole seconds until an operator may begin an action, because the store refused too many; nil if that is now.
+    func wait(of name: String) -> Int? {
+        let now = now()
+        guard let full = replenished.withLock({ $0[name] }), full - now > Self.refusalWindow - Self.refusalInterval else { return nil }
+        return max(1, Int((full - now - Self.refusalWindow + Self.refusalInterval).components.seconds) + 1)
+    }
+
+    /// Counts an action that was begun and refused. Concurrent ones count too, so that the average is bounded.
+    func countRefusal(of name: String) {
+        let now = now()
+        replenished.withLock { $0[name] = max(now, $0[name] ?? now) + Self.refusalInterval }
+    }
+
+    private static let refusalInterval = refusalWindow / refusalLimit
 
     func close() async {
         await withCheckedContinuation { continuation in

@@ -85,6 +85,8 @@ struct ImportRoutes: Sendable {
     private func importItems(_ request: RouteRequest) async throws -> ServerResponse {
         let importing = ImportStream(
             into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.maxImport.bytes, reported: Self.reported)
+        // The begin is recorded before the upload, which may be long.
+        try await AuditContext.begin()
         do {
             for try await piece in request.request.body { try await importing.append(piece) }
             let (summary, bad) = try await importing.commit()

@@ -51,11 +51,14 @@ struct ItemRoutes: Sendable {
         }
         let wanted = StoredItem(item)
         let precondition = try Precondition(request.head)
+        let check = { @Sendable (stored: FeedItem?) in
+            try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
+        }
+        try check(try await store.read { try $0.item(kind: kind, id: item.id) })
+        try await AuditContext.begin()
         let change: ItemChange
         do {
-            change = try await store.put(item, releasing: OperatorRole.mayRelease) { stored in
-                try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
-            }
+            change = try await store.put(item, releasing: OperatorRole.mayRelease, unless: check)
         } catch StoreOperationError.Reason.takenDown(let key) {
             throw TakedownRoutes.releaseRefused(key)
         }
@@ -68,12 +71,14 @@ struct ItemRoutes: Sendable {
     private func remove(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
         let precondition = try Precondition(request.head)
         let key = ItemKey(kind: kind, id: try request[Self.id])
-        let isGone = try await store.takeDown(key, reason: nil, at: request.now) { stored in
+        let check = { @Sendable (stored: FeedItem?) in
             guard let stored else { throw Self.missing }
             try precondition.check(StoredItem(stored), isFree: { _ in true })
         }
-        guard isGone else { throw Self.missing }
-        AuditContext.current?.record(["removed": 1], items: [ItemKey(kind: kind, id: try request[Self.id]).description])
+        try check(try await store.read { try $0.item(kind: kind, id: key.id) })
+        try await AuditContext.begin()
+        _ = try await store.takeDown(key, reason: nil, at: request.now, unless: check)
+        AuditContext.current?.record(["removed": 1], items: [key.description])
         return ServerResponse(status: .noContent)
     }
 

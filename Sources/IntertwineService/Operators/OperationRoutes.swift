@@ -58,6 +58,7 @@ struct OperationRoutes: Sendable {
             throw OperationReader.problem(written[index].number, ItemError(reason: "\(error)", code: error.code))
         }
         let tags = listed.map(\.tag)
+        try await AuditContext.begin()
         do {
             let summary = try await store.apply(
                 listed.map(\.operation), reason: nil, at: request.now, releasing: OperatorRole.mayRelease

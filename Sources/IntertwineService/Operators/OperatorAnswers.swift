@@ -16,7 +16,10 @@ extension ResponseDescription {
         ).named("Unauthorized"),
         problem(
             .tooManyRequests,
-            "The address sent ten wrong tokens. Wrong tokens are rejected until the minute is over; the right token is accepted.",
+            """
+            The address sent ten wrong tokens. Wrong tokens are rejected until the minute is over; the right token is accepted. Or the store refused 100 \
+            writes of the operator within a minute.
+            """,
             [.init(nil, "Too many wrong tokens came from this address.")], [.problemCaching, .retryAfter]
         ).named("TooManyRequests"),
         otherProblems(

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import Logging
 
 enum OperatorRole: String, Comparable, CaseIterable, Sendable {
@@ -54,6 +55,7 @@ final class OperatorGuard: Sendable {
     private let open: Set<String>
     private let logger: Logger
     private let guesses = AuthFailureLimiter()
+    private let reports = ReportThrottle()
 
     /// Their responses must contain no data of the service.
     init(_ settings: AdminSettings, tokens: TokenVerifier?, open: Set<String>, logger: Logger) {
@@ -76,7 +78,7 @@ final class OperatorGuard: Sendable {
             guard isRead, request.path.map(open.contains) == true else { return .refused(problem) }
             return .admitted(OperatorIdentity(name: "", role: .read))
         }
-        guard settings.jwt.isEnabled else { return .refused(refusal(of: problem, from: peer)) }
+        guard settings.jwt.isEnabled else { return .refused(refusal(of: problem, from: peer, now: now)) }
         let known = tokens?.cachedIdentity(of: token.span, now: now)
         return known.map { .admitted(identity($0)) } ?? .unverified(token)
     }
@@ -87,7 +89,7 @@ final class OperatorGuard: Sendable {
             return identity(try await tokens.verify(token, now: now))
         } catch {
             guard !error.isTemporary else { throw Problem(.serviceUnavailable, nil, error.reason, fields: [.retryAfter: "1"]) }
-            throw refusal(of: Problem(.unauthorized, nil, error.reason, fields: [.wwwAuthenticate: error.challenge]), from: peer)
+            throw refusal(of: Problem(.unauthorized, nil, error.reason, fields: [.wwwAuthenticate: error.challenge]), from: peer, now: now)
         }
     }
 
@@ -97,12 +99,12 @@ final class OperatorGuard: Sendable {
             name: "jwt:" + sender.subject, role: roles.first { names, _ in names.contains(where: sender.roles.contains) }?.1)
     }
 
-    private func refusal(of problem: Problem, from peer: PeerAddress) -> Problem {
+    private func refusal(of problem: Problem, from peer: PeerAddress, now: Int64) -> Problem {
         if let seconds = guesses.wait(of: peer) {
             return Problem(
                 .tooManyRequests, nil, "Too many wrong tokens came from this address.", fields: [.retryAfter: String(seconds)])
         }
-        if guesses.fail(peer) {
+        if guesses.fail(peer), reports.repetitions(of: "guesses", now: now) != nil {
             logger.warning("too many wrong admin tokens from an address; wrong ones get 429 for a minute, right ones are accepted")
         }
         return problem

@@ -48,7 +48,9 @@ struct PurgeRoutes: Sendable {
             ])
         return [
             Route(.delete, "/admin/images", operation) { request in
-                for selection in try Self.selections(request.query) {
+                let selections = try Self.selections(request.query)
+                try await AuditContext.begin()
+                for selection in selections {
                     guard await manager.purge(selection) else {
                         throw Problem(.serviceUnavailable, nil, Self.leftOnDisk, fields: [.retryAfter: "10"])
                     }

@@ -83,9 +83,10 @@ struct SourceRoutes: Sendable {
                 return try page.response(Answer(sources: shown.compactMap { source($0, now: request.now) }, page: page))
             },
             Route(.post, "/admin/sources/{name}/sync", wishing) { request in
-                guard polling.registry.requestSync(try request[Self.name]) else {
-                    throw Problem(.notFound, nil, "There is no such source.")
-                }
+                let name = try request[Self.name]
+                guard polling.registry[name] != nil else { throw Problem(.notFound, nil, "There is no such source.") }
+                try await AuditContext.begin()
+                _ = polling.registry.requestSync(name)
                 return ServerResponse(status: .accepted, fields: [.cacheControl: "no-store"])
             },
         ]

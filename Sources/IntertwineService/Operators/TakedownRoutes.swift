@@ -115,10 +115,10 @@ struct TakedownRoutes: Sendable {
     private func takeDown(_ request: RouteRequest, _ id: String) async throws -> ServerResponse {
         let key = try key(id, in: "id")
         let reason = try reason(request.request.body.bytes ?? [])
-        let isNew = try await store.takedown(of: key) == nil
-        _ = try await store.takeDown(key, reason: reason, at: request.now)
+        try await AuditContext.begin()
+        let change = try await store.takeDown(key, reason: reason, at: request.now)
         AuditContext.current?.record(["takenDown": 1], items: [key.description])
-        return try .noStore(json: Entry(Takedown(item: key, at: request.now, reason: reason)), status: isNew ? .created : .ok)
+        return try .noStore(json: Entry(Takedown(item: key, at: request.now, reason: reason)), status: change.isNew ? .created : .ok)
     }
 
     /// The refusal of a write that would release an item, for the roles below ``OperatorRole/publish``.
@@ -128,10 +128,14 @@ struct TakedownRoutes: Sendable {
 
     private func release(_ id: String) async throws -> ServerResponse {
         let key = try key(id, in: "id")
-        guard try await store.release([key]) > 0 else { throw Problem(.notFound, .unknownItem, "This item was not taken down.") }
+        guard try await store.isReleasable(key) else { throw Self.notTakenDown }
+        try await AuditContext.begin()
+        guard try await store.release([key]) > 0 else { throw Self.notTakenDown }
         AuditContext.current?.record(["released": 1], items: [key.description])
         return ServerResponse(status: .noContent)
     }
+
+    private static let notTakenDown = Problem(.notFound, .unknownItem, "This item was not taken down.")
 
     private func key(_ text: String, in parameter: String) throws -> ItemKey {
         guard let key = ItemKey(text, of: kinds) else {

@@ -47,6 +47,7 @@ struct ViewerErasureRoutes: Sendable {
             Route(.delete, "/admin/viewers/{id}", operation, timeLimit: .seconds(3_600)) { request in
                 let viewer = try request[Self.viewer]
                 guard viewer.unicodeScalars.count <= 256 else { throw Self.tooLong }
+                try await AuditContext.begin()
                 let gone = try await archive.erase(viewer: viewer, owners: owners(viewer))
                 erased(viewer)
                 return try .noStore(json: gone)

@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineImages
+internal import IntertwinePrimitives
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -26,6 +27,8 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
     private let logger: Logger
     private let certificates: String?
     private let userAgent: String?
+    /// Why: while a host does not respond, each event of any client ends in an abandoned call.
+    private let reports = ReportThrottle()
 
     init(
         ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
@@ -106,7 +109,7 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
                 if metrics.wantsSummary { metrics.record(try await ledger.trackerSummary()) }
             } catch {
                 // The leased calls are made despite the error. All others are leased again after their lease has expired.
-                logger.error("tracker calls cannot be recorded", metadata: ["error": "\(error)"])
+                report(.error, "tracker calls cannot be recorded", ["error": "\(error)"])
             }
             return due.isEmpty ? nil : begun
         } catch is CancellationError {
@@ -122,16 +125,22 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
     private func record(_ outcomes: [Int64: TrackerOutcome], of call: TrackerCall) async {
         metrics.record(outcomes.values)
         for case .abandoned(let failure) in outcomes.values {
-            logger.warning(
-                "tracker call abandoned", metadata: ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
+            report(
+                .warning, "tracker call abandoned",
+                ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
         }
-        await Task.detached { [ledger, now, logger] in
+        await Task.detached { [self] in
             do {
                 try await ledger.completeTrackerCalls(outcomes, now: now())
             } catch {
-                logger.error("tracker response cannot be recorded: the call is repeated", metadata: ["error": "\(error)"])
+                report(.error, "tracker response cannot be recorded: the call is repeated", ["error": "\(error)"])
             }
         }.value
+    }
+
+    private func report(_ level: Logger.Level, _ line: Logger.Message, _ metadata: Logger.Metadata) {
+        guard let repeated = reports.repetitions(of: "\(line) \(metadata["campaign"] ?? "")", now: now()) else { return }
+        logger.log(level: level, line, metadata: repeated > 0 ? metadata.merging(["since-the-last-line": "\(repeated)"]) { $1 } : metadata)
     }
 
     private static func call(_ url: FetchURL, on client: CurlClient) async -> Result<Int, FetchError> {

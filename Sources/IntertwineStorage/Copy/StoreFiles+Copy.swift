@@ -121,7 +121,7 @@ extension StoreFiles {
     }
 
     package func checkUnused() throws {
-        for path in [items, ledger] where ServedFile.isOpenElsewhere(path) {
+        for path in [items, ledger] where ServedFile.isUsedElsewhere(path) {
             throw StoreError.unusable("\(path): is in use by another process: stop the service first")
         }
     }

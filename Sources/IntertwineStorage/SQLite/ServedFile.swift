@@ -26,16 +26,49 @@ package final class ServedFile: Sendable {
     private let reported = Mutex<String?>(nil)
     private let checking = Mutex<(connection: ReadConnection?, isEnded: Bool)>((nil, false))
     private let passes = Atomic(0)
+    /// The folder with a lock on the file's name, or -1. Why: other processes see neither a file that was moved away nor the locks on it.
+    private let folder: Int32
 
     init(_ path: String) throws(StoreError) {
         self.path = path
         pathBytes = path.utf8CString
         guard let found = Self.identity(pathBytes) else { throw .unavailable("\(path): the file is missing") }
         (device, inode) = found
+        folder = open(Self.folder(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        var lock = Self.nameLock(path, Int16(F_RDLCK))
+        // Some file systems have no locks on folders.
+        _ = fcntl(folder, Self.setLock, &lock)
         Self.served.withLock { $0[ObjectIdentifier(self)] = Reference(file: self) }
     }
 
-    deinit { _ = Self.served.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) } }
+    deinit {
+        _ = Self.served.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+        close(folder)
+    }
+
+    /// `F_OFD_SETLK` and `F_OFD_GETLK` of Linux: locks that last as long as a descriptor. Those of a process end with any descriptor of the folder.
+    private static let (setLock, getLock): (Int32, Int32) = (37, 36)
+
+    private static func folder(_ path: String) -> String {
+        let folder = (path as NSString).deletingLastPathComponent
+        return folder.isEmpty ? "." : folder
+    }
+
+    /// Returns a lock on one byte of a folder, which the name of a file determines.
+    private static func nameLock(_ path: String, _ type: Int16) -> Glibc.flock {
+        let name = (path as NSString).lastPathComponent
+        let start = name.utf8.reduce(UInt64(0)) { $0 &* 0x100_0000_01B3 ^ UInt64($1) } >> 2
+        return Glibc.flock(l_type: type, l_whence: Int16(SEEK_SET), l_start: Int(start), l_len: 1, l_pid: 0)
+    }
+
+    /// Returns true if a process, this one included, serves a file that was at a path.
+    private static func isNameLocked(_ path: String) -> Bool {
+        let folder = open(folder(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        var lock = nameLock(path, Int16(F_WRLCK))
+        return fcntl(folder, getLock, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+    }
 
     private static func identity(_ path: ContiguousArray<CChar>) -> (device: UInt, inode: UInt)? {
         var status = stat()
@@ -62,10 +95,11 @@ package final class ServedFile: Sendable {
         // other threads wait.
         let isMoved = opened.withLock { opened in
             guard opened.insert(path).inserted else { return false }
-            for _ in 0..<3 {
-                // A connection holds a lock on the shared memory only while it has one on its file.
-                guard isLockedElsewhere(path + "-shm", from: 128, count: 1), !isOpenElsewhere(path) else { return false }
-                usleep(10_000)
+            // A process that ends may drop the locks one after the other.
+            for _ in 0..<25 {
+                // A served file has a lock on its name and one on itself, which is elsewhere if the file is.
+                guard isNameLocked(path), !isOpenElsewhere(path) else { return false }
+                usleep(20_000)
             }
             opened.remove(path)
             return true
@@ -74,19 +108,16 @@ package final class ServedFile: Sendable {
         throw .unavailable("\(path): the file of a running service was moved away or replaced: end the service, and restore the file")
     }
 
-    static func isOpenElsewhere(_ path: String) -> Bool { isLockedElsewhere(path, from: 0x4000_0002, count: 510) }
-
-    package static func isServedElsewhere(_ path: String) -> Bool {
-        opened.withLock { !$0.contains(path) && FileManager.default.fileExists(atPath: path) && isOpenElsewhere(path) }
-    }
-
-    private static func isLockedElsewhere(_ path: String, from start: Int, count: Int) -> Bool {
+    private static func isOpenElsewhere(_ path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return errno != ENOENT }
         defer { close(descriptor) }
-        var lock = Glibc.flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: start, l_len: count, l_pid: 0)
+        var lock = Glibc.flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510, l_pid: 0)
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
+
+    /// Returns true if another process uses the file at a path, or serves one that was moved away from it. For a process that has not opened it.
+    static func isUsedElsewhere(_ path: String) -> Bool { isNameLocked(path) || isOpenElsewhere(path) }
 
     func writing<Value>(_ body: () throws -> Value) throws -> Value {
         try check()

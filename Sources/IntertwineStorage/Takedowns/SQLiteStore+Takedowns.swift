@@ -2,16 +2,15 @@ import GRDB
 package import IntertwineFeed
 
 extension SQLiteStore {
+    /// if !change.wasStored { print("there was no such item") }
     /// It runs in the transaction of the takedown, so the item cannot change in between.
     package func takeDown(
         _ key: ItemKey, reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         unless refuse: @escaping @Sendable (FeedItem?) throws -> Void = { _ in }
-    ) async throws -> Bool {
+    ) async throws -> TakedownChange {
         try await write { database in
             try refuse(SQLiteSnapshot(database: database).item(kind: key.kind, id: key.id))
-            let items = try StoredItemTable(database.session)
-            try items.takeDown(Takedown(item: key, at: moment, reason: reason))
-            return try items.delete(key)
+            return try StoredItemTable(database.session).remove(Takedown(item: key, at: moment, reason: reason))
         }
     }
 

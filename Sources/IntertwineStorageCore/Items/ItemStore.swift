@@ -15,7 +15,7 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     func takeDown(
         _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
-    ) async throws -> Bool
+    ) async throws -> TakedownChange
 
     func release(_ keys: [ItemKey]) async throws -> Int
 
@@ -59,7 +59,7 @@ extension ItemStore {
         try await apply(operations, reason: reason, at: moment, releasing: true) { _, _ in }
     }
 
-    package func takeDown(_ key: ItemKey, reason: String? = nil, at moment: Int64 = WallClock.now()) async throws -> Bool {
+    package func takeDown(_ key: ItemKey, reason: String? = nil, at moment: Int64 = WallClock.now()) async throws -> TakedownChange {
         try await takeDown(key, reason: reason, at: moment) { _ in }
     }
 

@@ -112,6 +112,13 @@ package struct StoredItemTable<Session: SQLSession> {
     /// Call it before the item is removed.
     package func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
+    /// Takes an item down and removes it.
+    package func remove(_ takedown: Takedown) throws -> TakedownChange {
+        let isNew = try takedowns.takedown(of: takedown.item) == nil
+        try takedowns.add(takedown)
+        return TakedownChange(wasStored: try delete(takedown.item), isNew: isNew)
+    }
+
     func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         try takedowns.addAll(in: stream, at: moment, reason: reason)
     }

@@ -13,6 +13,18 @@ package struct Takedown: Sendable, Hashable {
     }
 }
 
+/// The changes that a takedown made.
+public struct TakedownChange: Sendable, Hashable {
+    /// True if the item was stored.
+    public var wasStored: Bool
+    /// True if the item was not taken down before.
+    public var isNew: Bool
+
+    package init(wasStored: Bool, isNew: Bool) {
+        (self.wasStored, self.isNew) = (wasStored, isNew)
+    }
+}
+
 package struct TakedownVersion: Sendable, Hashable {
     private let count: Int64
     private let last: Int64

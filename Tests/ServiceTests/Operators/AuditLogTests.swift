@@ -144,6 +144,28 @@ struct AuditLogTests {
         }
     }
 
+    @Test("An operator whose actions are refused waits beyond a hundred a minute on average; others do not")
+    func refusedActions() async throws {
+        try await Self.withLog { _, path in
+            let start = ContinuousClock.now
+            let passed = Mutex(Duration.zero)
+            let log = try AuditLog(path: path) { start + passed.withLock { $0 } }
+            var (refused, minutes) = (0, 3)
+            for _ in 0..<minutes * 600 {
+                // As many as a client has connections are checked at once.
+                let admitted = (0..<7).count { _ in log.wait(of: "ann") == nil }
+                for _ in 0..<admitted { log.countRefusal(of: "ann") }
+                refused += admitted
+                passed.withLock { $0 += .milliseconds(100) }
+            }
+            #expect((minutes * 100...(minutes + 1) * 100 + 7).contains(refused), "\(refused)")
+            #expect(log.wait(of: "bob") == nil)
+            let wait = try #require(log.wait(of: "ann"))
+            passed.withLock { $0 += .seconds(wait) }
+            #expect(wait <= 6 && log.wait(of: "ann") == nil)
+        }
+    }
+
     private static func made(_ path: String) -> String {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         return path
