@@ -2,16 +2,6 @@ internal import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
-/// A record of the items that a unit of work replaced in place, if it did nothing else.
-struct ChangeLogEntry {
-    /// The replaced items; nil if the unit made other changes.
-    private(set) var replaced: [InPlaceUpdate]? = []
-
-    mutating func replace(_ item: InPlaceUpdate) { replaced?.append(item) }
-
-    mutating func doOther() { replaced = nil }
-}
-
 /// A log of the latest commits of this process that only replaced items in place. Cached pages that show none of these items remain valid.
 ///
 /// The log contains consecutive commits only. A commit of another process, or one with other changes, starts a new log.
@@ -19,42 +9,35 @@ final class ChangeLog: Sendable {
     private struct Step {
         var before: StoreVersion
         var after: StoreVersion
-        var items: [InPlaceUpdate]
+        var item: InPlaceUpdate
     }
 
-    /// The limit of items in all steps. A cached page that was not requested during as many replacements is rebuilt.
+    /// The limit of steps. A cached page that was not requested during as many replacements is rebuilt.
     private static let limit = 1_024
 
-    private struct State {
-        var steps: FIFOQueue<Step> = []
-        var items = 0
-    }
-
-    private let state = Mutex(State())
+    private let steps = Mutex<FIFOQueue<Step>>([])
 
     /// Adds a commit to the log.
     ///
     /// - Parameters:
+    ///   - item: the item that the commit replaced; nil if it made other changes.
     ///   - before: the version of the store before the commit.
     ///   - after: the version after the commit, or after a later one if another process has committed in between.
-    func record(_ note: ChangeLogEntry, from before: StoreVersion, to after: StoreVersion) {
-        guard let items = note.replaced, after.isNext(to: before) else { return }
-        state.withLock { state in
-            if let last = state.steps.last, last.after != before { state = State() }
-            state.steps.append(Step(before: before, after: after, items: items))
-            state.items += items.count
-            while state.items > Self.limit || state.steps.count > Self.limit, let first = state.steps.popFirst() {
-                state.items -= first.items.count
-            }
+    func record(_ item: InPlaceUpdate?, from before: StoreVersion, to after: StoreVersion) {
+        guard let item, after.isNext(to: before) else { return }
+        steps.withLock { steps in
+            if let last = steps.last, last.after != before { steps = [] }
+            steps.append(Step(before: before, after: after, item: item))
+            if steps.count > Self.limit { _ = steps.popFirst() }
         }
     }
 
     func isUntouched(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool {
         guard old != new else { return true }
-        return state.withLock { state in
-            guard let index = state.steps.lastIndex(where: { $0.after == new }) else { return false }
-            for step in state.steps[...index].reversed() {
-                if step.items.contains(where: extent.includes) { return false }
+        return steps.withLock { steps in
+            guard let index = steps.lastIndex(where: { $0.after == new }) else { return false }
+            for step in steps[...index].reversed() {
+                if extent.includes(step.item) { return false }
                 if step.before == old { return true }
             }
             return false

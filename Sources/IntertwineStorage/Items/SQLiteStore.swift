@@ -1,5 +1,7 @@
+internal import Dispatch
 import GRDB
 public import IntertwineFeed
+package import IntertwineStorageCore
 import Synchronization
 
 /// An item store in an SQLite file: the embedded store.
@@ -13,7 +15,7 @@ import Synchronization
 ///
 /// One writer and several readers run at a time, in any number of processes (WAL). Reads run on a limited number of separate threads, and wait
 /// for one for a limited time. Memory does not grow with the store: each connection has a limited cache, and the file is not memory-mapped.
-public final class SQLiteStore: FeedStore {
+public final class SQLiteStore: SQLItemStore {
     // The read connections are declared before the pool, because the writing connection must close last.
     /// The connections for all reads, which any thread can use.
     let connections: ReadConnections
@@ -22,10 +24,14 @@ public final class SQLiteStore: FeedStore {
     private let commits: WALChangeCounter
     package let file: ServedFile
     let threads: ReaderPool
-    /// The order of each section from the last call of ``arrange(_:willWrite:)``. A section without an entry is in order of positions.
-    let orders = Mutex<[StreamID: SectionSort]>([:])
-    private let writes: WriteQueue
+    private let sectionOrders = Mutex<[StreamID: SectionSort]>([:])
+    /// The thread of writes, and the number of those that wait or run.
+    private let writes = DispatchQueue(label: "intertwine.items.write")
+    private let waiting = Atomic(0)
     private let history = ChangeLog()
+
+    /// The limit of waiting writes, which bounds memory while another process keeps the file locked.
+    private static let mostWaiting = 4_096
 
     /// Opens the store, and creates it if it is missing.
     ///
@@ -38,9 +44,7 @@ public final class SQLiteStore: FeedStore {
         do {
             try pool.syncCommits()
             try connections.read(Self.validate)
-            let commits = try WALChangeCounter(pool)
-            self.commits = commits
-            writes = WriteQueue(pool, file, version: { commits.version }, history: history)
+            commits = try WALChangeCounter(pool)
         } catch let error as StoreError {
             throw error
         } catch {
@@ -57,24 +61,43 @@ public final class SQLiteStore: FeedStore {
         }
     }
 
-    /// Performs a write that may share a transaction with other writes. It is durable when it returns.
-    ///
-    /// - Throws: the error of `body`, whose changes are rolled back; `StoreError.unavailable`.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await write { database, note in
-            note.doOther()
-            return try body(database)
+    package var orders: [StreamID: SectionSort] {
+        get { sectionOrders.withLock { $0 } }
+        set { sectionOrders.withLock { $0 = newValue } }
+    }
+
+    package func writing<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteSnapshot) throws -> (Value, InPlaceUpdate?)
+    ) async throws -> Value {
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        guard waiting.add(1, ordering: .relaxed).newValue <= Self.mostWaiting else { throw StoreError.overloaded }
+        return try await StoreError.wrapping {
+            try await withCheckedThrowingContinuation { continuation in
+                writes.async { [self] in continuation.resume(with: Result { try write(body) }) }
+            }
         }
     }
 
-    /// Performs a write as ``write(_:)`` does, and records the items that it replaces in place, or that it makes other changes.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
-        try await StoreError.wrapping { try await writes.write(body) }
+    package func arranging<Value>(_ body: (SQLiteSnapshot) throws -> Value) throws -> Value {
+        try write { (try body($0), nil) }
     }
 
     /// Runs a write on the caller's thread, which waits for the writes that run before it. It is durable when it returns.
-    func writeBlocking<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try file.writing { try pool.write(body) }
+    private func write<Value>(_ body: (SQLiteSnapshot) throws -> (Value, InPlaceUpdate?)) throws -> Value {
+        try file.writing {
+            try pool.writeWithoutTransaction { database in
+                var done: (result: (Value, InPlaceUpdate?), before: StoreVersion)?
+                try database.inTransaction(.immediate) {
+                    // The transaction holds the write lock, so no other process commits after this read of the version.
+                    let before = version
+                    done = (try body(SQLiteSnapshot(database: database)), before)
+                    return .commit
+                }
+                guard let (result, before) = done else { throw StoreError.unavailable("the write was not performed") }
+                history.record(result.1, from: before, to: version)
+                return result.0
+            }
+        }
     }
 
     package func storageChange() -> FileChange? { file.change() }
@@ -116,7 +139,7 @@ public final class SQLiteStore: FeedStore {
     /// Copies the write-ahead log into the file, so that the file alone contains all data.
     ///
     /// - Throws: `StoreError.unavailable` if another process prevents it.
-    public func completeFile() async throws {
+    package func completeFile() async throws {
         try await StoreError.wrapping {
             try file.check()
             try pool.completeFile()
@@ -130,7 +153,7 @@ public final class SQLiteStore: FeedStore {
     public func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
     ) async throws -> Value {
-        try await reading(for: purpose) { try body(SQLiteSnapshot(database: $0)) }
+        try await reading(for: purpose) { try body($0) }
     }
 
     /// Reads from one snapshot on a reader thread, and calls a completion, for callers without a task.
@@ -153,12 +176,17 @@ public final class SQLiteStore: FeedStore {
             }, completion: completion)
     }
 
-    /// Reads from the database directly, for queries that a snapshot does not offer.
-    func reading<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    package func reading<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (SQLiteSnapshot) throws -> Value
     ) async throws -> Value {
         let connections = connections
-        return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
+        return try await StoreError.wrapping {
+            try await threads.run(for: purpose) { try connections.read { try body(SQLiteSnapshot(database: $0)) } }
+        }
+    }
+
+    package func reading<Value>(_ body: (SQLiteSnapshot) throws -> Value) throws -> Value {
+        try connections.read { try body(SQLiteSnapshot(database: $0)) }
     }
 
     /// Statistics of reads.

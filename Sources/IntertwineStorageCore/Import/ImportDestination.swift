@@ -7,11 +7,6 @@ package protocol ImportDestination {
     /// - Returns: the counts of changes, as far as they are known.
     mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts
 
-    /// Transfers staged items to the store, if they are not there yet, without making them visible to readers.
-    ///
-    /// - Returns: the corrections of the counts of ``write(_:)``.
-    mutating func finish() throws -> ImportCounts
-
     /// Finds items by their keys.
     mutating func find(_ keys: [ItemKey]) throws -> FoundItems
 
@@ -22,10 +17,6 @@ package protocol ImportDestination {
 
     /// Reverts all changes. Does nothing after ``commit()``.
     mutating func rollback()
-}
-
-extension ImportDestination {
-    package func finish() -> ImportCounts { ImportCounts() }
 }
 
 /// The result of a search for items by their keys.
@@ -48,14 +39,6 @@ package struct ImportCounts {
 
     package init(added: Int = 0, replaced: Int = 0, withheld: BlockedItems = BlockedItems()) {
         (self.added, self.replaced, self.withheld) = (added, replaced, withheld)
-    }
-
-    package mutating func count(_ change: ItemChange, of item: ValidatedItem) {
-        switch change {
-        case .added: added += 1
-        case .replaced: replaced += 1
-        case .withheld: withheld.record(ItemKey(item))
-        }
     }
 
     package static func += (counts: inout ImportCounts, more: ImportCounts) {

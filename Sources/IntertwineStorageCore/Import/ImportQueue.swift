@@ -37,11 +37,10 @@ final class ImportQueue: @unchecked Sendable {
         state.withLock { $0.counts }
     }
 
-    /// Waits until all batches are written and transferred, and finds items by their keys.
+    /// Waits until all batches are written, and finds items by their keys.
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         let found = Mutex(FoundItems())
         queue.sync {
-            attempt { try destination.finish() }
             attempt {
                 let items = try destination.find(keys)
                 found.withLock { $0 = items }
@@ -57,7 +56,6 @@ final class ImportQueue: @unchecked Sendable {
     /// - Parameter committing: called immediately before the commit, after all other work.
     func commit(_ committing: () -> Void) throws {
         queue.sync {
-            attempt { try destination.finish() }
             attempt {
                 committing()
                 return try destination.commit()

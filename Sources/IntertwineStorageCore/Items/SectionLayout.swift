@@ -46,14 +46,6 @@ package struct SectionLayout: Sendable, Equatable {
         }
     }
 
-    /// Returns the fields by which streams are ordered.
-    package func fields(of sections: [SectionConfiguration]) -> [(stream: StreamID, field: SortField)] {
-        sections.flatMap { section -> [(stream: StreamID, field: SortField)] in
-            guard let stream = streams[section.name] else { return [] }
-            return section.fields.map { (stream, $0) }
-        }
-    }
-
     /// Returns the step by which the positions of a kind's items move, so that they follow those of another stream in their order.
     ///
     /// - Parameters:

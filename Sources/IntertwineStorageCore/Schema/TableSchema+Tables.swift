@@ -21,10 +21,10 @@ extension TableSchema {
     /// The ads of campaigns, which may have been removed.
     package static let campaignCreative = TableSchema(
         "campaign_creative", .items, key: 3, "kind text,id text,campaign text", .index("campaign_creative_campaign", on: "(campaign)"))
-    /// The positions of ads: the lane of the content, and the position of the last content item before the ad. The number orders the ads of one
-    /// position, and the session is the number of the import.
+    /// The positions of pinned ads: the lane of the content, and the position of the last content item before the ad in its import. The ad
+    /// keeps the position if that item is removed. The number orders the ads of one position. Rows of removed ads are not read.
     package static let adListing = TableSchema(
-        "ad_listing", .items, key: 1, "number integer,lane integer,position integer,kind text,id text,session integer",
+        "ad_listing", .items, key: 1, "number integer,lane integer,position integer,kind text,id text",
         .numbered(always: true), .index("ad_listing_ad", on: "(kind, id)"), .index("ad_listing_place", on: "(lane, position, number)"))
 }
 
@@ -36,7 +36,7 @@ extension TableSchema {
         """
         id integer,at integer,kind text,cell text,viewer text?,address string?,user_agent string?,verdict text,campaign string?,feed string?,\
         section string?,position integer?,layout string?,creative string?,advertiser string?,input string?
-        """)
+        """, .ascending)
     package static let allowance = TableSchema("allowance", .ledger, key: 1, "key bytes,until integer,used integer")
     package static let listing = TableSchema(
         "listing", .ledger, key: 1,
