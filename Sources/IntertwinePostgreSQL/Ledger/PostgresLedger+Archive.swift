@@ -1,6 +1,6 @@
 internal import Glibc
 package import IntertwineFeed
-package import IntertwineStorageCore
+internal import IntertwineStorageCore
 
 /// The markers and the partitions of events.
 extension PostgresLedger {
@@ -36,8 +36,6 @@ extension PostgresLedger {
             }
         }
     }
-
-    package func drainRecent(_ checkpoint: ReportCheckpoint) -> EventTail? { nil }
 
     package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
 

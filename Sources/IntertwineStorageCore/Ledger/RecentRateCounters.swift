@@ -53,10 +53,10 @@ package struct RecentRateCounters {
         slots = Array(repeating: Slot(), count: min(mostSlots, Self.leastSlots))
     }
 
-    /// A Boolean value indicating whether a further key would exceed the size limit.
-    package var isFull: Bool { Self.isFull(mostSlots, with: count) }
+    /// Returns true if further keys would exceed the size limit.
+    package func isFull(with keys: Int = 1) -> Bool { Self.isFull(mostSlots, with: count + keys) }
 
-    private static func isFull(_ slots: Int, with count: Int) -> Bool { (count + 1) * 4 > slots * 3 }
+    private static func isFull(_ slots: Int, with count: Int) -> Bool { count * 4 > slots * 3 }
 
     /// The bytes of the table, which grows and shrinks by halves: at most 64 MiB, and 96 MiB for a moment while it grows.
     package var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
@@ -114,10 +114,12 @@ package struct RecentRateCounters {
 
     /// Removes expired counters from some slots, in proportion to the new counters since the last call. Do not call it within a transaction.
     ///
-    /// - Parameter isOver: returns true if a counter with this end has expired.
-    package mutating func tidy(_ isOver: (Int64) -> Bool) {
+    /// - Parameters:
+    ///   - keys: the number of keys that need space.
+    ///   - isOver: returns true if a counter with this end has expired.
+    package mutating func tidy(for keys: Int = 1, _ isOver: (Int64) -> Bool) {
         // A full table accepts no new counters, so a fixed share of its slots is examined.
-        let lookups = min(isFull ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)
+        let lookups = min(isFull(with: keys) ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)
         owed = 0
         for _ in 0..<lookups {
             // A removal can move the next counter into this slot.
@@ -150,7 +152,7 @@ package struct RecentRateCounters {
         let short = Self.short(key)
         let index = index(of: short)
         guard slots[index].key == 0 else { return index }
-        if Self.isFull(slots.count, with: count) {
+        if Self.isFull(slots.count, with: count + 1) {
             resize(to: slots.count * 2)
             return slotIndex(key)
         }
