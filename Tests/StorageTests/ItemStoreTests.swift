@@ -102,7 +102,8 @@ struct ItemStoreTests {
         #expect(try await store.read { try $0.counts() }[image] == 3)
     }
 
-    @Test("Ids are bytes: similar ids differ, and any character is allowed but NUL, which is stored as U+FFFD", arguments: StoreKind.allCases)
+    @Test(
+        "Ids are bytes: similar ids differ, and NUL is stored as U+FFFD", arguments: StoreKind.allCases)
     func exactIDs(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         let ids = ["e\u{301}", "é", "a\u{FFFD}b", "a", "\u{1}", "\u{212A}", "K", "'\"\\%_", "日本"]

@@ -38,7 +38,9 @@ struct SQLiteLedgerTests {
         let verdicts = try ledger.pool.writeWithoutTransaction { database in
             let writer = LedgerWriter(database)
             return try stride(from: 0, to: entries.count, by: size).flatMap { start in
-                try writer.commit(Array(entries[start..<min(start + size, entries.count)]), now: clock.now).flatMap { try $0.get().verdicts }
+                try writer.commit(Array(entries[start..<min(start + size, entries.count)]), now: clock.now).flatMap {
+                    try $0.get().verdicts
+                }
             }
         }
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])

@@ -30,9 +30,10 @@ extension SQLValue {
         case .utf8(let value), .bytes(let value?): bytes.append(contentsOf: value)
         case .integers(let values): Self.append(values, of: 20, to: &bytes) { Self.append($0, to: &$1) }
         case .flags(let values): Self.append(values, of: 16, to: &bytes) { $1.append($0 ? 1 : 0) }
-        case .texts(let values): Self.append(values, of: 25, to: &bytes) { text, bytes in
-            Self.withStored(text) { bytes.append(contentsOf: $0) }
-        }
+        case .texts(let values):
+            Self.append(values, of: 25, to: &bytes) { text, bytes in
+                Self.withStored(text) { bytes.append(contentsOf: $0) }
+            }
         case .documents(let values): Self.append(values, of: 25, to: &bytes) { $1.append(contentsOf: $0) }
         case .blobs(let values): Self.append(values, of: 17, to: &bytes) { $1.append(contentsOf: $0) }
         }
