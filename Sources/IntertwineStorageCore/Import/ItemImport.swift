@@ -180,7 +180,7 @@ public final class ItemImport {
     /// print("\(summary.added) added, \(summary.replaced) replaced")
     /// ```
     ///
-    /// - Parameter committing: called when all items are transferred and only the commit remains. If the process ends before this call,
+    /// - Parameter committing: called when all items are read and staged, before the transaction. If the process ends before this call,
     ///   nothing is imported.
     public func commit(_ committing: () -> Void = {}) throws -> ImportSummary {
         try rollingBack { queue in

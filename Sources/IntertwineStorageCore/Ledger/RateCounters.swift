@@ -123,6 +123,7 @@ package final class RateCounters {
         recent.tidy(for: keys) {
             $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
         }
+        forget()
         keyCount = keys
         mode = mode(at: moment)
     }

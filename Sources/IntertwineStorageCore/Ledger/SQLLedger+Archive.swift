@@ -46,12 +46,12 @@ extension SQLLedger {
     func alike(after marker: Int64, through end: Int64, isTracked: Bool = false, _ session: some SQLSession) throws -> [(
         LedgerEvent, Int64
     )] {
-        let hour = isTracked ? "0" : "at / 3600000"
+        let hour = isTracked ? "" : "at / 3600000, "
         return try session.rows(
             """
             SELECT min(at), kind, cell, campaign, feed, section, position, layout, creative, advertiser, count(*)
             FROM event WHERE id > ?1 AND id <= ?2 AND verdict = 'counted'\(isTracked ? Self.isTracked : "")
-            GROUP BY \(hour), kind, cell, campaign, feed, section, position, layout, creative, advertiser
+            GROUP BY \(hour)kind, cell, campaign, feed, section, position, layout, creative, advertiser
             """, .integer(marker), .integer(end)
         ) { row in
             var event = LedgerEvent(at: row.integer(0), kind: LedgerEvent.Kind(rawValue: row.text(1)), cell: row.text(2))
