@@ -181,7 +181,7 @@ extension SQLItemStore {
     }
 }
 
-/// What both databases read alike.
+/// The reads that both databases share.
 extension FeedSnapshot where Self: SQLSession {
     package func item(kind: String, id: String) throws -> FeedItem? {
         try first("SELECT kind, id, variant, position, body FROM item WHERE kind = ?1 AND id = ?2", .text(kind), .text(id)) {
