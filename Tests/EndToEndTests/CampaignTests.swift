@@ -140,7 +140,7 @@ struct CampaignTests {
                     "campaigns.yaml:2: a: goal.total"))
             #expect(try start("campaigns:\n  a:\n    advertiser: A\n    creatives: [9]\n").contains("the store has no ad '9'"))
             #expect(
-                try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=listed").contains(
+                try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=pinned").contains(
                     "campaigns have no ad slots")
             )
             #expect(

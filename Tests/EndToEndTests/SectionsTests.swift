@@ -38,7 +38,7 @@ struct SectionsTests {
             for (more, isRefused) in [("", true), (", placement: every 5", false), (", ads: 0", false)] {
                 try (Self.kinds + Self.sections.replacing("descending}", with: "descending\(more)}"))
                     .write(toFile: file, atomically: true, encoding: .utf8)
-                let settings = ["--set", "ads.placement=listed", "--set", "kinds.file=\(file)"]
+                let settings = ["--set", "ads.placement=pinned", "--set", "kinds.file=\(file)"]
                 let result = try Command.run(["check-config", "--config", "/dev/null"] + settings)
                 #expect((result.code != 0) == isRefused, "\(result.lines)")
                 #expect(result.lines.contains { $0.contains("ads.placement") && $0.contains("stars") } == isRefused, "\(result.lines)")

@@ -20,9 +20,10 @@ struct PostgresConnectionTests {
             #expect(try connection.query("SELECT $1", .integer(number)).integer(0, 0) == number)
         }
         for number in [0, 0.1, -1e300, .infinity] { #expect(try connection.query("SELECT $1", .number(number)).number(0, 0) == number) }
-        for text in ["", "é", "日本 🏕", "a\u{0}b", "\u{1}", "\u{0}\u{1}\u{2}\u{0}"] {
+        for text in ["", "é", "日本 🏕", "\u{1}"] {
             #expect(try connection.query("SELECT $1", .text(text)).text(0, 0).utf8.elementsEqual(text.utf8))
         }
+        #expect(try connection.query("SELECT $1", .text("a\u{0}b")).text(0, 0) == "a\u{FFFD}b")
         #expect(try connection.query("SELECT $1", .bytes([0, 255, 1])).bytes(0, 0) == [0, 255, 1])
         #expect(try connection.query("SELECT $1", .flag(true)).flag(0, 0))
         let none = try connection.query("SELECT $1, $2, $3", .integer(nil), .text(nil), .bytes([]))
@@ -53,15 +54,15 @@ struct PostgresConnectionTests {
             .blobs([[1], nil, []]))
         #expect(rows.count == 3)
         #expect((0..<3).map { rows.optionalInteger($0, 0) } == [1, nil, 3])
-        #expect((0..<3).map { rows.optionalText($0, 1) } == ["a\u{0}", "", nil])
+        #expect((0..<3).map { rows.optionalText($0, 1) } == ["a\u{FFFD}", "", nil])
         #expect((0..<3).map { rows.isNull($0, 2) } == [false, true, false])
         #expect(try connection.query("SELECT * FROM unnest($1)", .texts([])).isEmpty)
     }
 
-    @Test("Texts are ordered by code points, also with NUL characters")
+    @Test("Texts are ordered by code points")
     func order() throws {
         try connection.execute("CREATE TABLE word (text text COLLATE \"C\")")
-        let words = ["b", "a", "\u{0}", "\u{0}a", "a\u{0}", "\u{1}", "\u{2}", "Z", "é", "", "a\u{1}", "a\u{0}b", "\u{10000}", "\u{FFFD}"]
+        let words = ["b", "a", "\u{1}", "\u{2}", "Z", "é", "", "a\u{1}", "\u{10000}", "\u{FFFD}"]
         try connection.query("INSERT INTO word SELECT * FROM unnest($1)", .texts(words))
         let rows = try connection.query("SELECT text FROM word ORDER BY text")
         let sorted = words.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

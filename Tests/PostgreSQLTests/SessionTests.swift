@@ -79,7 +79,8 @@ struct SessionTests {
         for error in [put, applied, imported] {
             #expect(Self.isUncertain(error) && error?.description.hasPrefix("it is not known whether it was done") == true)
         }
-        let snapshot = try PostgresSourceSnapshot(of: "list", kind: UserKind(), into: address, OwnWrites())
+        let snapshot = try StagedSource(
+            PostgresStaging(address, OwnWrites(), "intertwine source", for: "list"), of: "list", kind: UserKind())
         _ = try snapshot.add([Self.user("s")])
         #expect(Self.isUncertain(#expect(throws: StoreError.self) { try snapshot.apply(removing: 1) { _ in } }))
         // An error before the commit is certain.
@@ -138,7 +139,8 @@ struct SessionTests {
 
     @Test("An import holds no snapshot and no transaction while its input arrives")
     func upload() async throws {
-        let importer = try PostgresImport(address, OwnWrites(), sections: [], isRehearsal: false)
+        var importer = try StagedImport(
+            PostgresStaging(address, OwnWrites(), "intertwine import", note: "; nothing was imported"), sections: [], isRehearsal: false)
         _ = try importer.write((0..<1_000).map { Self.user("\($0)") })
         let transactions = """
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'intertwine import'

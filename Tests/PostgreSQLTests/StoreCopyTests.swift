@@ -82,7 +82,7 @@ struct StoreCopyTests {
         let back = try StoreCopy(from: PostgresCopyEndpoint(address), to: destination("two"))
         #expect(try back.run().first { $0.table == "event" }?.rows == 24)
         let store = try SQLiteStore(path: "\(folder)/two.sqlite")
-        #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{0}"])
+        #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{FFFD}"])
         let two = try SQLiteLedger(path: "\(folder)/two.ledger.sqlite")
         #expect(try await two.events(after: 21, limit: 9).map(\.sequence) == [22, 23, 24])
         #expect(try await two.events(after: 0, limit: 1).first?.event.input?.json == #"{"a":"b"}"#)

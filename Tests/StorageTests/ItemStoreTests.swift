@@ -103,10 +103,11 @@ struct ItemStoreTests {
         #expect(try await store.read { try $0.counts() }[image] == 3)
     }
 
-    @Test("Ids are bytes: similar ids differ, and any character is allowed", arguments: StoreKind.allCases)
+    @Test(
+        "Ids are bytes: similar ids differ, and NUL is stored as U+FFFD", arguments: StoreKind.allCases)
     func exactIDs(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
-        let ids = ["e\u{301}", "é", "a\u{0}b", "a", "\u{1}", "\u{0}", "\u{212A}", "K", "'\"\\%_", "日本"]
+        let ids = ["e\u{301}", "é", "a\u{FFFD}b", "a", "\u{1}", "\u{212A}", "K", "'\"\\%_", "日本"]
         for id in ids {
             let item = ValidatedItem(kind: "user", stream: .content, id: id, variant: "", body: Array("{}".utf8))
             #expect(try await store.put(item) == .added)
@@ -119,6 +120,8 @@ struct ItemStoreTests {
         let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Array($0.utf8) }
         #expect(try await store.takedowns(after: nil, limit: 99).map { Array($0.item.id.utf8) } == sorted)
         #expect(try await store.release(keys) == ids.count)
+        _ = try await store.put(ValidatedItem(kind: "user", stream: .content, id: "a\u{0}b", variant: "", body: Array("{}".utf8)))
+        #expect(try await store.ids() == ["a\u{FFFD}b"])
     }
 
     @Test("Writes beyond the queue's limit are refused while another process locks the file, and the others are done")

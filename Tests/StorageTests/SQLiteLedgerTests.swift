@@ -36,9 +36,11 @@ struct SQLiteLedgerTests {
         let rate = LedgerEvent.RateLimit(key: "address", limit: 32, window: window)
         let entries = (0...64).map { click(duplicates: .init(key: "\($0 / 2)", window: window), rates: [rate]) }
         let verdicts = try ledger.pool.writeWithoutTransaction { database in
-            let writer = try LedgerWriter(database)
+            let writer = LedgerWriter(database)
             return try stride(from: 0, to: entries.count, by: size).flatMap { start in
-                try writer.commit(min(size, entries.count - start), now: 0) { entries[start + $0] }.flatMap { try $0.get().verdicts }
+                try writer.commit(Array(entries[start..<min(start + size, entries.count)]), now: clock.now).flatMap {
+                    try $0.get().verdicts
+                }
             }
         }
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])
@@ -71,14 +73,14 @@ struct SQLiteLedgerTests {
     @Test("A group that is rolled back leaves no row, also in rollups")
     func rolledBackGroup() throws {
         let counts = try ledger.pool.writeWithoutTransaction { database in
-            let writer = try LedgerWriter(database)
+            let writer = LedgerWriter(database)
             // The last table that a group writes to.
             try database.execute(
                 sql: "CREATE TEMP TRIGGER refused BEFORE INSERT ON rollup_day BEGIN SELECT RAISE(ABORT, 'refused'); END")
-            #expect(throws: DatabaseError.self) { try writer.commit(2, now: 0) { _ in click() } }
+            #expect(throws: DatabaseError.self) { try writer.commit([click(), click()], now: 0) }
             #expect(!database.isInsideTransaction)
             try database.execute(sql: "DROP TRIGGER refused")
-            _ = try writer.commit(1, now: 0) { _ in click() }
+            _ = try writer.commit([click()], now: 0)
             return try Int.fetchAll(database, sql: "SELECT count(*) FROM event UNION ALL SELECT sum(count) FROM rollup_cell")
         }
         #expect(counts == [1, 1])

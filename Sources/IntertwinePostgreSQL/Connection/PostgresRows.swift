@@ -35,8 +35,7 @@ package final class PostgresRows {
     package func bytes(_ row: Int, _ column: Int) -> [UInt8] { Array(view(row, column)) }
 
     package func text(_ row: Int, _ column: Int) -> String {
-        let view = view(row, column)
-        return view.contains(1) ? String(decoding: PostgresText.decoded(view), as: UTF8.self) : String(decoding: view, as: UTF8.self)
+        String(decoding: view(row, column), as: UTF8.self)
     }
 
     package func optionalText(_ row: Int, _ column: Int) -> String? { isNull(row, column) ? nil : text(row, column) }

@@ -17,7 +17,7 @@ package final class PostgresCopyEndpoint: CopySource, CopyDestination {
             try PostgresSchema.create(PostgresItemSchema.part, connection)
             try PostgresSchema.create(PostgresLedgerSchema.part, connection)
             // Counters saved as one block become rows, like the rows of all other tables.
-            try SharedRateCounters.load(connection)
+            try RateCounterLog.load(connection)
             return (connection, try PostgresConnection(address, settings))
         }
     }
@@ -73,7 +73,7 @@ package final class PostgresCopyEndpoint: CopySource, CopyDestination {
             }
             if try connection.query("SELECT EXISTS (SELECT FROM allowance)").flag(0, 0) {
                 let now = try connection.query("SELECT \(ServerClock.expression)").integer(0, 0)
-                try connection.run(SharedRateCounters.expectation(from: now))
+                try connection.run(RateCounterLog.expectation(from: now))
             }
             try connection.execute("COMMIT")
             // Otherwise the first pages scan.

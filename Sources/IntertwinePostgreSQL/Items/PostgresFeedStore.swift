@@ -4,13 +4,13 @@ package import IntertwineStorageCore
 internal import Synchronization
 
 /// The items in a database of PostgreSQL, which any number of processes may share.
-package final class PostgresFeedStore: ItemStore {
+package final class PostgresFeedStore: SQLItemStore {
     private let pool: PostgresPool
     private let writers: PostgresPool
     let standby: PostgresStandby?
     private let changes: ChangeListener
     private let local: OwnWrites
-    private let orders = Mutex<[StreamID: SectionSort]>([:])
+    private let sectionOrders = Mutex<[StreamID: SectionSort]>([:])
 
     package convenience init(_ address: PostgresAddress, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         try self.init(address, reading: limits, local: OwnWrites())
@@ -66,7 +66,7 @@ package final class PostgresFeedStore: ItemStore {
         pool.perform(for: purpose, { [self] in try snapshot(for: purpose) { try body($0) } }, completion: completion)
     }
 
-    private func reading<Value: Sendable>(
+    package func reading<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresSnapshot) throws -> Value
     ) async throws -> Value {
         try await pool.perform(for: purpose) { [self] in try snapshot(for: purpose, body) }
@@ -104,131 +104,40 @@ package final class PostgresFeedStore: ItemStore {
         )
     }
 
-    private func write<Value: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> Value) async throws -> Value {
-        let changes = changes
-        return try await writers.run(for: .request) { connection in
-            try changes.suppressingOwn(connection) {
-                try connection.transaction {
-                    try connection.run([
-                        // A frozen replica must not block all others for longer.
-                        SQLCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'"),
-                        Self.limitingLocks,
-                        SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))"),
-                    ])
-                    return try body(connection)
-                }
+    package var orders: [StreamID: SectionSort] {
+        get { sectionOrders.withLock { $0 } }
+        set { sectionOrders.withLock { $0 = newValue } }
+    }
+
+    package func writing<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgresSnapshot) throws -> (Value, InPlaceUpdate?)
+    ) async throws -> Value {
+        try await writers.run(for: .request) { [self] connection in
+            // A frozen replica must not block all others for longer.
+            let limit = [SQLCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'")]
+            return try write(connection, limit) { try body($0).0 }
+        }
+    }
+
+    package func reading<Value>(_ body: (PostgresSnapshot) throws -> Value) throws -> Value {
+        try writers.use { try PostgresSnapshot.read($0, body) }
+    }
+
+    package func arranging<Value>(_ body: (PostgresSnapshot) throws -> Value) throws -> Value {
+        // Moving items and making an index may take long.
+        try writers.use { try write($0, isLong: true, body) }
+    }
+
+    /// Runs a transaction that changes items. Such transactions are serialized.
+    private func write<Value>(
+        _ connection: PostgresConnection, _ limits: [SQLCommand] = [], isLong: Bool = false, _ body: (PostgresSnapshot) throws -> Value
+    ) throws -> Value {
+        try changes.suppressingOwn(connection) {
+            try connection.transaction(isLong: isLong) {
+                let lock = SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))")
+                try connection.run(limits + [Self.limitingLocks, lock])
+                return try body(PostgresSnapshot(inside: connection))
             }
-        }
-    }
-
-    // MARK: Items
-
-    package func put(
-        _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
-    ) async throws -> ItemChange {
-        try await write { connection in
-            try refuse(PostgresSnapshot(inside: connection).item(kind: item.kind, id: item.id))
-            return try StoredItemTable(connection, releasing: releasing).put(item).change
-        }
-    }
-
-    package func remove(kind: String, id: String) async throws -> Bool {
-        try await write { try StoredItemTable($0).delete(ItemKey(kind: kind, id: id)) }
-    }
-
-    package func apply(
-        _ operations: [StoreOperation], reason: String?, at moment: Int64, releasing: Bool,
-        unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
-    ) async throws -> StoreOperationSummary {
-        guard operations.count <= StoreOperation.limit else {
-            throw StoreOperationError(index: StoreOperation.limit, reason: .tooMany)
-        }
-        guard !operations.isEmpty else { return StoreOperationSummary() }
-        let orders = orders.withLock { $0 }
-        return try await write { connection in
-            var writer = OperationWriter(
-                try StoredItemTable(connection, releasing: releasing), orders: orders, reason: reason, at: moment)
-            return try writer.apply(operations, in: PostgresSnapshot(inside: connection), unless: refuse)
-        }
-    }
-
-    // MARK: Takedowns
-
-    package func takeDown(
-        _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
-    ) async throws -> TakedownChange {
-        try await write { connection in
-            try refuse(PostgresSnapshot(inside: connection).item(kind: key.kind, id: key.id))
-            return try StoredItemTable(connection).remove(Takedown(item: key, at: moment, reason: reason))
-        }
-    }
-
-    package func release(_ keys: [ItemKey]) async throws -> Int {
-        try await write { try TakedownTable($0).release(keys) }
-    }
-
-    package func remember(_ memberships: [CampaignMembership]) async throws {
-        try await write { try TakedownTable($0).remember(memberships) }
-    }
-
-    package func isReleasable(_ key: ItemKey) async throws -> Bool {
-        try await reading(for: .background) { try TakedownTable($0).isReleasable(key) }
-    }
-
-    package func takedown(of key: ItemKey) async throws -> Takedown? {
-        try await reading(for: .background) { try TakedownTable($0).takedown(of: key) }
-    }
-
-    package func takenDownURLs() async throws -> [String] {
-        try await reading(for: .background) { try TakedownTable($0).urls(limit: ItemLinks.takedownLimit) }
-    }
-
-    package func takedownVersion() async throws -> TakedownVersion {
-        try await reading(for: .background) { try TakedownTable($0).version() }
-    }
-
-    package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
-        try await reading(for: .background) { try TakedownTable($0).list(after: key, limit: limit) }
-    }
-
-    // MARK: Sections
-
-    package func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
-        try blocking { try PostgresSnapshot.read($0) { try SectionTable($0).layout.arranged(by: sections).streams } }
-    }
-
-    package func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void) throws(StoreError) -> [String: StreamID] {
-        let streams: [String: StreamID] = try blocking { connection in
-            let found = try PostgresSnapshot.read(connection) { try SectionTable($0) }
-            guard !found.isLaid(sections) else { return found.layout.streams }
-            willWrite()
-            return try changes.suppressingOwn(connection) {
-                // Moving items and making an index may take long.
-                try connection.transaction(isLong: true) {
-                    try connection.run([
-                        Self.limitingLocks,
-                        SQLCommand("SELECT pg_advisory_xact_lock(\(PostgresItemSchema.writers))"),
-                    ])
-                    var table = try SectionTable(PostgresSnapshot(inside: connection))
-                    try table.lay(sections, in: connection)
-                    return table.layout.streams
-                }
-            }
-        }
-        let known = sections.compactMap { section in streams[section.name].map { ($0, section.order) } }
-        orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
-        return streams
-    }
-
-    private func blocking<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
-        do {
-            return try writers.use(body)
-        } catch let error as PostgresError {
-            throw error.storeError
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw .unavailable("\(error)")
         }
     }
 }

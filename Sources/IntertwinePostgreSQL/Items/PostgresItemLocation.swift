@@ -37,14 +37,16 @@ package struct PostgresItemLocation: ItemLocation {
         report: @escaping (InvalidItem) -> Void
     ) throws(StoreError) -> ItemImport {
         ItemImport(
-            into: try PostgresImport(address, changes, sections: sections, isRehearsal: isRehearsal), at: shown, kinds: kinds,
-            policy: policy,
-            isCompressed: isCompressed, limit: limit, report: report)
+            into: try ServerChecks.explaining(address) {
+                try StagedImport(
+                    try PostgresStaging(address, changes, "intertwine import", note: "; nothing was imported"), sections: sections,
+                    isRehearsal: isRehearsal)
+            }, at: shown, kinds: kinds, policy: policy, isCompressed: isCompressed, limit: limit, report: report)
     }
 
     package func leadership() -> any LeaderElection { PostgresLeadership(address, duty: 1) }
 
     package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
-        try PostgresSourceSnapshot(of: source, kind: kind, into: address, changes)
+        try StagedSource(PostgresStaging(address, changes, "intertwine source", for: source), of: source, kind: kind)
     }
 }

@@ -1,9 +1,9 @@
-internal import IntertwineFeed
-import IntertwineStorageCore
+package import IntertwineFeed
+package import IntertwineStorageCore
 
 /// If the announced reads are complete, the server ends the transaction after their results, so a page takes one round trip.
 final class PostgresSnapshot: StoreSnapshot, SQLSession {
-    static var dialect: SQLDialect { .postgres }
+    package static var dialect: SQLDialect { .postgres }
 
     private static let columns = "kind, id, variant, position, body"
     private static let begin = SQLCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -18,7 +18,7 @@ final class PostgresSnapshot: StoreSnapshot, SQLSession {
 
     private struct Exceeded: Error {}
 
-    let age: Duration?
+    package let age: Duration?
     private let connection: PostgresConnection
     private var stage: Stage
     private let trustsAnnouncements: Bool
@@ -52,7 +52,7 @@ final class PostgresSnapshot: StoreSnapshot, SQLSession {
         return try body(self)
     }
 
-    func prefetch(_ queries: [RowQuery], isComplete: Bool) {
+    package func prefetch(_ queries: [RowQuery], isComplete: Bool) {
         guard stage == .new, queries.allSatisfy({ Self.stream(of: $0) != nil }) else { return }
         announced = (queries, isComplete && trustsAnnouncements)
     }
@@ -60,9 +60,13 @@ final class PostgresSnapshot: StoreSnapshot, SQLSession {
     func rows(_ text: String, _ values: SQLValue...) throws -> PostgresRows { try rows(SQLCommand(text, values)) }
 
     @discardableResult
-    func run(_ commands: [SQLCommand], _ read: (_ command: Int, _ row: PostgresRow) throws -> Void) throws -> [Int] {
-        for (index, command) in commands.enumerated() { try rows(command).forEach { try read(index, $0) } }
-        return commands.map { _ in 0 }
+    package func run(_ commands: [SQLCommand], _ read: (_ command: Int, _ row: PostgresRow) throws -> Void) throws -> [Int] {
+        if stage == .open { return try connection.run(commands, read) }
+        return try commands.enumerated().map { index, command in
+            let rows = try rows(command)
+            try rows.forEach { try read(index, $0) }
+            return rows.affected
+        }
     }
 
     private func rows(_ command: SQLCommand) throws -> PostgresRows {
@@ -99,7 +103,7 @@ final class PostgresSnapshot: StoreSnapshot, SQLSession {
 
     // MARK: StoreSnapshot
 
-    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+    package func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
         let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)
         switch query.rows {
         case .stream(let stream):
@@ -140,87 +144,52 @@ final class PostgresSnapshot: StoreSnapshot, SQLSession {
         _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws {
-        let key = SectionKey(stream: stream, field: field)
+        let expression = SectionIndex(stream: stream, field: field).expression(.postgres)
         let (comparison, order) = direction.words
-        let selection = "SELECT \(Self.columns), \(key.expression) FROM item WHERE lane = \(stream.rawValue)"
-        let arrangement = "ORDER BY \(key.expression)\(order), position\(order) LIMIT $1"
+        let selection = "SELECT \(Self.columns), \(expression) FROM item WHERE lane = \(stream.rawValue)"
+        let arrangement = "ORDER BY \(expression)\(order), position\(order) LIMIT $1"
         let limit = SQLValue.integer(Int64(max(limit, 0)))
         let found =
             if let anchor {
                 try rows(
-                    "\(selection) AND (\(key.expression), position) \(comparison) ($2, $3) \(arrangement)", limit,
-                    SectionKey.value(anchor.key ?? field.leastKey), .integer(anchor.position))
+                    "\(selection) AND (\(expression), position) \(comparison) ($2, $3) \(arrangement)", limit,
+                    Self.value(anchor.key ?? field.leastKey), .integer(anchor.position))
             } else {
                 try rows("\(selection) \(arrangement)", limit)
             }
-        try visit(found, keyedBy: key, body)
+        try visit(found, keyedBy: field, body)
     }
 
-    func item(kind: String, id: String) throws -> FeedItem? {
-        let rows = try rows("SELECT \(Self.columns) FROM item WHERE kind = $1 AND id = $2", .text(kind), .text(id))
-        return try items(of: rows).first
-    }
-
-    func count(in stream: StreamID) throws -> Int {
+    package func count(in stream: StreamID) throws -> Int {
         Int(try rows("SELECT count(*) FROM item WHERE lane = $1", .integer(stream.rawValue)).integer(0, 0))
-    }
-
-    func counts() throws -> [ItemType: Int] {
-        let rows = try rows("SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
-        var counts: [ItemType: Int] = [:]
-        for row in 0..<rows.count {
-            counts[ItemType(kind: rows.text(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
-        }
-        return counts
-    }
-
-    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
-        try TakedownTable(self).blockedItems(kind: kind, limit: limit)
-    }
-
-    func memberships() throws -> [CampaignMembership] { try TakedownTable(self).memberships() }
-
-    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
-        let rows = try rows(
-            """
-            SELECT a.kind, a.id, a.variant, a.position, a.body, l.position FROM ad_listing AS l
-            JOIN item AS a ON a.kind = l.kind AND a.id = l.id
-            WHERE l.lane = $1 AND l.position >= $2 AND l.position < $3 AND a.lane = \(StreamID.advertisements.rawValue)
-            ORDER BY l.position, l.number LIMIT $4
-            """, .integer(stream.rawValue), .integer(positions.lowerBound), .integer(positions.upperBound), .integer(Int64(max(limit, 0))))
-        let ads = try items(of: rows)
-        return ads.enumerated().map { PinnedAd(position: rows.integer($0.offset, 5), item: $0.element) }
     }
 
     // MARK: Rows
 
     private func visit(
-        _ rows: PostgresRows, limit: Int = .max, keyedBy key: SectionKey? = nil, _ body: (ItemRow) throws -> Void
+        _ rows: PostgresRows, limit: Int = .max, keyedBy field: SortField? = nil, _ body: (ItemRow) throws -> Void
     ) throws {
         for row in 0..<min(rows.count, limit) {
-            let (position, sortKey) = (rows.integer(row, 3), key.map { $0.key(rows, row, 5) })
-            try withDecoded(rows.view(row, 0)) { kind in
-                try withDecoded(rows.view(row, 1)) { id in
-                    try withDecoded(rows.view(row, 2)) { variant in
-                        try body(
-                            ItemRow(
-                                kind: kind, id: id, variant: variant, position: position, sortKey: sortKey,
-                                body: rows.view(row, 4)))
-                    }
-                }
-            }
+            try body(
+                ItemRow(
+                    kind: rows.view(row, 0), id: rows.view(row, 1), variant: rows.view(row, 2), position: rows.integer(row, 3),
+                    sortKey: field.map { Self.key($0, rows, row) }, body: rows.view(row, 4)))
         }
     }
 
-    private func withDecoded(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard text.contains(1) else { return try body(text) }
-        try PostgresText.decoded(text).withUnsafeBytes { try body($0) }
+    private static func value(_ key: SortKey) -> SQLValue {
+        switch key {
+        case .number(let number): .number(number)
+        case .text(let bytes): .utf8(bytes)
+        }
     }
 
-    private func items(of rows: PostgresRows) throws -> [FeedItem] {
-        var items: [FeedItem] = []
-        try visit(rows) { items.append($0.item) }
-        return items
+    /// Returns the value of ``SectionIndex/expression(_:)`` in the sixth column.
+    private static func key(_ field: SortField, _ rows: PostgresRows, _ row: Int) -> SortKey {
+        switch field.comparison {
+        case .text, .date: .text(rows.bytes(row, 5))
+        case .number: .number(rows.number(row, 5))
+        }
     }
 }
 

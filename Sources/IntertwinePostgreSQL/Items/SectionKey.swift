@@ -1,59 +1,11 @@
-internal import IntertwineFeed
-internal import IntertwineStorageCore
-
-struct SectionKey: Hashable {
-    static let prefix = "section_order_"
-
-    let stream: StreamID
-    let field: SortField
-
-    /// It contains stream and field, so a change of either gives another index.
-    /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
-    var name: String {
-        let digest = field.name.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
-        let hex = String(digest, radix: 16)
-        return "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(hex)_\(field.name.prefix(16))"
-    }
-
-    /// The expression is never NULL and always of one type. An item that lacks the field, because of another declaration at its write, is
-    /// ordered like an empty value.
-    var expression: String {
-        switch field.comparison {
-        case .text: "(intertwine_text(body, '\(field.name)') COLLATE \"C\")"
-        case .number: "(intertwine_number(body, '\(field.name)'))"
-        case .date: "(intertwine_moment(body, '\(field.name)') COLLATE \"C\")"
-        }
-    }
-
-    var creation: String {
-        "CREATE INDEX \"\(name)\" ON item (\(expression), position) WHERE lane = \(stream.rawValue)"
-    }
-
-    static func value(_ key: SortKey) -> SQLValue {
-        switch key {
-        case .number(let number): .number(number)
-        case .text(let bytes): .utf8(bytes)
-        }
-    }
-
-    func key(_ rows: PostgresRows, _ row: Int, _ column: Int) -> SortKey {
-        switch field.comparison {
-        case .text, .date: .text(rows.bytes(row, column))
-        case .number: .number(rows.number(row, column))
-        }
-    }
-
-    /// `json` refuses the NUL that JSON can write, so the functions read it as ``PostgresText`` does. Function names include their schema,
-    /// because PostgreSQL finds no others when it checks an index by itself.
+enum SectionKey {
+    /// `json` refuses the NUL that JSON can write. Function names include their schema, PostgreSQL finds no others when it checks an index by
+    /// because itself.
     static let functions = #"""
         CREATE FUNCTION intertwine_value(body text, field text) RETURNS text
         LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
         BEGIN
-            IF strpos(body, '\u000') > 0 THEN
-                body := regexp_replace(body, '(?<!\\)((?:\\\\)*)\\u0001', '\1\\u0001\\u0002', 'g');
-                body := regexp_replace(body, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\u0001\\u0001', 'g');
-            END IF;
-            RETURN body::json ->> field;
+            RETURN replace(body, '\u0000', '\ufffd')::json ->> field;
         END $$;
         CREATE FUNCTION intertwine_text(body text, field text) RETURNS text
         LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$

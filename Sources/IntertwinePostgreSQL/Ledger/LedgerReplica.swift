@@ -18,24 +18,23 @@ final class LedgerReplica {
     private var rollups = Rollups()
     private var uncounted = PendingRollup()
     private var days = EventPartitions()
-    private var recent = SeenKeyFilter()
-    private var shared: SharedRateCounters
-    private let recentSlots: Int
+    private let counters: RateCounters
+    private var log = RateCounterLog()
     private let clock: ServerClock
     /// True if the log must be read from its beginning, as after a failover the new server may lack entries that were read.
     private var isLogUnread = true
     private var probe = DiskProbe()
     /// The longest window of the events so far, in milliseconds.
-    private(set) var longestWindow: Int64 = 0
+    var longestWindow: Int64 { counters.longestWindow }
 
     init(recentSlots: Int = RecentRateCounters.defaultSlots, clock: ServerClock = ServerClock()) {
-        (self.recentSlots, self.clock) = (recentSlots, clock)
-        shared = SharedRateCounters(slots: recentSlots)
+        self.clock = clock
+        counters = RateCounters(slots: recentSlots)
     }
 
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
-    var rateCounters: (count: Int, bytes: Int) { shared.memory }
+    var rateCounters: (count: Int, bytes: Int) { counters.memory }
 
     func begin(_ connection: PostgresConnection, timeout: Int64) throws {
         // Everything is found by its key: a table that has grown since it was looked at must not be read as a whole. A group that was cut off
@@ -92,50 +91,38 @@ final class LedgerReplica {
         // The process may have been frozen since the last reading of the time.
         let moment = now ?? clock.now
         if isLogUnread {
-            shared = SharedRateCounters(slots: recentSlots)
-            shared.apply(try connection.run([shared.question(besides: nil)])[0])
+            counters.reset()
+            log = RateCounterLog()
+            log.read(try connection.run([log.question(besides: nil)])[0], into: counters)
             isLogUnread = false
         }
-        shared.tidy(at: moment)
-        let mode = shared.mode(at: moment)
-        var group = PostgresLedgerGroup(entries, recent: recent.isGuessing ? recent : nil, shared, mode)
-        longestWindow = max(longestWindow, group.longestWindow)
+        var group = PostgresLedgerGroup(entries, counters, at: moment)
         if days.isMissing(group.days) {
             // No partitions are created for events with times of a wrong clock.
             try clock.ask(connection)
             try days.make(group.days, today: LedgerTime.day(of: moment), connection)
         }
         number += 1
-        var (receipts, uncounted, time) = try decide(&group, moment, now: now, connection, isLate)
-        if group.isUnsure {
-            recent.hasEnded(.wrong)
-            try connection.post([SQLCommand("ROLLBACK")])
-            rollups.discard()
-            shared.discard()
-            group = PostgresLedgerGroup(entries, recent: nil, shared, mode)
-            (receipts, uncounted, time) = try decide(&group, moment, now: now, connection, isLate)
-        }
-        var commands = group.commands(at: time) + shared.commands(process: process, number: number)
+        let (receipts, uncounted, time) = try decide(&group, moment, now: now, connection, isLate)
+        var commands = group.commands(at: time) + RateCounterLog.commands(counters, process: process, number: number)
         guard flushes && !rollups.isEmpty || rollups.isDue || !commands.isEmpty else {
             // The group has only deferrable counts, which wait for the next group or flush. The rollback needs no wait.
             try connection.post([SQLCommand("ROLLBACK")])
             rollups.postpone()
+            counters.discard()
             self.uncounted = uncounted
             return receipts
         }
-        commands += rollups.sums.commands(slot: slot) + [SQLCommand("COMMIT")]
+        commands += rollups.sums.commands(.postgres, slot: slot) + [SQLCommand("COMMIT")]
         do throws(PostgresError) {
             _ = try connection.run(commands)
         } catch {
-            if group.guesses, error.code == "23505" { recent.hasEnded(.wrong) }
             guard error.isEndOfSession else { throw error }
             var error = error
             error.isUncertain = true
             throw LostCommit(number: number, receipts: receipts, cause: error)
         }
         finish()
-        recent.hasEnded(group.guesses ? .right : .none)
-        for key in group.storedKeys { recent.insert(key) }
         self.uncounted = uncounted
         return receipts
     }
@@ -146,7 +133,7 @@ final class LedgerReplica {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
         let start = WallClock.now()
         let locks = [SQLCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
-        let log = group.readsLog ? [shared.question(besides: process)] : []
+        let log = group.readsLog ? [self.log.question(besides: process)] : []
         let answers = try connection.run(locks + log + group.questions)
         let time: Int64
         do throws(StoreError) {
@@ -156,16 +143,16 @@ final class LedgerReplica {
             throw error
         }
         if group.readsLog {
-            shared.apply(answers[locks.count])
+            self.log.read(answers[locks.count], into: counters)
             // Others have put short windows elsewhere since the questions were made.
-            guard shared.mode(at: moment) == group.mode else {
+            guard !counters.isOutdated(at: moment) else {
                 throw PostgresError(code: "40001", message: "the group must be repeated")
             }
         }
         group.apply(answers.dropFirst(locks.count + log.count))
         var uncounted = uncounted
         let moment = now ?? time
-        return (try group.decide(at: moment, &rollups, &uncounted, isLate: isLate), uncounted, moment)
+        return (group.decide(at: moment, &rollups, &uncounted, isLate: isLate), uncounted, moment)
     }
 
     /// It waits for the row while the lost session may still commit, so the result is final.
@@ -178,12 +165,12 @@ final class LedgerReplica {
 
     private func finish() {
         rollups.hasCommitted()
-        shared.hasCommitted()
+        counters.hasCommitted()
     }
 
     func discard() {
         rollups.discard()
-        shared.discard()
+        counters.discard()
         days.forget()
     }
 }

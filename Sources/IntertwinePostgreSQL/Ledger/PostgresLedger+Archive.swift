@@ -1,6 +1,6 @@
 internal import Glibc
 package import IntertwineFeed
-package import IntertwineStorageCore
+internal import IntertwineStorageCore
 
 extension PostgresLedger {
     /// It blocks appending sessions for a moment, so it is called once per read.
@@ -31,8 +31,6 @@ extension PostgresLedger {
             }
         }
     }
-
-    package func drainRecent(_ checkpoint: ReportCheckpoint) -> EventTail? { nil }
 
     package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
 

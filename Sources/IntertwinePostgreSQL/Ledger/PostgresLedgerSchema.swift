@@ -86,7 +86,7 @@ enum PostgresLedgerSchema {
 
     /// Rows of groups are larger than what PostgreSQL would try to compress, and digests cannot be.
     private static let log = """
-        -- Short rate counters of a writer's group: see SharedRateCounters.
+        -- Short rate counters of a writer's group: see RateCounterLog.
         CREATE TABLE recent_allowance (
             writer bigint NOT NULL, number bigint NOT NULL,
             id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,        -- in commit order for rows with the same key

@@ -117,7 +117,7 @@ extension ServiceConfiguration {
         return try CampaignsFile(YAMLFile.root(at: campaigns.file, of: "campaigns.file"), targets: feeds.validTargets, creatives: creatives)
     }
 
-    /// Throws if no feed has ad slots for campaigns, because all ads are pinned to their listed positions.
+    /// Throws if no feed has ad slots for campaigns, because all ads are pinned.
     private func checkCampaignTargets(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
         let hasPlaces = ([DeclaredFeeds.mainName] + feeds.feeds.keys).contains { name in
             let own = feed.with(feeds.ads[name])
@@ -127,7 +127,7 @@ extension ServiceConfiguration {
         }
         guard !hasPlaces else { return }
         throw ConfigurationError(
-            "campaigns.file: campaigns have no ad slots with ads.placement: listed; set the placement of ads, a feed or a section to midpoint, "
+            "campaigns.file: campaigns have no ad slots with ads.placement: pinned; set the placement of ads, a feed or a section to midpoint, "
                 + "every or at")
     }
 
@@ -143,7 +143,7 @@ extension ServiceConfiguration {
         }
         guard !ordered.isEmpty else { return }
         throw ConfigurationError(
-            "ads.placement: listed shows no ads in sections that a field orders: \(ordered.joined(separator: ", ")); give each its own "
+            "ads.placement: pinned shows no ads in sections that a field orders: \(ordered.joined(separator: ", ")); give each its own "
                 + "placement, or ads: 0")
     }
 

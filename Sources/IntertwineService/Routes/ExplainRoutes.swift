@@ -161,7 +161,7 @@ struct ExplainRoutes: Sendable {
             case .rotating(let perPage):
                 Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
             case .perSlot: Answer.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
-            case .pinned: Answer.Rotation(scope: "listed", perPage: nil, page: explanation.page)
+            case .pinned: Answer.Rotation(scope: "pinned", perPage: nil, page: explanation.page)
             }
         let answer = Answer(
             rotation: rotation,
@@ -247,9 +247,9 @@ extension Schema {
             "rotation",
             Schema.object([
                 .required(
-                    "scope", .words(["page", "place", "listed"]),
+                    "scope", .words(["page", "place", "pinned"]),
                     """
-                    `page`: each page has `perPage` ads, and the next page the next ones. `place`: each ad slot of `ads.placement` has the next ad. `listed`: each \
+                    `page`: each page has `perPage` ads, and the next page the next ones. `place`: each ad slot of `ads.placement` has the next ad. `pinned`: each \
                     ad is pinned at its position.
                     """),
                 .optional("perPage", .count),

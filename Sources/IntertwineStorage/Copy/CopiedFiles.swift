@@ -12,7 +12,7 @@ package final class CopiedFiles: CopySource {
         self.ledger = try LedgerSchema.file(ledger).openAlone()
         // The log of recent rate counters is moved to the tree, where each counter is a row.
         do {
-            try self.ledger.write { try RateCounterLog.load($0) }
+            try self.ledger.write { _ = try RateCounters.load($0.session) }
         } catch {
             throw (error as? DatabaseError).map(StoreError.init) ?? .unusable("\(ledger): \(error)")
         }
@@ -26,11 +26,7 @@ package final class CopiedFiles: CopySource {
 
     package func lastMarker() throws -> Int64 {
         try StoreError.wrappingBlocking {
-            try ledger.read { database in
-                try SQLStatement.integer(
-                    database,
-                    "SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))") ?? 0
-            }
+            try ledger.read { try $0.session.integer("SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0 }
         }
     }
 
@@ -107,8 +103,14 @@ package final class NewFiles: CopyDestination {
         let drafts = try opened()
         let identity = try drafts.items.queue.writeWithoutTransaction(StoreIdentity.read)
         try drafts.ledger.write { session in
-            try session.write("INSERT OR REPLACE INTO event_marker (only, last) VALUES (1, ?1)", .integer(lastMarker))
-            try session.write(RateCounterLog.expectation)
+            try session.write("DELETE FROM sqlite_sequence WHERE name = 'event'")
+            try session.write("INSERT INTO sqlite_sequence (name, seq) VALUES ('event', ?1)", .integer(lastMarker))
+            // Readers look up short counters in the table, if it has rows, for the duration of a short window.
+            try session.write(
+                """
+                INSERT INTO recent_allowance (until, spilled, entries)
+                SELECT 1000 * CAST(strftime('%s', 'now') AS INTEGER) + ?1, 1, x'' WHERE EXISTS (SELECT 1 FROM allowance)
+                """, .integer(RecentRateCounters.longestWindow))
         }
         // A start between the two moves is refused, because the ledger names the items.
         if var identity {

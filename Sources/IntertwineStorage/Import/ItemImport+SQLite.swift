@@ -17,10 +17,11 @@ extension ItemImport {
         _ path: String, _ sections: [SectionConfiguration], isRehearsal: Bool
     ) throws(StoreError) -> any ImportDestination {
         do {
-            guard !isRehearsal else { return try DryRunImport(path) }
             DraftFile.removeAbandoned(path)
             let isNew = access(path, F_OK) != 0 && errno == ENOENT
-            return isNew ? try NewFileImport(path, sections: sections) : try StoreDestination(path, sections: sections)
+            return isNew
+                ? try NewFileImport(path, sections: sections, isRehearsal: isRehearsal)
+                : try StagedImport(path, sections: sections, isRehearsal: isRehearsal)
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
@@ -28,5 +29,12 @@ extension ItemImport {
         } catch {
             throw .unavailable("\(error)")
         }
+    }
+}
+
+extension StagedImport<StagingFile> {
+    init(_ path: String, sections: [SectionConfiguration], isRehearsal: Bool = false) throws {
+        // The cached part of the id index determines the speed of imports with random ids.
+        try self.init(StagingFile(beside: path, cache: 65_536), sections: sections, isRehearsal: isRehearsal)
     }
 }

@@ -13,26 +13,28 @@ struct NewFileImport: ImportDestination {
     private let layout: SectionLayout
     private let draft: DraftFile
     private let queue: DatabaseQueue
-    /// The insert statement; nil after the end, like ``listings``, because both keep the file open.
-    private var insert: SQLStatement?
-    private var listings: PinnedAdTable?
+    private let isRehearsal: Bool
+    /// The insert statements for items and pinned ads; nil after the end, because they keep the file open.
+    private var insert: (item: SQLStatement, pin: SQLStatement)?
     private var lastPositions: [StreamID: Int64] = [:]
     private var lastContent = StreamID.content
 
-    init(_ place: String, sections: [SectionConfiguration]) throws {
+    init(_ place: String, sections: [SectionConfiguration], isRehearsal: Bool) throws {
         self.finalPath = place
-        self.sections = sections
+        (self.sections, self.isRehearsal) = (sections, isRehearsal)
         let file = ItemSchema.file(place)
         try file.checkPermissions()
         draft = try DraftFile(for: place)
         do {
             queue = try DatabaseQueue(path: draft.path, configuration: Self.configuration)
             try file.create(queue)
-            (layout, insert, listings) = try queue.writeWithoutTransaction { database in
+            (layout, insert) = try queue.writeWithoutTransaction { database in
                 try database.execute(sql: "BEGIN")
-                let layout = try SectionLayout.arrange(by: sections, in: database)
+                let layout = try SectionLayout.arrange(by: sections, database.session)
                 try database.execute(sql: "DROP INDEX item_identity")
-                return (layout, try SQLStatement(database, ItemSchema.insertion), try PinnedAdTable(database))
+                let item = "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)"
+                let pin = "INSERT INTO ad_listing (lane, position, kind, id) VALUES (?, ?, ?, ?)"
+                return (layout, (try SQLStatement(database, item), try SQLStatement(database, pin)))
             }
         } catch {
             throw file.failure(error)
@@ -57,19 +59,26 @@ struct NewFileImport: ImportDestination {
     }
 
     mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
-        guard let insert, let listings else { throw StoreError.unavailable("the import is over") }
+        guard let insert else { throw StoreError.unavailable("the import is over") }
         try queue.writeWithoutTransaction { _ in
             for item in batch {
                 let stream = layout.stream(of: item)
                 let position = try ItemPosition.next(after: lastPositions[stream] ?? 0)
                 lastPositions[stream] = position
-                try insert.bind(item, in: stream, at: position)
-                try insert.run()
-                if stream == .advertisements {
-                    try listings.add(ItemKey(item), stream: lastContent, position: lastPositions[lastContent])
-                } else {
+                try insert.item.bind([
+                    .integer(stream.rawValue), .integer(position), .text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body),
+                ])
+                try insert.item.run()
+                guard stream == .advertisements else {
                     lastContent = stream
+                    continue
                 }
+                // An ad that precedes all content has the least position.
+                let values: [SQLValue] = [
+                    .integer(lastContent.rawValue), .integer(lastPositions[lastContent] ?? .min), .text(item.kind), .text(item.id),
+                ]
+                try insert.pin.bind(values)
+                try insert.pin.run()
             }
         }
         return ImportCounts(added: batch.count)
@@ -92,15 +101,19 @@ struct NewFileImport: ImportDestination {
             try database.execute(sql: "PRAGMA journal_mode = WAL")
             return twins
         }
-        (insert, listings) = (nil, nil)
+        insert = nil
         try queue.close()
         var corrections = ImportCounts(added: -twins, replaced: twins)
-        if try !draft.moveIntoPlace() { corrections += try merge() }
+        if isRehearsal {
+            draft.remove()
+        } else if try !draft.moveIntoPlace() {
+            corrections += try merge()
+        }
         return corrections
     }
 
     mutating func rollback() {
-        (insert, listings) = (nil, nil)
+        insert = nil
         try? queue.close()
         draft.remove()
     }
@@ -128,7 +141,7 @@ struct NewFileImport: ImportDestination {
     }
 
     private func merge() throws -> ImportCounts {
-        var store = try StoreDestination(finalPath, sections: sections)
+        var store = try StagedImport(finalPath, sections: sections)
         try DatabaseQueue(path: draft.path).writeWithoutTransaction { database in
             let rows = try SQLStatement(database, "SELECT lane, kind, id, variant, body FROM item ORDER BY lane, position")
             defer { rows.reset() }
@@ -139,10 +152,8 @@ struct NewFileImport: ImportDestination {
                 _ = try store.write([item])
             }
         }
-        let corrections = try store.finish()
-        _ = try store.commit()
         draft.remove()
-        return corrections
+        return try store.commit()
     }
 }
 

@@ -2,50 +2,34 @@ internal import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
-/// A record of the items that a unit of work replaced in place, if it did nothing else.
-struct ChangeLogEntry {
-    private(set) var replaced: [InPlaceUpdate]? = []
-
-    mutating func replace(_ item: InPlaceUpdate) { replaced?.append(item) }
-
-    mutating func doOther() { replaced = nil }
-}
-
 /// A log of the latest commits of this process that only replaced items in place.
 final class ChangeLog: Sendable {
     private struct Step {
         var before: StoreVersion
         var after: StoreVersion
-        var items: [InPlaceUpdate]
+        var item: InPlaceUpdate
     }
 
     private static let limit = 1_024
 
-    private struct State {
-        var steps: FIFOQueue<Step> = []
-        var items = 0
-    }
+    private let steps = Mutex<FIFOQueue<Step>>([])
 
-    private let state = Mutex(State())
-
-    func record(_ note: ChangeLogEntry, from before: StoreVersion, to after: StoreVersion) {
-        guard let items = note.replaced, after.isNext(to: before) else { return }
-        state.withLock { state in
-            if let last = state.steps.last, last.after != before { state = State() }
-            state.steps.append(Step(before: before, after: after, items: items))
-            state.items += items.count
-            while state.items > Self.limit || state.steps.count > Self.limit, let first = state.steps.popFirst() {
-                state.items -= first.items.count
-            }
+    ///   - item: the item that the commit replaced; nil if it made other changes.
+    func record(_ item: InPlaceUpdate?, from before: StoreVersion, to after: StoreVersion) {
+        guard let item, after.isNext(to: before) else { return }
+        steps.withLock { steps in
+            if let last = steps.last, last.after != before { steps = [] }
+            steps.append(Step(before: before, after: after, item: item))
+            if steps.count > Self.limit { _ = steps.popFirst() }
         }
     }
 
     func isUntouched(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool {
         guard old != new else { return true }
-        return state.withLock { state in
-            guard let index = state.steps.lastIndex(where: { $0.after == new }) else { return false }
-            for step in state.steps[...index].reversed() {
-                if step.items.contains(where: extent.includes) { return false }
+        return steps.withLock { steps in
+            guard let index = steps.lastIndex(where: { $0.after == new }) else { return false }
+            for step in steps[...index].reversed() {
+                if extent.includes(step.item) { return false }
                 if step.before == old { return true }
             }
             return false

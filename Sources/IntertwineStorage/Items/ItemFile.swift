@@ -1,10 +1,6 @@
 internal import Glibc
 package import IntertwineFeed
 
-extension SQLiteStore: ItemStore {}
-
-extension SourceSnapshot: SourceCollection {}
-
 /// An SQLite file of items.
 package struct ItemFile: ItemLocation {
     private let path: String

@@ -11,8 +11,6 @@ enum ItemSchema {
 
     static let identityIndex = "CREATE UNIQUE INDEX item_identity ON item (kind, id)"
 
-    static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)"
-
     private static let creation =
         [TableSchema.item, .section, .sectionKind, .source, .sourceItem, .takedown, .campaignCreative, .adListing]
         .map { $0.creation(.sqlite) }.joined() + "\(identityIndex);\n" + StoreIdentity.creation + StoreIdentity.beginning

@@ -1,6 +1,9 @@
-internal import IntertwineFeed
+package import IntertwineFeed
+package import IntertwineStorageCore
 
-struct SQLiteSnapshot: StoreSnapshot {
+package struct SQLiteSnapshot: StoreSnapshot, SQLSession {
+    package static var dialect: SQLDialect { .sqlite }
+
     let database: any SQLConnection
 
     static let columns = "kind, id, variant, position, body"
@@ -23,7 +26,12 @@ struct SQLiteSnapshot: StoreSnapshot {
 
     private static func texts(ofFormsIn stream: Int64) -> Texts { texts("lane = \(stream) AND kind = ? AND variant = ?") }
 
-    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+    @discardableResult
+    package func run(_ commands: [SQLCommand], _ read: (_ command: Int, _ row: SQLStatement) throws -> Void) throws -> [Int] {
+        try database.session.run(commands, read)
+    }
+
+    package func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
         let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)
         switch query.rows {
         case .stream(let stream): try visit(stream, direction, of: anchor?.position, limit: limit, body)
@@ -72,25 +80,6 @@ struct SQLiteSnapshot: StoreSnapshot {
         defer { statement.reset() }
         try statement.bind(1, kind)
         return try statement.step() ? statement.integer(0) : nil
-    }
-
-    func item(kind: String, id: String) throws -> FeedItem? {
-        let statement = try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND id = ?")
-        try statement.bind(1, kind)
-        try statement.bind(2, id)
-        var item: FeedItem?
-        try visit(statement) { item = $0.item }
-        return item
-    }
-
-    func counts() throws -> [ItemType: Int] {
-        let statement = try SQLStatement(database, "SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
-        defer { statement.reset() }
-        var counts: [ItemType: Int] = [:]
-        while try statement.step() {
-            counts[ItemType(kind: statement.text(0), variant: statement.text(1))] = Int(statement.integer(2))
-        }
-        return counts
     }
 
     func visit(_ statement: SQLStatement, keyedBy field: SortField? = nil, _ body: (ItemRow) throws -> Void) throws {

@@ -1,19 +1,26 @@
+internal import Dispatch
 import GRDB
 package import IntertwineFeed
+package import IntertwineStorageCore
 import Synchronization
 
 /// An item store in an SQLite file: the embedded store.
 /// One writer and several readers run at a time, in any number of processes (WAL).
-package final class SQLiteStore: FeedStore {
+package final class SQLiteStore: SQLItemStore {
     // The read connections are declared before the pool, because the writing connection must close last.
     let connections: ReadConnections
     let pool: DatabasePool
     private let commits: WALChangeCounter
     package let file: ServedFile
     let threads: ReaderPool
-    let orders = Mutex<[StreamID: SectionSort]>([:])
-    private let writes: WriteQueue
+    private let sectionOrders = Mutex<[StreamID: SectionSort]>([:])
+    /// The thread of writes, and the number of those that wait or run.
+    private let writes = DispatchQueue(label: "intertwine.items.write")
+    private let waiting = Atomic(0)
     private let history = ChangeLog()
+
+    /// The limit of waiting writes, which bounds memory while another process keeps the file locked.
+    private static let mostWaiting = 4_096
 
     package init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         threads = ReaderPool(limits)
@@ -23,9 +30,7 @@ package final class SQLiteStore: FeedStore {
         do {
             try pool.syncCommits()
             try connections.read(Self.validate)
-            let commits = try WALChangeCounter(pool)
-            self.commits = commits
-            writes = WriteQueue(pool, file, version: { commits.version }, history: history)
+            commits = try WALChangeCounter(pool)
         } catch let error as StoreError {
             throw error
         } catch {
@@ -41,19 +46,42 @@ package final class SQLiteStore: FeedStore {
         }
     }
 
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await write { database, note in
-            note.doOther()
-            return try body(database)
+    package var orders: [StreamID: SectionSort] {
+        get { sectionOrders.withLock { $0 } }
+        set { sectionOrders.withLock { $0 = newValue } }
+    }
+
+    package func writing<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteSnapshot) throws -> (Value, InPlaceUpdate?)
+    ) async throws -> Value {
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        guard waiting.add(1, ordering: .relaxed).newValue <= Self.mostWaiting else { throw StoreError.overloaded }
+        return try await StoreError.wrapping {
+            try await withCheckedThrowingContinuation { continuation in
+                writes.async { [self] in continuation.resume(with: Result { try write(body) }) }
+            }
         }
     }
 
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
-        try await StoreError.wrapping { try await writes.write(body) }
+    package func arranging<Value>(_ body: (SQLiteSnapshot) throws -> Value) throws -> Value {
+        try write { (try body($0), nil) }
     }
 
-    func writeBlocking<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try file.writing { try pool.write(body) }
+    private func write<Value>(_ body: (SQLiteSnapshot) throws -> (Value, InPlaceUpdate?)) throws -> Value {
+        try file.writing {
+            try pool.writeWithoutTransaction { database in
+                var done: (result: (Value, InPlaceUpdate?), before: StoreVersion)?
+                try database.inTransaction(.immediate) {
+                    // The transaction holds the write lock, so no other process commits after this read of the version.
+                    let before = version
+                    done = (try body(SQLiteSnapshot(database: database)), before)
+                    return .commit
+                }
+                guard let (result, before) = done else { throw StoreError.unavailable("the write was not performed") }
+                history.record(result.1, from: before, to: version)
+                return result.0
+            }
+        }
     }
 
     package func storageChange() -> FileChange? { file.change() }
@@ -95,7 +123,7 @@ package final class SQLiteStore: FeedStore {
     package func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value
     ) async throws -> Value {
-        try await reading(for: purpose) { try body(SQLiteSnapshot(database: $0)) }
+        try await reading(for: purpose) { try body($0) }
     }
 
     package func read<Value: Sendable>(
@@ -114,11 +142,17 @@ package final class SQLiteStore: FeedStore {
             }, completion: completion)
     }
 
-    func reading<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    package func reading<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (SQLiteSnapshot) throws -> Value
     ) async throws -> Value {
         let connections = connections
-        return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
+        return try await StoreError.wrapping {
+            try await threads.run(for: purpose) { try connections.read { try body(SQLiteSnapshot(database: $0)) } }
+        }
+    }
+
+    package func reading<Value>(_ body: (SQLiteSnapshot) throws -> Value) throws -> Value {
+        try connections.read { try body(SQLiteSnapshot(database: $0)) }
     }
 
     package var readStatistics: ReadStatistics { threads.statistics }

@@ -11,31 +11,29 @@ struct LedgerExpiryPurger {
     mutating func sweep(_ database: Database, now: Int64, longestWindow: Int64) throws -> Bool {
         let batch = max(Self.leastBatch, schedule.rowsSince * Self.lookupsPerRow)
         schedule.begin(at: now)
-        var removed = try sweepAllowances(
-            database, now: now, latest: LedgerTime.latestValidEnd(at: now, longestMet: longestWindow), batch: batch)
-        removed += try RateCounterLog.sweep(
-            database, now: LedgerTime.earliestEnd(at: now),
-            latest: LedgerTime.latestValidEnd(at: now, window: RecentRateCounters.longestWindow), batch: batch)
-        let statements = ExpiryPurge.statements(now: now, batch: batch, .sqlite)
-        removed += try SQLiteSession(connection: database).run(statements) { _, _ in }.reduce(0, +)
+        let session = database.session
+        let latest = LedgerTime.latestValidEnd(at: now, longestMet: longestWindow)
+        var removed = try sweepAllowances(session, now: now, latest: latest, batch: batch)
+        // The rows of the log end in about the order in which they were written.
+        removed += try session.write(
+            """
+            DELETE FROM recent_allowance WHERE id IN (
+                SELECT id FROM (SELECT id, until FROM recent_allowance ORDER BY id LIMIT ?3) WHERE until <= ?1 OR until > ?2)
+            """, .integer(LedgerTime.earliestEnd(at: now)),
+            .integer(LedgerTime.latestValidEnd(at: now, window: RecentRateCounters.longestWindow)), .integer(Int64(batch)))
+        removed += try session.run(ExpiryPurge.statements(now: now, batch: batch, .sqlite)) { _, _ in }.reduce(0, +)
         return removed > 0
     }
 
     /// Why: an index on the end time would cost each click more than this periodic examination of all counters.
-    private mutating func sweepAllowances(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
-        let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")
-        try find.bind(1, blob: sweptAllowances)
-        try find.bind(2, Int64(batch - 1))
-        let end = try find.step() ? find.bytes(0) : nil
-        find.reset()
-        let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= ?3 OR until > ?4)")
-        try remove.bind(1, blob: sweptAllowances)
-        // The upper bound is longer than a key, so it is greater than all keys.
-        try remove.bind(2, blob: end ?? Array(repeating: .max, count: RateCounterKey.length + 1))
-        try remove.bind(3, now)
-        try remove.bind(4, latest)
-        try remove.run()
-        sweptAllowances = end ?? []
-        return database.changesCount
+    private mutating func sweepAllowances(_ session: SQLiteSession, now: Int64, latest: Int64, batch: Int) throws -> Int {
+        let end = try session.first(
+            "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2", .bytes(sweptAllowances), .integer(Int64(batch - 1))
+        ) { $0.bytes(0) }
+        defer { sweptAllowances = end ?? [] }
+        // Without an end, the upper bound is longer than a key, so it is greater than all keys.
+        return try session.write(
+            "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= ?3 OR until > ?4)", .bytes(sweptAllowances),
+            .bytes(end ?? Array(repeating: .max, count: RateCounterKey.length + 1)), .integer(now), .integer(latest))
     }
 }

@@ -36,13 +36,10 @@ enum LedgerSchema {
         INSERT INTO report_marker (tally, marker) VALUES ('totals', 0), ('trackers', 0);
         -- Short rate counters, one row per transaction with many entries: key, until, used.
         CREATE TABLE recent_allowance (
-            id INTEGER PRIMARY KEY, until INTEGER NOT NULL,     -- the latest end of the entries
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            until INTEGER NOT NULL,     -- the latest end of the entries
             spilled INTEGER NOT NULL,   -- 1 if some entries are in the table allowance instead
             entries BLOB NOT NULL
-        );
-        -- The highest event id at the last removal of events. New ids continue from it, even if no event remains.
-        CREATE TABLE event_marker (
-            only INTEGER PRIMARY KEY CHECK (only = 1), last INTEGER NOT NULL
         );
         -- See RetentionClock.
         CREATE TABLE passed_time (
@@ -50,14 +47,6 @@ enum LedgerSchema {
         );
 
         """
-
-    static let saveSequence = """
-        INSERT INTO event_marker (only, last) SELECT 1, id FROM event WHERE id = (SELECT max(id) FROM event)
-        ON CONFLICT (only) DO UPDATE SET last = excluded.last
-        """
-
-    static let advanceSequence =
-        "UPDATE event SET id = (SELECT last + 1 FROM event_marker) WHERE id = 1 AND EXISTS (SELECT 1 FROM event_marker)"
 
     static func file(_ path: String) -> DatabaseFile {
         DatabaseFile(path: path, content: "a ledger", applicationID: applicationID, creation: creation)

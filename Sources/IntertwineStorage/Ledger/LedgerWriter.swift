@@ -1,45 +1,22 @@
 import GRDB
 internal import IntertwineFeed
+internal import IntertwineStorageCore
 
 final class LedgerWriter {
     private let database: Database
     private let session: SQLiteSession
-    private let beginning: SQLStatement
-    private let committing: SQLStatement
-    private let rollback: SQLStatement
-    private let insertEvent: SQLStatement
-    private let eventTexts: BoundTextCache
-    private let advanceSequence: SQLStatement
-    private let rollupTables: RollupTables
-    // The exclusivity of accesses is not checked at run time, which would happen several times per click. No two accesses overlap: the
-    // writer is confined to its connection, and no member calls the writer.
-    @exclusivity(unchecked) private var counters: RateCounterTable
-    @exclusivity(unchecked) private var rollups = Rollups()
-    @exclusivity(unchecked) private var limiter = PendingRollup()
-    @exclusivity(unchecked) private(set) var perishable = 0
-    private var recent: [ReportCheckpoint: EventTail] = [.totals: EventTail(), .trackers: EventTail()]
+    private let counters: RateCounters
+    /// The last row of the counters' log that was read or written.
+    private var lastLogRow: Int64 = 0
+    private var rollups = Rollups()
+    private var limiter = PendingRollup()
+    private(set) var perishable = 0
 
-    init(_ database: Database, recentSlots: Int = RecentRateCounters.defaultSlots) throws {
+    init(_ database: Database, recentSlots: Int = RecentRateCounters.defaultSlots) {
         self.database = database
-        session = SQLiteSession(connection: database)
-        beginning = try SQLStatement(database, "BEGIN IMMEDIATE")
-        committing = try SQLStatement(database, "COMMIT")
-        rollback = try SQLStatement(database, "ROLLBACK")
-        insertEvent = try SQLStatement(
-            database,
-            """
-            INSERT INTO event (
-                at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser,
-                input)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """)
-        eventTexts = BoundTextCache(insertEvent, parameters: 15)
-        advanceSequence = try SQLStatement(database, LedgerSchema.advanceSequence)
-        counters = try RateCounterTable(database, recentSlots: recentSlots)
-        rollupTables = try RollupTables(database)
+        session = database.session
+        counters = RateCounters(slots: recentSlots)
     }
-
-    func drainRecent(_ tally: ReportCheckpoint) -> EventTail? { recent[tally]?.drain() }
 
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
@@ -49,147 +26,69 @@ final class LedgerWriter {
     var longestWindow: Int64 { counters.longestWindow }
 
     /// `flushes`: true if waiting counts must be written.
-    func commit(
-        _ count: Int, now: Int64, flushes: Bool = true, entry: (Int) -> LedgerEntry
-    ) throws -> [Result<LedgerReceipt, any Error>] {
+    func commit(_ entries: [LedgerEntry], now: Int64, flushes: Bool = true) throws -> [Result<LedgerReceipt, any Error>] {
         // Repeats a rollback that failed because of a disk error.
-        if database.isInsideTransaction { try rollback.run() }
-        try beginning.run()
-        let changes = database.totalChangesCount
-        perishable = 0
+        if database.isInsideTransaction { try session.write("ROLLBACK") }
+        let keys = entries.map { $0.events.map { $0.verdict == .counted ? RateCounterKeys($0) : .none } }
+        try session.write("BEGIN IMMEDIATE")
         do {
-            try counters.begin()
+            try readLog()
+            counters.begin(at: now, keys: keys.reduce(0) { $1.reduce($0) { $0 + $1.storedCount } })
             var group = LedgerGroup()
-            for index in 0..<count { group.ask(for: entry(index)) }
+            for (entry, keys) in zip(entries, keys) {
+                group.ask(for: entry)
+                for (event, keys) in zip(entry.events, keys) { counters.ask(for: event, keys) }
+            }
+            try session.run(counters.questions(.sqlite)) { counters.apply($1) }
             try session.run(group.questions(.sqlite)) { group.apply($1, of: $0) }
-            let receipts = try (0..<count).map { try group.decide(entry($0), at: now, &counters, &rollups, &limiter) }
-            let markers = try write(group, now: now)
-            if try finish(since: changes, flushes: flushes) {
-                try committing.run()
-                if let markers { for tally in recent.keys { recent[tally]?.add(rollups.counts, markers) } }
-                counters.hasCommitted()
-                rollups.hasCommitted()
-            } else {
-                // The group has only counts that can wait, so there is nothing to commit.
-                try rollback.run()
+            let receipts = zip(entries, keys).map { group.decide($0, $1, at: now, counters, &rollups, &limiter) }
+            var commands = group.statements(.sqlite)
+            for (mutation, until) in group.changes { commands += mutation.statements(until: until, now: now, .sqlite) }
+            if let events = group.eventInsertion(.sqlite) { commands.append(events) }
+            let counterCommands = counters.commands(.sqlite)
+            commands += counterCommands
+            perishable = group.perishableRows + counterCommands.reduce(0) { $0 + $1.rowCount }
+            let logRow = try writeLog()
+            guard flushes && !rollups.isEmpty || rollups.isDue || !commands.isEmpty || logRow != nil else {
+                // The group has only counts that can wait, so there is nothing to commit. Why: writing these counts each time would cost the disk
+                // more than all clicks do.
+                try session.write("ROLLBACK")
                 counters.discard()
                 rollups.postpone()
+                return receipts
             }
+            try session.run(commands + rollups.sums.commands(.sqlite)) { _, _ in }
+            try session.write("COMMIT")
+            if let logRow { lastLogRow = logRow }
+            counters.hasCommitted()
+            rollups.hasCommitted()
             return receipts
         } catch {
             counters.discard()
             rollups.discard()
             // SQLite has already rolled back after severe errors.
-            if database.isInsideTransaction { try? rollback.run() }
+            if database.isInsideTransaction { _ = try? session.write("ROLLBACK") }
             throw error
         }
     }
 
-    private func write(_ group: LedgerGroup, now: Int64) throws -> ClosedRange<Int64>? {
-        perishable += group.perishableRows
-        try session.run(group.statements(.sqlite)) { _, _ in }
-        for (mutation, until) in group.changes {
-            try session.run(mutation.statements(until: until, now: now, .sqlite)) { _, _ in }
-        }
-        var markers: ClosedRange<Int64>?
-        for (event, verdict) in group.events {
-            let marker = try append(event, as: verdict)
-            markers = (markers?.lowerBound ?? marker)...marker
-        }
-        return markers
-    }
-
-    /// Call it last, before the group is committed.
-    /// `flushes`: true if counts must be written.
-    /// Why: writing these counts each time would cost the disk more than all clicks do.
-    private func finish(since changes: Int, flushes: Bool) throws -> Bool {
-        // A row that was inserted and deleted again is no change.
-        let rows = try counters.write()
-        perishable += rows.written
-        let unchanged = changes + 2 * rows.removed
-        guard flushes || rollups.isDue || database.totalChangesCount != unchanged else { return false }
-        try rollupTables.add(rollups.sums)
-        return database.totalChangesCount != unchanged
-    }
-
-    private func append(_ event: LedgerEvent, as verdict: Verdict) throws -> Int64 {
-        try insertEvent.bind(1, event.at)
-        try eventTexts.bind(2, event.kind.rawValue)
-        try eventTexts.bind(3, event.cell)
-        try eventTexts.bind(4, event.viewer)
-        try eventTexts.bind(5, event.address)
-        try eventTexts.bind(6, event.userAgent)
-        try eventTexts.bind(7, verdict.rawValue)
-        try eventTexts.bind(8, event.showing?.campaign)
-        try eventTexts.bind(9, event.page?.feed)
-        try eventTexts.bind(10, event.page?.section)
-        try insertEvent.bind(11, (event.page?.position).map(Int64.init))
-        try eventTexts.bind(12, event.page?.layout.rawValue)
-        try eventTexts.bind(13, event.creative?.form)
-        try eventTexts.bind(14, event.creative?.advertiser)
-        try eventTexts.bind(15, event.input?.json)
-        try insertEvent.run()
-        var marker = database.lastInsertedRowID
-        if marker == 1 {
-            // The table of events was empty, so the first event needs the next marker.
-            try advanceSequence.run()
-            marker = try SQLStatement.integer(database, "SELECT max(id) FROM event") ?? marker
-        }
-        return marker
-    }
-}
-
-private struct RollupTables {
-    private let addToCell: SQLStatement
-    private let addToDay: SQLStatement
-    private let addToDelivery: SQLStatement
-    private let addToChoice: SQLStatement
-
-    init(_ database: Database) throws {
-        func addition(to table: String, _ key: String, _ values: String) throws -> SQLStatement {
-            try SQLStatement(
-                database,
-                """
-                INSERT INTO \(table) (\(key), count) VALUES (\(values), ?1) ON CONFLICT (\(key)) DO UPDATE SET count = count + ?1
-                """)
-        }
-        addToCell = try addition(to: "rollup_cell", "day, verdict, cell, kind", "?2, ?3, ?4, ?5")
-        addToDay = try addition(to: "rollup_day", "day, kind, verdict", "?2, ?3, ?4")
-        addToDelivery = try addition(to: "delivery", "campaign, kind, span", "?2, ?3, ?4")
-        addToChoice = try addition(to: "rollup_choice", "day, field, value, kind", "?2, ?3, ?4, ?5")
-    }
-
-    func add(_ sums: Rollups.Sums) throws {
-        for (key, count) in sums.cells {
-            try addToCell.bind(2, key.day)
-            try addToCell.bind(3, key.verdict.rawValue)
-            try addToCell.bind(4, key.cell.text)
-            try addToCell.bind(5, key.kind.rawValue)
-            try Self.add(count, addToCell)
-        }
-        for (key, count) in sums.days {
-            try addToDay.bind(2, key.day)
-            try addToDay.bind(3, key.kind.rawValue)
-            try addToDay.bind(4, key.verdict.rawValue)
-            try Self.add(count, addToDay)
-        }
-        for (key, count) in sums.deliveries {
-            try addToDelivery.bind(2, key.campaign.text)
-            try addToDelivery.bind(3, key.kind.rawValue)
-            try addToDelivery.bind(4, key.span)
-            try Self.add(count, addToDelivery)
-        }
-        for (key, count) in sums.choices {
-            try addToChoice.bind(2, key.day)
-            try addToChoice.bind(3, key.field.text)
-            try addToChoice.bind(4, key.value.text)
-            try addToChoice.bind(5, key.kind.rawValue)
-            try Self.add(count, addToChoice)
+    /// Reads the counters of other processes since the last transaction; the first call reads all.
+    private func readLog() throws {
+        let newRows = SQLCommand(
+            "SELECT id, until, spilled, entries FROM recent_allowance WHERE id > ?1 ORDER BY id", [.integer(lastLogRow)])
+        try session.run([newRows]) { _, row in
+            counters.readLog(until: row.integer(1), isSpilled: row.flag(2), row.view(3))
+            lastLogRow = row.integer(0)
         }
     }
 
-    private static func add(_ count: Int64, _ statement: SQLStatement) throws {
-        try statement.bind(1, count)
-        try statement.run()
+    /// Writes the group's row of the log, and returns its number; nil if it has none.
+    private func writeLog() throws -> Int64? {
+        guard let row = counters.logRow else { return nil }
+        perishable += 1
+        try session.write(
+            "INSERT INTO recent_allowance (until, spilled, entries) VALUES (?1, ?2, ?3)", .integer(row.until), .flag(row.isSpilled),
+            .bytes(row.entries))
+        return database.lastInsertedRowID
     }
 }

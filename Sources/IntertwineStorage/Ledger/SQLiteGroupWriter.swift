@@ -21,10 +21,10 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
 
     init(
         _ pool: DatabasePool, _ file: ServedFile, _ counter: WALChangeCounter, _ limits: GroupLimits, now: @escaping @Sendable () -> Int64
-    ) throws {
+    ) {
         (self.pool, self.file, self.counter, self.now) = (pool, file, counter, now)
         maxQueueTime = limits.maxQueueTime
-        writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
+        writer = pool.writeWithoutTransaction { LedgerWriter($0) }
     }
 
     // MARK: Groups
@@ -41,7 +41,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
             try pool.writeWithoutTransaction { database in
                 // The first unit has waited longest.
                 try prepare(database, isSynced: true, busyTimeout: deadline - .now)
-                return try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+                return try writer.commit(group.map(\.entry), now: now, flushes: flushes)
             }
         }
     }
@@ -65,9 +65,6 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
             }
         }
     }
-
-    /// Returns the counts after the marker of a rollup, and forgets them; nil if the events must be read from the ledger.
-    func drainRecent(_ tally: ReportCheckpoint) -> EventTail? { writer.drainRecent(tally) }
 
     // MARK: Other writes
 

@@ -1,5 +1,5 @@
-import GRDB
 internal import IntertwineFeed
+internal import IntertwineStorageCore
 
 extension SQLiteLedger {
     package func removeSettledEvents(before moment: Int64) async throws -> Int {
@@ -7,45 +7,26 @@ extension SQLiteLedger {
         var walked: Int64 = 0
         var units = statistics.units
         while true {
-            let (window, now) = (EventWindow(after: walked), now())
-            guard let swept = try await StoreError.wrapping({ try await commits.sweep { try window.remove(before: moment, now: now, $0) } })
-            else { return total }
+            let (start, now) = (walked, now())
+            // A range of events that is short enough not to delay clicks.
+            let swept = try await writing(isDurable: false, nil) { session -> (removed: Int, last: Int64, newest: Int64)? in
+                let found = try session.first(
+                    "SELECT max(id), max(at) FROM (SELECT id, at FROM event WHERE id > ?1 ORDER BY id LIMIT 250)", .integer(start)
+                ) { $0.isNull(0) ? nil : (last: $0.integer(0), newest: $0.integer(1)) }
+                guard let (last, newest) = found ?? nil else { return nil }
+                let removed = try session.write(
+                    "DELETE FROM event WHERE id > ?1 AND id <= ?2 AND at < ?3", .integer(start), .integer(last), .integer(moment))
+                return (removed, last, newest)
+            }
+            guard let swept else { return total }
             total += swept.removed
             walked = swept.last
-            guard swept.removed > 0 || swept.isClockAhead else { return total }
+            // An event in the future shows that the clock was ahead, and older events may follow.
+            guard swept.removed > 0 || swept.newest > now else { return total }
             // The rate beside clicks is about 10,000 rows a second: millions of rows take minutes, and few clicks wait for a checkpoint.
             let written = statistics.units
             try await Task.sleep(for: written == units ? .milliseconds(1) : .milliseconds(20))
             units = written
         }
-    }
-}
-
-private struct EventWindow {
-    private static let length = 250
-
-    let after: Int64
-
-    struct Swept {
-        var removed: Int
-        var last: Int64
-        var isClockAhead: Bool
-    }
-
-    func remove(before moment: Int64, now: Int64, _ database: Database) throws -> Swept? {
-        let find = try SQLStatement(
-            database, "SELECT max(id), max(at) FROM (SELECT id, at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2)")
-        try find.bind(1, after)
-        try find.bind(2, Int64(Self.length))
-        let found = try find.step() && !find.isNull(0) ? (last: find.integer(0), newest: find.integer(1)) : nil
-        find.reset()
-        guard let found else { return nil }
-        try SQLStatement(database, LedgerSchema.saveSequence).run()
-        let remove = try SQLStatement(database, "DELETE FROM event WHERE id > ?1 AND id <= ?2 AND at < ?3")
-        try remove.bind(1, after)
-        try remove.bind(2, found.last)
-        try remove.bind(3, moment)
-        try remove.run()
-        return Swept(removed: database.changesCount, last: found.last, isClockAhead: found.newest > now)
     }
 }

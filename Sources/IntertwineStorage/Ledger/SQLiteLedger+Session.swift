@@ -42,10 +42,6 @@ extension SQLiteLedger: SQLLedger {
         try await reading(for: .background) { try $0.integer("SELECT max(id) FROM event") ?? 0 }
     }
 
-    package func drainRecent(_ checkpoint: ReportCheckpoint) async throws -> EventTail? {
-        try await commits.inTurn { $0.drainRecent(checkpoint) }
-    }
-
     package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
 
     package func claim(_ claim: FrequencyCapReservation) throws -> Bool {

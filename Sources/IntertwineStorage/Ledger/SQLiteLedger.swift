@@ -29,7 +29,7 @@ package final class SQLiteLedger: Ledger {
             // The commit that fills the WAL checkpoints it: every 16 MiB, so that fewer than one commit in a hundred waits for a checkpoint.
             // Erased rows are overwritten.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000; PRAGMA secure_delete = ON") }
-            commits = GroupCommit(try SQLiteGroupWriter(pool, file, WALChangeCounter(pool), limits, now: now), limits)
+            commits = GroupCommit(SQLiteGroupWriter(pool, file, try WALChangeCounter(pool), limits, now: now), limits)
         } catch let error as StoreError {
             throw error
         } catch {
@@ -45,7 +45,7 @@ package final class SQLiteLedger: Ledger {
             try file.check()
             try await commits.checkWritable()
             try await threads.run(for: .request) {
-                try connections.readAfresh { _ = try SQLStatement.integer($0, "SELECT max(id) FROM event") }
+                try connections.readAfresh { _ = try $0.session.integer("SELECT max(id) FROM event") }
             }
         }
     }

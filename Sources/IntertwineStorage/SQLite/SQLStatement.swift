@@ -24,25 +24,6 @@ package struct SQLStatement: SQLRow {
         (pointer, keeper) = try database.prepared(sql)
     }
 
-    static func run(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws { try run(database, sql, values) }
-
-    static func run(_ database: some SQLConnection, _ sql: String, _ values: [SQLValue]) throws {
-        let statement = try SQLStatement(database, sql)
-        try statement.bind(values)
-        try statement.run()
-    }
-
-    static func integer(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws -> Int64? {
-        try integer(database, sql, values)
-    }
-
-    static func integer(_ database: some SQLConnection, _ sql: String, _ values: [SQLValue]) throws -> Int64? {
-        let statement = try SQLStatement(database, sql)
-        try statement.bind(values)
-        defer { statement.reset() }
-        return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
-    }
-
     func bind(_ values: [SQLValue], row: Int = 0) throws {
         for (index, value) in zip(Int32(1)..., values) {
             switch value {
@@ -57,6 +38,7 @@ package struct SQLStatement: SQLRow {
             case .texts(let column): try bind(index, column[row])
             case .flags(let column): try bind(index, Int64(column[row] ? 1 : 0))
             case .blobs(let column): try bind(index, blob: column[row])
+            case .documents(let column): try bind(index, text: column[row])
             }
         }
     }
@@ -80,32 +62,22 @@ package struct SQLStatement: SQLRow {
     }
 
     func bind(_ index: Int32, _ value: String?) throws {
-        guard var value else { return try check(sqlite3_bind_null(pointer, index)) }
-        try value.withUTF8 { try bind(index, text: UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Binds a text that SQLite does not copy. The bytes must stay valid until the parameter is bound again or the last run has ended.
-    func bind(_ index: Int32, lasting bytes: UnsafeRawBufferPointer) throws {
-        try bind(index, text: bytes, nil)
-    }
-
-    /// Binds a blob that SQLite does not copy. The bytes must stay valid until the parameter is bound again or the last run has ended.
-    func bind(_ index: Int32, lastingBlob bytes: UnsafeRawBufferPointer) throws {
-        try check(sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil))
+        guard let value else { return try check(sqlite3_bind_null(pointer, index)) }
+        try SQLValue.withStored(value) { try bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
     func bind(_ index: Int32, text bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try bind(index, text: $0) }
     }
 
-    private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer, _ destructor: sqlite3_destructor_type? = Self.copied) throws {
+    private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer) throws {
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             // The constant is static, so SQLite needs no copy.
             let empty = UnsafeRawPointer(Self.empty.utf8Start).assumingMemoryBound(to: CChar.self)
             return try check(sqlite3_bind_text(pointer, index, empty, 0, nil))
         }
         let text = base.assumingMemoryBound(to: CChar.self)
-        try check(sqlite3_bind_text64(pointer, index, text, UInt64(bytes.count), destructor, UInt8(SQLITE_UTF8)))
+        try check(sqlite3_bind_text64(pointer, index, text, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8)))
     }
 
     func bind(_ index: Int32, blob bytes: [UInt8]?) throws {

@@ -84,6 +84,6 @@ package struct StoreFiles: Sendable {
         (identity.isServed, identity.key) = (true, key ?? identity.key)
         // The ledger comes first: items that are not marked as served fit any ledger of their store.
         if other != identity { try ledger.commits.inTurnBlocking { try $0.write(isSynced: true) { try identity.write($0) } } }
-        if before != identity { try store.writeBlocking { try identity.write($0) } }
+        if before != identity { try store.arranging { try identity.write($0.database) } }
     }
 }

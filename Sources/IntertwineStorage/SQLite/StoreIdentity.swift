@@ -1,4 +1,4 @@
-import GRDB
+internal import IntertwineStorageCore
 
 struct StoreIdentity: Equatable {
     var store: String
@@ -19,15 +19,14 @@ struct StoreIdentity: Equatable {
 
     /// Returns the identity of a file; nil if it is a ledger that was never served.
     static func read(_ connection: any SQLConnection) throws -> StoreIdentity? {
-        let statement = try SQLStatement(connection, "SELECT store, served, key FROM store_identity WHERE only = 1")
-        defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        return StoreIdentity(store: statement.text(0), isServed: statement.flag(1), key: statement.optionalText(2))
+        try connection.session.first("SELECT store, served, key FROM store_identity WHERE only = 1") {
+            StoreIdentity(store: $0.text(0), isServed: $0.flag(1), key: $0.optionalText(2))
+        }
     }
 
-    func write(_ database: Database) throws {
-        try SQLStatement.run(
-            database, "INSERT OR REPLACE INTO store_identity (only, store, served, key) VALUES (1, ?1, ?2, ?3)", .text(store),
-            .flag(isServed), .text(key))
+    func write(_ connection: any SQLConnection) throws {
+        try connection.session.write(
+            "INSERT OR REPLACE INTO store_identity (only, store, served, key) VALUES (1, ?1, ?2, ?3)", .text(store), .flag(isServed),
+            .text(key))
     }
 }

@@ -4,17 +4,11 @@ package import IntertwineFeed
 package protocol ImportDestination {
     mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts
 
-    mutating func finish() throws -> ImportCounts
-
     mutating func find(_ keys: [ItemKey]) throws -> FoundItems
 
     mutating func commit() throws -> ImportCounts
 
     mutating func rollback()
-}
-
-extension ImportDestination {
-    package func finish() -> ImportCounts { ImportCounts() }
 }
 
 package struct FoundItems: Sendable {
@@ -33,14 +27,6 @@ package struct ImportCounts {
 
     package init(added: Int = 0, replaced: Int = 0, withheld: BlockedItems = BlockedItems()) {
         (self.added, self.replaced, self.withheld) = (added, replaced, withheld)
-    }
-
-    package mutating func count(_ change: ItemChange, of item: ValidatedItem) {
-        switch change {
-        case .added: added += 1
-        case .replaced: replaced += 1
-        case .withheld: withheld.record(ItemKey(item))
-        }
     }
 
     package static func += (counts: inout ImportCounts, more: ImportCounts) {

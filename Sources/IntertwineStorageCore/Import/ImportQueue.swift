@@ -36,7 +36,6 @@ final class ImportQueue: @unchecked Sendable {
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         let found = Mutex(FoundItems())
         queue.sync {
-            attempt { try destination.finish() }
             attempt {
                 let items = try destination.find(keys)
                 found.withLock { $0 = items }
@@ -49,7 +48,6 @@ final class ImportQueue: @unchecked Sendable {
 
     func commit(_ committing: () -> Void) throws {
         queue.sync {
-            attempt { try destination.finish() }
             attempt {
                 committing()
                 return try destination.commit()

@@ -18,13 +18,14 @@ extension SectionLayout {
         kinds.isEmpty || item.stream != .content ? item.stream : kinds[item.kind] ?? .content
     }
 
-    package func arrange<Session: SQLSession>(by sections: [SectionConfiguration], _ session: Session) throws -> SectionLayout {
-        let new = arranged(by: sections)
-        for (name, stream) in new.names(besides: self) {
+    package static func arrange<Session: SQLSession>(by sections: [SectionConfiguration], _ session: Session) throws -> SectionLayout {
+        let old = try SectionLayout(session)
+        let new = old.arranged(by: sections)
+        for (name, stream) in new.names(besides: old) {
             try session.write("INSERT INTO section (number, name) VALUES (?1, ?2)", .integer(stream.rawValue), .text(name))
         }
-        for (kind, stream, next) in moves(to: new) {
-            try Self.move(kind, from: stream, to: next ?? .content, session)
+        for (kind, stream, next) in old.moves(to: new) {
+            try move(kind, from: stream, to: next ?? .content, session)
             if let next {
                 try session.write(
                     "INSERT INTO section_kind (kind, section) VALUES (?1, ?2) ON CONFLICT (kind) DO UPDATE SET section = excluded.section",
@@ -33,10 +34,25 @@ extension SectionLayout {
                 try session.write("DELETE FROM section_kind WHERE kind = ?1", .text(kind))
             }
         }
+        let (wanted, names) = (new.indices(sections), try SectionIndex.names(session))
+        for name in names.subtracting(wanted.map(\.name)) { try session.write("DROP INDEX \"\(name)\"") }
+        for index in wanted where !names.contains(index.name) { try session.write(index.creation(Session.dialect)) }
         return new
     }
 
-    private static func move<Session: SQLSession>(_ kind: String, from old: StreamID, to new: StreamID, _ session: Session) throws {
+    /// Returns true if ``arrange(by:_:)`` would change nothing.
+    package func isArranged(by sections: [SectionConfiguration], _ session: some SQLSession) throws -> Bool {
+        try arranged(by: sections) == self && Set(indices(sections).map(\.name)) == SectionIndex.names(session)
+    }
+
+    private func indices(_ sections: [SectionConfiguration]) -> Set<SectionIndex> {
+        Set(
+            sections.flatMap { section in
+                streams[section.name].map { stream in section.fields.map { SectionIndex(stream: stream, field: $0) } } ?? []
+            })
+    }
+
+    static func move<Session: SQLSession>(_ kind: String, from old: StreamID, to new: StreamID, _ session: Session) throws {
         func outermost(_ end: String, of stream: StreamID) throws -> Int64? {
             try session.integer("SELECT \(end)(position) FROM item WHERE lane = ?1", .integer(stream.rawValue))
         }

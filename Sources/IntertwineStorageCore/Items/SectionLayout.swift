@@ -38,13 +38,6 @@ package struct SectionLayout: Sendable, Equatable {
         }
     }
 
-    package func fields(of sections: [SectionConfiguration]) -> [(stream: StreamID, field: SortField)] {
-        sections.flatMap { section -> [(stream: StreamID, field: SortField)] in
-            guard let stream = streams[section.name] else { return [] }
-            return section.fields.map { (stream, $0) }
-        }
-    }
-
     /// Returns the step by which the positions of a kind's items move, so that they follow those of another stream in their order.
     package static func step(of kind: String, _ ends: (first: Int64?, last: Int64?), after last: Int64?) throws(StoreError) -> Int64 {
         guard let last, let first = ends.first, let end = ends.last else { return 0 }

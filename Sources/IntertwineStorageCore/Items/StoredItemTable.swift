@@ -12,7 +12,7 @@ package struct StoredItemTable<Session: SQLSession> {
         layout = try SectionLayout(session)
     }
 
-    package func rows(of stream: StreamID) -> StoredStream<Session> { StoredStream(session: session, stream: stream) }
+    package func order(of stream: StreamID) -> OrderMaintenance<Session> { OrderMaintenance(session, stream) }
 
     package func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)? {
         try session.first("SELECT lane, position FROM item WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) {
@@ -76,7 +76,7 @@ package struct StoredItemTable<Session: SQLSession> {
                 "INSERT INTO item (position, kind, id, variant, body, lane) \(Session.dialect.values(5, and: 1))",
                 [
                     .integers(positions), .texts(items.map(\.kind)), .texts(items.map(\.id)), .texts(items.map(\.variant)),
-                    .texts(items.map { String(decoding: $0.body, as: UTF8.self) }), .integer(stream.rawValue),
+                    .documents(items.map(\.body)), .integer(stream.rawValue),
                 ])
         ]) { _, _ in }
         for item in items { try list(item) }
@@ -87,10 +87,10 @@ package struct StoredItemTable<Session: SQLSession> {
         guard item.stream == .advertisements else { return }
         try session.write(
             """
-            INSERT INTO ad_listing (lane, position, kind, id, session)
-            SELECT 0, coalesce((SELECT max(position) FROM item WHERE lane = 0), ?4), ?1, ?2, ?3
+            INSERT INTO ad_listing (lane, position, kind, id)
+            SELECT 0, coalesce((SELECT max(position) FROM item WHERE lane = 0), ?3), ?1, ?2
             WHERE NOT EXISTS (SELECT 1 FROM ad_listing WHERE kind = ?1 AND id = ?2)
-            """, .text(item.kind), .text(item.id), .integer(.random(in: 1 ... .max)), .integer(.min))
+            """, .text(item.kind), .text(item.id), .integer(.min))
     }
 
     package func move(_ key: ItemKey, to position: Int64) throws {
@@ -121,47 +121,5 @@ package struct StoredItemTable<Session: SQLSession> {
 
     func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         try takedowns.addAll(in: stream, at: moment, reason: reason)
-    }
-}
-
-package struct StoredStream<Session: SQLSession> {
-    let session: Session
-    let stream: StreamID
-
-    package func nearest(_ direction: PageDirection, of position: Int64) throws -> Int64? {
-        let text =
-            switch direction {
-            case .forward: "SELECT min(position) FROM item WHERE lane = ?1 AND position > ?2"
-            case .backward: "SELECT max(position) FROM item WHERE lane = ?1 AND position < ?2"
-            }
-        return try session.integer(text, .integer(stream.rawValue), .integer(position))
-    }
-
-    package func positions(after position: Int64, limit: Int) throws -> [Int64] {
-        try session.rows(
-            "SELECT position FROM item WHERE lane = ?1 AND position > ?2 ORDER BY position LIMIT ?3", .integer(stream.rawValue),
-            .integer(position), .integer(Int64(limit))
-        ) { $0.integer(0) }
-    }
-
-    /// Rows move by way of an unused stream number, so that no row takes a position that another row still has.
-    package func move(_ moves: [StreamMove]) throws {
-        // The last is moved first, so that its ads are not among those of the item before it.
-        let moves = moves.reversed()
-        let stream = SQLValue.integer(stream.rawValue)
-        let (old, target) = (SQLValue.integers(moves.map(\.old)), SQLValue.integers(moves.map(\.target)))
-        try session.run([
-            SQLCommand(
-                """
-                UPDATE ad_listing SET position = moved.target FROM \(Session.dialect.table("moved", ["old", "beyond", "target"]))
-                WHERE lane = ?4 AND position >= moved.old AND position < moved.beyond
-                """, [old, .integers(moves.map(\.end)), target, stream]),
-            SQLCommand(
-                """
-                UPDATE item SET lane = -1 - lane, position = moved.target FROM \(Session.dialect.table("moved", ["old", "target"]))
-                WHERE lane = ?3 AND position = moved.old
-                """, [old, target, stream]),
-            SQLCommand("UPDATE item SET lane = -1 - lane WHERE lane = -1 - ?1", [stream]),
-        ]) { _, _ in }
     }
 }

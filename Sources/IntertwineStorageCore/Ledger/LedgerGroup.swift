@@ -70,10 +70,10 @@ package struct LedgerGroup {
 
     // MARK: Decisions
 
-    package mutating func decide<Counters: RateCounterStore>(
-        _ entry: LedgerEntry, _ keys: [RateCounterKeys]? = nil, at now: Int64, _ counters: inout Counters, _ rollups: inout Rollups,
+    package mutating func decide(
+        _ entry: LedgerEntry, _ keys: [RateCounterKeys], at now: Int64, _ counters: RateCounters, _ rollups: inout Rollups,
         _ limiter: inout PendingRollup
-    ) throws -> Result<LedgerReceipt, any Error> {
+    ) -> Result<LedgerReceipt, any Error> {
         self.now = now
         if let key = entry.idempotency?.key, let receipt = receipt(of: key, delay: entry.delay(until: now)) { return .success(receipt) }
         if let selection = entry.selection, selections[ByteString(selection.id)] != nil {
@@ -89,7 +89,7 @@ package struct LedgerGroup {
         for (index, event) in entry.events.enumerated() {
             let verdict =
                 event.verdict == .counted
-                ? try counters.verdict(on: event, keys?[index] ?? RateCounterKeys(event), committedAt: now) : event.verdict
+                ? counters.verdict(on: event, keys[index], committedAt: now) : event.verdict
             rollups.count(event, as: verdict, mayDefer: PendingRollup.mayDefer(event, as: verdict))
             verdicts.append(verdict)
             guard verdict == .counted || limiter.accepts(event, as: verdict) else { continue }

@@ -58,6 +58,12 @@ package struct RateCounterKeys: Sendable {
     package var required: ArraySlice<RateCounterKey> { all[ends.leaves..<ends.required] }
     package var rates: ArraySlice<RateCounterKey> { all[ends.required...] }
 
+    /// The keys of an event that does not count.
+    package static let none = RateCounterKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
+
+    /// The number of keys that the event stores if it counts.
+    package var storedCount: Int { recorded.count + rates.count }
+
     package init(_ event: LedgerEvent) {
         let (repeats, leaves) = (event.deduplication?.checkedKeys ?? [], event.deduplication?.recordedKeys ?? [])
         let required = event.requiredPriorEvent?.checkedKeys ?? []

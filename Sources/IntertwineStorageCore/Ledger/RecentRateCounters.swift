@@ -42,10 +42,10 @@ package struct RecentRateCounters {
         slots = Array(repeating: Slot(), count: min(mostSlots, Self.leastSlots))
     }
 
-    /// A Boolean value indicating whether a further key would exceed the size limit.
-    package var isFull: Bool { Self.isFull(mostSlots, with: count) }
+    /// Returns true if further keys would exceed the size limit.
+    package func isFull(with keys: Int = 1) -> Bool { Self.isFull(mostSlots, with: count + keys) }
 
-    private static func isFull(_ slots: Int, with count: Int) -> Bool { (count + 1) * 4 > slots * 3 }
+    private static func isFull(_ slots: Int, with count: Int) -> Bool { count * 4 > slots * 3 }
 
     package var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
 
@@ -96,9 +96,11 @@ package struct RecentRateCounters {
         changes.removeAll(keepingCapacity: true)
     }
 
-    package mutating func tidy(_ isOver: (Int64) -> Bool) {
+    /// - Parameters:
+    ///   - keys: the number of keys that need space.
+    package mutating func tidy(for keys: Int = 1, _ isOver: (Int64) -> Bool) {
         // A full table accepts no new counters, so a fixed share of its slots is examined.
-        let lookups = min(isFull ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)
+        let lookups = min(isFull(with: keys) ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)
         owed = 0
         for _ in 0..<lookups {
             // A removal can move the next counter into this slot.
@@ -129,7 +131,7 @@ package struct RecentRateCounters {
         let short = Self.short(key)
         let index = index(of: short)
         guard slots[index].key == 0 else { return index }
-        if Self.isFull(slots.count, with: count) {
+        if Self.isFull(slots.count, with: count + 1) {
             resize(to: slots.count * 2)
             return slotIndex(key)
         }

@@ -16,7 +16,7 @@ extension SQLLedger {
     }
 
     func events(after marker: Int64, through end: Int64, limit: Int, isTracked: Bool = false) async throws -> [RecordedEvent] {
-        let condition = isTracked ? " AND verdict = 'counted' AND creative IS NOT NULL AND kind IN ('impression', 'click')" : ""
+        let condition = isTracked ? " AND verdict = 'counted'\(Self.isTracked)" : ""
         return try await reading(for: .background) { session in
             try session.rows(
                 """
@@ -35,6 +35,27 @@ extension SQLLedger {
             }
         }
     }
+
+    /// Returns the events that count in a range, one for each group of equal events, with the size of the group. The groups of trackers ignore
+    /// the time, and the others distinguish hours.
+    func alike(after marker: Int64, through end: Int64, isTracked: Bool = false, _ session: some SQLSession) throws -> [(
+        LedgerEvent, Int64
+    )] {
+        let hour = isTracked ? "" : "at / 3600000, "
+        return try session.rows(
+            """
+            SELECT min(at), kind, cell, campaign, feed, section, position, layout, creative, advertiser, count(*)
+            FROM event WHERE id > ?1 AND id <= ?2 AND verdict = 'counted'\(isTracked ? Self.isTracked : "")
+            GROUP BY \(hour)kind, cell, campaign, feed, section, position, layout, creative, advertiser
+            """, .integer(marker), .integer(end)
+        ) { row in
+            var event = LedgerEvent(at: row.integer(0), kind: LedgerEvent.Kind(rawValue: row.text(1)), cell: row.text(2))
+            event.readPlacement(from: row, 3)
+            return (event, row.integer(10))
+        }
+    }
+
+    private static var isTracked: String { " AND creative IS NOT NULL AND kind IN ('impression', 'click')" }
 
     package func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {
         try await writing(isDurable: true, .retention) { session in
@@ -98,5 +119,18 @@ extension SQLLedger {
             marker = end
         }
         return erased
+    }
+}
+
+extension LedgerEvent {
+    /// Reads the impression context and the creative from seven columns: campaign, feed, section, position, layout, creative, advertiser.
+    mutating func readPlacement(from row: some SQLRow, _ first: Int) {
+        showing = row.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
+            ImpressionContext(
+                campaign: row.optionalText(first), feed: row.text(first + 1), section: row.optionalText(first + 2),
+                position: Int(clamping: row.integer(first + 3)), layout: layout)
+        }
+        if showing == nil { showing = row.optionalText(first).map { ImpressionContext(withoutPage: $0) } }
+        creative = row.optionalText(first + 5).map { CreativeInfo(form: $0, advertiser: row.optionalText(first + 6)) }
     }
 }

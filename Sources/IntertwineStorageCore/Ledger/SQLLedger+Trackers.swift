@@ -6,14 +6,22 @@ extension SQLLedger {
     package func enqueueTrackerCalls(
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
-        let recent = try await drainRecent(.trackers)
-        if let recent, try await passBy(recent, calls) { return 0 }
-        let (now, end) = (now, max(try await settledEnd(), recent?.last ?? 0))
+        let end = try await settledEnd()
         var ousted = 0
         while true {
             let marker = try await reading(for: .background) { try ReportTables.marker(of: .trackers, $0) }
             guard marker < end else { return ousted }
             let through = min(end, marker + batch.events)
+            // Most ads have no trackers. The trackers of an event depend only on its counted properties, so one event of each group suffices.
+            let groups = try await reading(for: .background) { try alike(after: marker, through: through, isTracked: true, $0) }
+            let sample = groups.map { RecordedEvent(marker: through, event: $0.0) }
+            if try await calls(sample.filter { TrackerCalls.isTracked($0.event) }).isEmpty {
+                try await writing(isDurable: false, nil) { session in
+                    guard try ReportTables.marker(of: .trackers, locks: true, session) == marker else { return }
+                    try ReportTables.setMarker(of: .trackers, to: through, session)
+                }
+                continue
+            }
             let events = try await events(after: marker, through: through, limit: batch.calls, isTracked: true)
             let last = events.count < batch.calls ? through : events.last?.sequence ?? through
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
@@ -34,18 +42,6 @@ extension SQLLedger {
             ousted += room
             // The events wait if the queue is full.
             guard isTaken else { return ousted }
-        }
-    }
-
-    private func passBy(
-        _ recent: EventTail, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
-    ) async throws -> Bool {
-        let events = recent.counted.map { RecordedEvent(marker: recent.last, event: $0.event) }
-        guard try await calls(events.filter { TrackerCalls.isTracked($0.event) }).isEmpty else { return false }
-        return try await writing(isDurable: false, nil) { session in
-            guard try ReportTables.marker(of: .trackers, locks: true, session) == recent.after else { return false }
-            try ReportTables.setMarker(of: .trackers, to: recent.last, session)
-            return true
         }
     }
 

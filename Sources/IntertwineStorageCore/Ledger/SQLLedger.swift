@@ -29,9 +29,6 @@ package protocol SQLLedger: PersistentLedger {
 
     func settledEnd() async throws -> Int64
 
-    /// Returns the counts of events that this process has written after a marker, and forgets them; nil if the events must be read.
-    func drainRecent(_ checkpoint: ReportCheckpoint) async throws -> EventTail?
-
     /// Writes the waiting counts, so that readers find all of them.
     func flushCounts() async throws
 

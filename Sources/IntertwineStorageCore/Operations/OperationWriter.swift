@@ -89,7 +89,7 @@ package struct OperationWriter<Session: SQLSession> {
     }
 
     private func positions(_ stream: StreamID) -> OrderMaintenance<Session> {
-        OrderMaintenance(items.rows(of: stream))
+        items.order(of: stream)
     }
 
     private func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64) {

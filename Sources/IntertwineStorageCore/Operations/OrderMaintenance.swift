@@ -1,11 +1,5 @@
 internal import IntertwineFeed
 
-package struct StreamMove: Sendable {
-    package var old: Int64
-    package var end: Int64
-    package var target: Int64
-}
-
 /// Finds positions for items between others, and moves items to free positions if none is left.
 /// Items move only towards the end of the stream. Pagination that continues after an earlier position therefore misses no item after it.
 struct OrderMaintenance<Session: SQLSession> {
@@ -13,20 +7,17 @@ struct OrderMaintenance<Session: SQLSession> {
     private static var largestPush: Int { 8_192 }
     private static var spacing: Int64 { 1 << 10 }
 
-    private let rows: StoredStream<Session>
+    private let session: Session
+    private let stream: StreamID
 
-    init(_ rows: StoredStream<Session>) { self.rows = rows }
+    init(_ session: Session, _ stream: StreamID) { (self.session, self.stream) = (session, stream) }
 
     func atEnd() throws -> Int64 {
-        try between(try rows.nearest(.backward, of: .max), nil)
-    }
-
-    func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
-        try rows.nearest(direction, of: position)
+        try between(try next(.backward, of: .max), nil)
     }
 
     func free(_ direction: PageDirection, of position: Int64) throws -> Int64 {
-        let neighbour = try rows.nearest(direction, of: position)
+        let neighbour = try next(direction, of: position)
         return switch direction {
         case .backward: try between(neighbour, position)
         case .forward: try between(position, neighbour)
@@ -48,7 +39,7 @@ struct OrderMaintenance<Session: SQLSession> {
     private func pushing(after left: Int64) throws -> Int64 {
         var count = Self.smallestPush
         while true {
-            var items = try rows.positions(after: left, limit: count + 1)
+            var items = try positions(after: left, limit: count + 1)
             // The item after them does not move. At the end of the stream the space is unlimited.
             let end = items.count > count ? items.removeLast() : nil
             let room = end.map { Self.distance(left, $0) / Int64(count + 2) } ?? ItemPosition.step
@@ -63,13 +54,13 @@ struct OrderMaintenance<Session: SQLSession> {
     }
 
     private func push(_ items: [Int64], after left: Int64, room: Int64) throws {
-        var moves: [StreamMove] = []
+        var moves: [(old: Int64, end: Int64, target: Int64)] = []
         for (index, old) in items.enumerated() {
             let wanted = try Self.sum(left, room * Int64(index + 2))
             guard wanted > old else { continue }
-            moves.append(StreamMove(old: old, end: index + 1 < items.count ? items[index + 1] : old &+ 1, target: wanted))
+            moves.append((old, index + 1 < items.count ? items[index + 1] : old &+ 1, wanted))
         }
-        if !moves.isEmpty { try rows.move(moves) }
+        if !moves.isEmpty { try move(moves) }
     }
 
     private static var full: StoreError { .unavailable("no position is free there") }
@@ -83,5 +74,51 @@ struct OrderMaintenance<Session: SQLSession> {
         let (sum, isFull) = left.addingReportingOverflow(right)
         guard !isFull else { throw full }
         return sum
+    }
+
+    // MARK: Rows
+
+    /// Returns the position of the item next to a position; nil if there is no such item.
+    package func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
+        let text =
+            switch direction {
+            case .forward: "SELECT min(position) FROM item WHERE lane = ?1 AND position > ?2"
+            case .backward: "SELECT max(position) FROM item WHERE lane = ?1 AND position < ?2"
+            }
+        return try session.integer(text, .integer(stream.rawValue), .integer(position))
+    }
+
+    /// Returns the first positions after a position.
+    private func positions(after position: Int64, limit: Int) throws -> [Int64] {
+        try session.rows(
+            "SELECT position FROM item WHERE lane = ?1 AND position > ?2 ORDER BY position LIMIT ?3", .integer(stream.rawValue),
+            .integer(position), .integer(Int64(limit))
+        ) { $0.integer(0) }
+    }
+
+    /// Moves items, and the ads listed after them, towards the end of the stream.
+    ///
+    /// Rows move by way of an unused stream number, so that no row takes a position that another row still has.
+    ///
+    /// - Parameter moves: in the order of the items. The target of an item may be the old position of the next one. Ads that are pinned before the
+    ///   end, the position of the next item, move with the item.
+    private func move(_ moves: [(old: Int64, end: Int64, target: Int64)]) throws {
+        // The last is moved first, so that its ads are not among those of the item before it.
+        let moves = moves.reversed()
+        let stream = SQLValue.integer(stream.rawValue)
+        let (old, target) = (SQLValue.integers(moves.map(\.old)), SQLValue.integers(moves.map(\.target)))
+        try session.run([
+            SQLCommand(
+                """
+                UPDATE ad_listing SET position = moved.target FROM \(Session.dialect.table("moved", ["old", "beyond", "target"]))
+                WHERE lane = ?4 AND position >= moved.old AND position < moved.beyond
+                """, [old, .integers(moves.map(\.end)), target, stream]),
+            SQLCommand(
+                """
+                UPDATE item SET lane = -1 - lane, position = moved.target FROM \(Session.dialect.table("moved", ["old", "target"]))
+                WHERE lane = ?3 AND position = moved.old
+                """, [old, target, stream]),
+            SQLCommand("UPDATE item SET lane = -1 - lane WHERE lane = -1 - ?1", [stream]),
+        ]) { _, _ in }
     }
 }

@@ -1,4 +1,4 @@
-internal import IntertwineFeed
+internal import Glibc
 
 package enum SQLValue: Sendable, Hashable {
     case integer(Int64?)
@@ -11,6 +11,8 @@ package enum SQLValue: Sendable, Hashable {
     case texts([String?])
     case flags([Bool])
     case blobs([[UInt8]?])
+    /// A column of texts, as ``utf8(_:)``.
+    case documents([[UInt8]])
 
     package var rowCount: Int? {
         switch self {
@@ -18,7 +20,17 @@ package enum SQLValue: Sendable, Hashable {
         case .texts(let values): values.count
         case .flags(let values): values.count
         case .blobs(let values): values.count
+        case .documents(let values): values.count
         case .integer, .number, .flag, .text, .utf8, .bytes: nil
+        }
+    }
+
+    /// Calls `body` with the bytes of a text as databases store it: with U+FFFD in place of U+0000, which PostgreSQL cannot store.
+    package static func withStored<Value>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Value) rethrows -> Value {
+        var text = text
+        return try text.withUTF8 { utf8 in
+            guard let start = utf8.baseAddress, memchr(start, 0, utf8.count) != nil else { return try body(utf8) }
+            return try utf8.flatMap { $0 == 0 ? [0xEF, 0xBF, 0xBD] : [$0] }.withUnsafeBufferPointer(body)
         }
     }
 }

@@ -15,7 +15,7 @@ extension TableSchema {
     package static let campaignCreative = TableSchema(
         "campaign_creative", .items, key: 3, "kind text,id text,campaign text", .index("campaign_creative_campaign", on: "(campaign)"))
     package static let adListing = TableSchema(
-        "ad_listing", .items, key: 1, "number integer,lane integer,position integer,kind text,id text,session integer",
+        "ad_listing", .items, key: 1, "number integer,lane integer,position integer,kind text,id text",
         .numbered(always: true), .index("ad_listing_ad", on: "(kind, id)"), .index("ad_listing_place", on: "(lane, position, number)"))
 }
 
@@ -26,7 +26,7 @@ extension TableSchema {
         """
         id integer,at integer,kind text,cell text,viewer text?,address string?,user_agent string?,verdict text,campaign string?,feed string?,\
         section string?,position integer?,layout string?,creative string?,advertiser string?,input string?
-        """)
+        """, .ascending)
     package static let allowance = TableSchema("allowance", .ledger, key: 1, "key bytes,until integer,used integer")
     package static let listing = TableSchema(
         "listing", .ledger, key: 1,

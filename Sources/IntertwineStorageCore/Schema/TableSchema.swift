@@ -34,6 +34,8 @@ package struct TableSchema: Sendable {
         case index(String, on: String)
         /// PostgreSQL accepts other numbers only from copies if the numbers are its own.
         case numbered(always: Bool)
+        /// Numbers of removed rows are not used again. PostgreSQL has a sequence.
+        case ascending
         /// Replicas have rows of their own in PostgreSQL, by slot, which are counted together: the last column is the count.
         case perReplica
         case filled
@@ -60,7 +62,9 @@ package struct TableSchema: Sendable {
 
     // MARK: Creation
 
-    package func creation(_ dialect: SQLDialect) -> String {
+    ///
+    /// - Parameter isStaging: True for a table of one session, see ``StagingDatabase``.
+    package func creation(_ dialect: SQLDialect, isStaging: Bool = false) -> String {
         var lines = columns.map { definition($0, dialect) }
         var keyNames = key.map(\.name)
         if isPerReplica, dialect.isSetWise {
@@ -74,10 +78,11 @@ package struct TableSchema: Sendable {
             case .constraint(let text): lines.append(text)
             case .index(let index, let columns): indices += "\nCREATE INDEX \(index) ON \(name) \(columns);"
             case .fillFactor(let share): if dialect.isSetWise { options = " WITH (fillfactor = \(share))" }
-            case .numbered, .perReplica, .filled: break
+            case .numbered, .ascending, .perReplica, .filled: break
             }
         }
-        return "\nCREATE TABLE \(name) (\n    \(lines.joined(separator: ",\n    "))\n)\(options);\(indices)\n"
+        let table = !isStaging ? "TABLE \(name)" : dialect.isSetWise ? "TEMPORARY TABLE \(name)" : "TABLE staging.\(name)"
+        return "\nCREATE \(table) (\n    \(lines.joined(separator: ",\n    "))\n)\(options);\(indices)\n"
     }
 
     private var hasRowID: Bool { keyLength == 1 && columns[0].kind == .integer }
@@ -96,7 +101,10 @@ package struct TableSchema: Sendable {
         guard hasRowID, column.name == columns[0].name else { return "\(column.name) \(type)\(column.isOptional ? "" : " NOT NULL")" }
         var numbering: Bool?
         for case .numbered(let isAlways) in traits { numbering = isAlways }
-        guard dialect.isSetWise, let isAlways = numbering else { return "\(column.name) \(type) PRIMARY KEY" }
+        let isAscending = traits.contains { if case .ascending = $0 { true } else { false } }
+        guard dialect.isSetWise, let isAlways = numbering else {
+            return "\(column.name) \(type) PRIMARY KEY\(isAscending ? " AUTOINCREMENT" : "")"
+        }
         return "\(column.name) \(type) GENERATED \(isAlways ? "ALWAYS" : "BY DEFAULT") AS IDENTITY PRIMARY KEY"
     }
 }

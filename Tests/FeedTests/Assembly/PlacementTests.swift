@@ -217,7 +217,8 @@ struct PlacementTests {
         #expect(PlacementRule("{every: 5, offset: 2}") == .every(5, offset: 2))
         #expect(PlacementRule("at: [2, 7]") == .at([2, 7]))
         for wrong in [
-            "", "every", "every 0", "every -5", "every 1001", "every 5 offset", "every 5 from 2", "at", "at 7 2", "at 2 2", "listed 1",
+            "", "every", "every 0", "every -5", "every 1001", "every 5 offset", "every 5 from 2", "at", "at 7 2", "at 2 2", "pinned 1",
+            "listed",
             "middle",
         ] {
             #expect(PlacementRule(wrong) == nil, "\(wrong)")

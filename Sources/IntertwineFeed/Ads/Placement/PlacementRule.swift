@@ -1,4 +1,4 @@
-/// A placement as written in the configuration: `midpoint`, `every 5`, `every 5 offset 2`, `at 2, 7` or `listed`.
+/// A placement as written in the configuration: `midpoint`, `every 5`, `every 5 offset 2`, `at 2, 7` or `pinned`.
 ///
 /// ```swift
 /// let placement = PlacementRule("every 5 offset 2")?.placement(perPage: 1, isOfFeed: false)
@@ -10,12 +10,12 @@ public enum PlacementRule: Sendable, Hashable {
     case every(Int, offset: Int)
     /// Ad slots in front of the content items with these numbers, from 0.
     case at([Int])
-    /// The positions at which an import listed the advertisements, written as `listed`.
+    /// The positions at which an import listed the advertisements.
     case pinned
 
     /// A description of the allowed texts, for error messages.
     public static let allowed =
-        "midpoint, listed, 'every N' or 'every N offset M' (N from 1 to 1000, M from 0 to 100000), "
+        "midpoint, pinned, 'every N' or 'every N offset M' (N from 1 to 1000, M from 0 to 100000), "
         + "'at N, …' (1 to 20 ascending numbers from 0 to 100000)"
     private static let numbers = 0...100_000
 
@@ -30,7 +30,7 @@ public enum PlacementRule: Sendable, Hashable {
         guard let name = words.first else { return nil }
         switch (name, words.count) {
         case ("midpoint", 1): self = .midpoint
-        case ("listed", 1): self = .pinned
+        case ("pinned", 1): self = .pinned
         case ("every", 2):
             guard let every = Self.number(words[1], 1...1_000) else { return nil }
             self = .every(every, offset: every)
@@ -54,7 +54,7 @@ public enum PlacementRule: Sendable, Hashable {
     public var text: String {
         switch self {
         case .midpoint: "midpoint"
-        case .pinned: "listed"
+        case .pinned: "pinned"
         case .every(let every, let offset): offset == every ? "every \(every)" : "every \(every) offset \(offset)"
         case .at(let numbers): "at \(numbers.map(String.init).joined(separator: ", "))"
         }

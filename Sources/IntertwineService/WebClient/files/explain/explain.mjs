@@ -23,7 +23,7 @@ async function load() {
 const scopes = {
   page: ({ perPage }) => `Each page has the next ${perPage} advertisements of the rotation.`,
   placed: () => "Each ad slot has the next advertisement of the rotation.",
-  listed: () => "Each advertisement has the position at which it is listed.",
+  pinned: () => "Each advertisement is pinned at its position.",
 }
 
 /** Returns the reasons for the position of a cell, as sentences. */

@@ -1,0 +1,224 @@
+package import IntertwineFeed
+
+/// A database with tables of this session alone, `staged` and others, which imports and sources fill before they change the items.
+///
+/// No other writer waits, and no snapshot of the items is held, before ``merge(_:_:)``. Used by one thread at a time; its calls block.
+package protocol StagingDatabase: AnyObject {
+    associatedtype Session: SQLSession
+
+    /// Reads committed items, and writes the session's own tables.
+    func stage<Value>(_ body: (Session) throws -> Value) throws -> Value
+
+    /// Changes items in one transaction, which waits for other writers up to 60 s. It is durable when the call returns.
+    ///
+    /// - Parameters:
+    ///   - count: The number of staged items of an import, 0 for a source.
+    ///   - body: Returns true to commit, false to roll back. The transaction is rolled back if it throws.
+    func merge<Value>(_ count: Int64, _ body: (Session) throws -> (Value, commits: Bool)) throws -> Value
+
+    /// Discards the session's own tables. Nothing else is called from then on.
+    func close()
+}
+
+/// An import into a store that is in use: items are staged while the input arrives, and merged in one transaction at the end.
+package struct StagedImport<Database: StagingDatabase>: ImportDestination {
+    /// The items in the order of the import, each with the number of the content item before it, 0 before the first.
+    private static var staged: TableSchema {
+        TableSchema(
+            "staged", .items, key: 1,
+            "number integer,neighbour integer,lane integer,kind text,id text,variant text,body text")
+    }
+
+    private let database: Database
+    private let sections: [SectionConfiguration]
+    private let isRehearsal: Bool
+    private var count: Int64 = 0
+    private var neighbour: Int64 = 0
+    private var kinds: [String: StreamID] = [:]
+    private var hasAds = false
+
+    private var dialect: SQLDialect { Database.Session.dialect }
+
+    /// - Parameters:
+    ///   - sections: a new section layout; empty keeps the current layout.
+    ///   - isRehearsal: true to count the changes, and write nothing.
+    package init(_ database: Database, sections: [SectionConfiguration], isRehearsal: Bool) throws {
+        (self.database, self.sections, self.isRehearsal) = (database, sections, isRehearsal)
+        _ = try database.stage { try $0.write(Self.staged.creation(Database.Session.dialect, isStaging: true)) }
+    }
+
+    package mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
+        guard !batch.isEmpty else { return ImportCounts() }
+        var neighbours: [Int64] = []
+        let first = count + 1
+        for item in batch {
+            neighbours.append(neighbour)
+            count += 1
+            if item.stream == .advertisements { hasAds = true } else { neighbour = count }
+            if kinds[item.kind] == nil { kinds[item.kind] = item.stream }
+        }
+        let numbers = Array(first...count)
+        _ = try database.stage { session in
+            try session.write(
+                "INSERT INTO staged (number, neighbour, lane, kind, id, variant, body) \(dialect.values(7))", .integers(numbers),
+                .integers(neighbours), .integers(batch.map(\.stream.rawValue)), .texts(batch.map(\.kind)), .texts(batch.map(\.id)),
+                .texts(batch.map(\.variant)), .documents(batch.map(\.body)))
+        }
+        return ImportCounts(added: batch.count)
+    }
+
+    package func find(_ keys: [ItemKey]) throws -> FoundItems {
+        try database.stage { session in
+            try session.write("CREATE INDEX IF NOT EXISTS \(dialect.isSetWise ? "" : "staging.")staged_key ON staged (kind, id)")
+            let missing = try session.rows(
+                """
+                SELECT kind, id FROM \(dialect.table("wanted", ["kind", "id"]))
+                WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = wanted.kind AND item.id = wanted.id)
+                    AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.kind = wanted.kind AND staged.id = wanted.id)
+                    AND NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.kind = wanted.kind AND takedown.id = wanted.id)
+                """, .texts(keys.map(\.kind)), .texts(keys.map(\.id))
+            ) { ItemKey(kind: $0.text(0), id: $0.text(1)) }
+            let campaigns = try session.integer("SELECT count(*) FROM item WHERE kind = ?1", .text(Campaign.kind))
+            return FoundItems(missing: Set(missing), campaigns: Int(campaigns ?? 0))
+        }
+    }
+
+    package func commit() throws -> ImportCounts {
+        defer { database.close() }
+        if isRehearsal {
+            return try database.stage { session in
+                let withheld = try removeBlocked(session)
+                let added = try session.integer(
+                    """
+                    SELECT count(*) FROM (SELECT DISTINCT kind, id FROM staged) AS new
+                    WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = new.kind AND item.id = new.id)
+                    """)
+                return counts(added: added ?? 0, withheld)
+            }
+        }
+        return try database.merge(count) { session in
+            if !sections.isEmpty, try !SectionLayout(session).isArranged(by: sections, session) {
+                _ = try SectionLayout.arrange(by: sections, session)
+            }
+            let withheld = try removeBlocked(session)
+            let added = try store(session)
+            if hasAds { try pin(session) }
+            return (counts(added: added, withheld), true)
+        }
+    }
+
+    package func rollback() { database.close() }
+
+    private func counts(added: Int64, _ withheld: BlockedItems) -> ImportCounts {
+        ImportCounts(added: Int(added - count), replaced: Int(count - added) - withheld.count, withheld: withheld)
+    }
+
+    /// Removes items that are taken down from the import, so that they are neither stored nor pinned.
+    private func removeBlocked(_ session: Database.Session) throws -> BlockedItems {
+        var withheld = BlockedItems()
+        guard try session.integer("SELECT 1 FROM takedown WHERE kind >= '' LIMIT 1") != nil else { return withheld }
+        let first = try session.rows(
+            """
+            SELECT staged.kind, staged.id FROM staged CROSS JOIN takedown AS t WHERE t.kind = staged.kind AND t.id = staged.id
+            ORDER BY number LIMIT \(BlockedItems.namedLimit)
+            """
+        ) { ItemKey(kind: $0.text(0), id: $0.text(1)) }
+        guard !first.isEmpty else { return withheld }
+        for key in first { withheld.record(key) }
+        let all = try session.write(
+            "DELETE FROM staged WHERE EXISTS (SELECT 1 FROM takedown AS t WHERE t.kind = staged.kind AND t.id = staged.id)")
+        withheld.record(more: all - first.count)
+        try session.write(
+            """
+            UPDATE staged SET neighbour = coalesce(
+                (SELECT n.number FROM staged AS n WHERE n.lane <> 1 AND n.number < staged.number ORDER BY n.number DESC LIMIT 1), 0)
+            WHERE lane = 1
+            """)
+        return withheld
+    }
+
+    /// Appends new items to their streams, in the order of the import, and replaces others in place. Of items with one id, the last is stored,
+    /// at the position of the first.
+    ///
+    /// - Returns: the number of new items.
+    private func store(_ session: Database.Session) throws -> Int64 {
+        try moveKinds(session)
+        let last = try session.integer(
+            """
+            SELECT max((SELECT max(position) FROM item WHERE item.lane = known.lane))
+            FROM (SELECT 0 AS lane UNION ALL SELECT 1 UNION ALL SELECT number FROM section) AS known
+            """)
+        let start = max(0, last ?? 0)
+        let (distance, isTooFar) = count.multipliedReportingOverflow(by: ItemPosition.step)
+        guard !isTooFar, !start.addingReportingOverflow(distance).overflow else {
+            throw StoreError.unavailable("no position is free after \(start)")
+        }
+        var (source, conflict) = ("staged", "")
+        if try dialect.isSetWise ? !isAllNew(session) : true {
+            // One statement of PostgreSQL writes a row once. SQLite writes the rows one after another.
+            if dialect.isSetWise {
+                source = """
+                    (SELECT DISTINCT ON (kind, id) min(number) OVER (PARTITION BY kind, id) AS number, lane, kind, id, variant, body
+                    FROM staged ORDER BY kind, id, staged.number DESC)
+                    """
+            }
+            conflict = """
+                WHERE true ORDER BY new.number
+                ON CONFLICT (kind, id) DO UPDATE SET variant = excluded.variant, body = excluded.body
+                WHERE (item.variant, item.body) <> (excluded.variant, excluded.body)
+                """
+        }
+        let insertion = """
+            INSERT INTO item (lane, position, kind, id, variant, body)
+            SELECT coalesce(k.section, new.lane), ?1 + \(ItemPosition.step) * new.number, new.kind, new.id, new.variant, new.body
+            FROM \(source) AS new LEFT JOIN section_kind AS k ON new.lane = 0 AND k.kind = new.kind
+            \(conflict)
+            """
+        var added: Int64 = 0
+        try session.run([SQLCommand(dialect.counting("position > ?1", in: insertion), [.integer(start)])]) { added += $1.integer(0) }
+        return added
+    }
+
+    /// Returns true if no item of the import exists in the store and none is repeated, as in most imports.
+    ///
+    /// A hash collision between two ids returns false, which selects the slower path. Why: conflict handling doubles the cost of each row.
+    private func isAllNew(_ session: Database.Session) throws -> Bool {
+        try session.integer(
+            """
+            SELECT 1 WHERE (SELECT count(*) = count(DISTINCT hashtextextended(id, hashtextextended(kind, 0))) FROM staged)
+                AND NOT EXISTS (SELECT 1 FROM staged JOIN item USING (kind, id))
+            """) != nil
+    }
+
+    /// Moves the items of kinds whose stream is another one than when they were stored.
+    private func moveKinds(_ session: Database.Session) throws {
+        let layout = try SectionLayout(session)
+        for (kind, stream) in kinds {
+            let new = stream == .content ? layout.kinds[kind] ?? .content : stream
+            let old = try session.integer("SELECT lane FROM item\(dialect.index("item_identity")) WHERE kind = ?1 LIMIT 1", .text(kind))
+            guard let old = old.map(StreamID.init(rawValue:)), old != new else { continue }
+            try SectionLayout.move(kind, from: old, to: new, session)
+        }
+    }
+
+    /// Pins the ads of the import where it lists them. Other ads stay where they are.
+    private func pin(_ session: Database.Session) throws {
+        try session.write("DELETE FROM ad_listing WHERE (kind, id) IN (SELECT kind, id FROM staged WHERE lane = 1)")
+        try session.write(
+            """
+            INSERT INTO ad_listing (lane, position, kind, id)
+            SELECT coalesce(i.lane, 0), coalesce(i.position, ?1), ad.kind, ad.id
+            FROM staged AS ad LEFT JOIN staged AS n ON n.number = ad.neighbour LEFT JOIN item AS i ON i.kind = n.kind AND i.id = n.id
+            WHERE ad.lane = 1 ORDER BY ad.number
+            """, .integer(.min))
+    }
+}
+
+extension SQLDialect {
+    /// Returns an insertion whose result has a count of rows for which a condition is true.
+    fileprivate func counting(_ condition: String, in insertion: String) -> String {
+        isSetWise
+            ? "WITH written AS (\(insertion) RETURNING \(condition) AS isnew) SELECT count(*) FILTER (WHERE isnew) FROM written"
+            : "\(insertion) RETURNING \(condition)"
+    }
+}
