@@ -26,7 +26,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 
 /// A collector that continues after an error, so that all errors are reported together.
 package struct ErrorCollector {
-    package private(set) var reasons: [String] = []
+    package var reasons: [String] = []
 
     package init() {}
 

@@ -4,12 +4,8 @@ internal import IntertwinePrimitives
 /// A type that a setting's text can be parsed as.
 ///
 /// ```swift
-/// enum Theme: String, SettingValue {
+/// enum Theme: String, SettingValue, CaseIterable {
 ///     case light, dark
-///
-///     init?(setting: String) { self.init(rawValue: setting) }
-///     var setting: String { rawValue }
-///     static var allowed: String { "light or dark" }
 /// }
 /// ```
 public protocol SettingValue: Sendable {
@@ -19,6 +15,15 @@ public protocol SettingValue: Sendable {
     var setting: String { get }
     /// The allowed values in a few words, for error messages.
     static var allowed: String { get }
+}
+
+extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == String {
+    /// Creates the case with a raw value; nil for other text.
+    public init?(setting: String) { self.init(rawValue: setting) }
+    /// The raw value.
+    public var setting: String { rawValue }
+    /// The raw values of all cases.
+    public static var allowed: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
 
 extension String: SettingValue {
@@ -119,7 +124,7 @@ extension Duration: SettingValue {
 /// let limit: ByteCount = 65_536
 /// let text = limit.setting  // "64KiB"
 /// ```
-public struct ByteCount: SettingValue, Hashable, ExpressibleByIntegerLiteral {
+public struct ByteCount: SettingValue, Hashable, Comparable, ExpressibleByIntegerLiteral {
     /// The number of bytes.
     public var bytes: Int
 
@@ -129,6 +134,9 @@ public struct ByteCount: SettingValue, Hashable, ExpressibleByIntegerLiteral {
     public init(integerLiteral value: Int) {
         bytes = value
     }
+
+    /// Returns true if the first number is the smaller one.
+    public static func < (one: ByteCount, other: ByteCount) -> Bool { one.bytes < other.bytes }
 
     /// Returns a number of kibibytes, each of 1024 bytes.
     public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(integerLiteral: count << 10) }

@@ -7,6 +7,8 @@ package struct ClaimPath: Sendable, Hashable, CustomStringConvertible {
     /// The form that the initializer accepts, for messages about other texts.
     package static let allowed = "names separated by dots, such as sub or realm_access.roles; a name with a dot in double quotes"
 
+    static func isValid(_ text: String) -> Bool { ClaimPath(text) != nil }
+
     private static let maximumDepth = 8
 
     /// The names, outermost first. There is at least one.

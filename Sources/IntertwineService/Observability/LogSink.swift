@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let sink = LogSink()
-/// let handler = ServiceLogHandler(control: LogControl(LogSettings()), sink: sink)
+/// let handler = ServiceLogHandler(control: LogControl(ServiceConfiguration().log), sink: sink)
 /// Logger(label: "example") { _ in handler }.info("started")
 /// sink.flush()
 /// ```
@@ -102,7 +102,7 @@ public final class LogSink: Sendable {
 /// The swift-log handler of the sink: one line for each event, as text or JSON.
 ///
 /// ```swift
-/// let telemetry = Telemetry(LogSettings(format: .json))
+/// let telemetry = Telemetry(ServiceConfiguration().log)
 /// LoggingSystem.bootstrap { _ in telemetry.logHandler }
 /// ```
 public struct ServiceLogHandler: LogHandler {

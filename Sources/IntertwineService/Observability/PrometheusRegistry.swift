@@ -6,7 +6,7 @@ internal import Synchronization
 /// To include the metrics of libraries, pass it to `MetricsSystem`:
 ///
 /// ```swift
-/// let telemetry = Telemetry(LogSettings())
+/// let telemetry = Telemetry(ServiceConfiguration().log)
 /// MetricsSystem.bootstrap(telemetry.registry)
 /// ```
 public final class PrometheusRegistry: MetricsFactory {

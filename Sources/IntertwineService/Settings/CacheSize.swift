@@ -1,11 +1,14 @@
+internal import Glibc
+internal import IntertwinePrimitives
+
 /// The memory limit of a cache.
 ///
 /// As a setting: `auto`, or a number of bytes.
 ///
 /// ```swift
-/// var feed = FeedSettings()
-/// feed.cellCache = .bytes(.mebibytes(256))
-/// feed.cellCache.setting  // "256MiB"
+/// var configuration = ServiceConfiguration()
+/// configuration.feed.cellCache = .bytes(.mebibytes(256))
+/// configuration.feed.cellCache.setting  // "256MiB"
 /// ```
 public enum CacheSize: SettingValue, Hashable {
     /// A share of the memory that the process may use, which depends on the cache. It is the default, and `auto` as a setting.
@@ -40,4 +43,27 @@ public enum CacheSize: SettingValue, Hashable {
 
     /// The description of the allowed values in error messages.
     public static var allowed: String { "auto, or \(ByteCount.allowed)" }
+}
+
+extension CacheSize {
+    /// Returns the limit in bytes.
+    ///
+    /// - Parameters:
+    ///   - parts: The number of such caches that fill the memory, if the size is automatic.
+    ///   - range: The bounds of an automatic size.
+    ///   - root: The root of the machine's file system.
+    func bytes(of parts: Int, in range: ClosedRange<Int>, root: String = "") -> Int {
+        switch self {
+        case .automatic: min(max(Self.usable(root) / parts, range.lowerBound), range.upperBound)
+        case .bytes(let count): count.bytes
+        }
+    }
+
+    /// Returns the minimum of the machine's memory, the limits of the process's control groups (v1 or v2), and its address space, in bytes.
+    private static func usable(_ root: String) -> Int {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        let machine = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(by: sysconf(Int32(_SC_PAGESIZE))).partialValue
+        return min(machine, Int(clamping: limit.rlim_cur), ControlGroup(root: root).memoryLimit ?? .max)
+    }
 }

@@ -1,16 +1,9 @@
 public import IntertwineFeed
 
 /// The settings `feed.*`, `ads.*` and `cells.*` of pages.
-///
-/// ```swift
-/// var feed = FeedSettings()
-/// feed.adsPerPage = 2
-/// feed.adPlacement = .every(5, offset: 2)
-/// feed.maxAge = .seconds(30)
-/// ```
-public struct FeedSettings: Sendable {
+public struct FeedSettings: Sendable, SettingsSection {
     /// The range in which the numbers of `at` are counted (`ads.scope`).
-    public enum AdScope: String, Sendable, CaseIterable {
+    public enum AdScope: String, SettingValue, CaseIterable {
         /// The numbers apply to each page.
         case page
         /// The numbers apply to the whole feed.
@@ -18,97 +11,158 @@ public struct FeedSettings: Sendable {
     }
 
     /// The first ad of a pagination (`ads.rotation`).
-    public enum AdStart: String, Sendable, CaseIterable {
+    public enum AdStart: String, SettingValue, CaseIterable {
         /// The first ad changes with each viewer and each hour.
         case fair
         /// Every pagination begins with the first listed ad.
         case listed
     }
 
-    /// The memory limit of the page cache (`feed.page-cache`).
-    ///
-    /// The default is ``CacheSize/automatic``: a 32nd of the memory that the process may use, from 16 MiB to 256 MiB.
+    @Setting(
+        "feed.page-cache",
+        """
+        Bytes of the page cache in memory. auto is a 32nd of the memory available to the process (the machine's, or the limit of its \
+        control group), 16MiB to 256MiB.
+        """, .reload)
     public var pageCache = CacheSize.automatic
-    /// The memory limit of the cache of rendered cells (`feed.cell-cache`). Pages are assembled from these cells.
-    ///
-    /// The default is ``CacheSize/automatic``: a sixteenth of the memory that the process may use, from 32 MiB to 1 GiB.
+    @Setting(
+        "feed.cell-cache",
+        """
+        Bytes of the cell cache in memory, some thousand cells for each MiB. Pages are assembled from these cells. auto is a sixteenth of \
+        the memory available to the process, 32MiB to 1GiB.
+        """, .reload)
     public var cellCache = CacheSize.automatic
-    /// The time after its creation in which a page is served despite later changes (`feed.max-staleness`).
-    ///
-    /// The range is 0 s to 1 h. The default of zero disables it, so that pages are always current.
+    @Setting(
+        "feed.max-staleness",
+        "Maximum time for which a cached page is served although something was written after it was made; 0ms: pages are always current.",
+        .reload, in: .zero ... .seconds(3_600))
     public var maxStaleness: Duration = .zero
-    /// The freshness lifetime of a page in clients and shared caches (`feed.max-age`), as `Cache-Control: max-age` states it. The default
-    /// is zero.
+    @Setting(
+        "feed.max-age", "Time for which clients and shared caches may use a page without revalidation (Cache-Control: max-age).", .reload)
     public var maxAge: Duration = .zero
-    /// The number of ads on a page (`ads.per-page`), from 0 to 20. The default is 1.
-    ///
-    /// With a placement other than `midpoint`, only the value 0 has an effect: no ads.
+    @Setting("ads.per-page", "Ads on a page; they rotate from page to page.", .reload, in: 0...20)
     public var adsPerPage = 1
-    /// The range in which the numbers of the placement `at` are counted (`ads.scope`). The default is ``AdScope/page``.
-    public var adScope = AdScope.page
-    /// The rule for the positions of ad slots (`ads.placement`). The default is one position in the middle.
+    @Setting(
+        "ads.placement",
+        """
+        Positions of ad slots.
+        midpoint: in the middle.
+        'every 5' (or 'every 5 offset 2'): after every five items of the feed, one ad each.
+        'at 2, 7': one before the items with these numbers, from 0.
+        listed: each at its position in the import.
+        Except for midpoint, per-page is used only if it is 0.
+        """, .reload)
     public var adPlacement = PlacementRule.midpoint
-    /// The first ad of a pagination (`ads.rotation`). The default is ``AdStart/fair``.
+    @Setting("ads.scope", "page: the numbers of 'at' refer to each page. feed: they refer to the whole feed.", .reload)
+    public var adScope = AdScope.page
+    @Setting(
+        "ads.rotation",
+        """
+        fair: each viewer begins with another ad, and each hour with the next one, so that all ads are shown equally often. listed: \
+        pagination of the feed always begins with the first ad.
+        """, .reload)
     public var adRotation = AdStart.fair
-    /// The minimum distance of the impressions of one ad, and of campaigns with one label, in a pagination session.
-    package var adSpacing = AdSpacing()
-    /// The viewability threshold of image ads, which clients receive (`ads.viewability.image`).
-    ///
-    /// The default is half of the area for one second: `50% 1s`.
+    @Setting(
+        "ads.min-distance",
+        """
+        Content items between two showings of one ad, house ads and campaigns' alike. They are counted over the successive pages of a \
+        client, for all limits. An ad slot stays empty if every ad was shown too recently.
+        """, .reload, in: AdSpacing.limits.creative)
+    package var minDistance = 1
+    @Setting(
+        "ads.min-label-distance", "Content items between two showings of campaigns with one label, counted in the same way.", .reload,
+        in: AdSpacing.limits.label)
+    package var minLabelDistance = 20
+    @Setting("ads.viewability.image", "Of image ads.", .reload)
     public var imageViewability = Viewability()
-    /// The viewability threshold of video ads (`ads.viewability.video`). The default is half of the area for two seconds: `50% 2s`.
+    @Setting("ads.viewability.video", "Of video ads.", .reload)
     public var videoViewability = Viewability(share: 0.5, seconds: 2)
-    /// The viewability threshold of audio ads (`ads.viewability.audio`). The default is half of the area for one second: `50% 1s`.
+    @Setting("ads.viewability.audio", "Of audio ads.", .reload)
     public var audioViewability = Viewability()
-    /// The identifiers and the size of cells with a video ad (`cells.ad.video.*`), in points. The default size is 320 × 180.
-    public var videoCell = MediaCell.video
-    /// The identifiers and the size of cells with an audio ad (`cells.ad.audio.*`), in points. The default size is 300 × 100.
-    public var audioCell = MediaCell.audio
-    /// The cell of a regular user (`cells.user.regular`). The default is `UserSnapshotCollectionViewCell`.
+    /// The identifiers and the size of cells with a video ad (`cells.ad.video.*`).
+    public var videoCell = MediaCellSettings("cells.ad.video", .video)
+    /// The identifiers and the size of cells with an audio ad (`cells.ad.audio.*`).
+    public var audioCell = MediaCellSettings("cells.ad.audio", .audio)
+    @Setting("cells.user.regular", "Cell of a regular user.", .reload)
     public var regularUserCell = UserCell.snapshot
-    /// The cell of a featured user (`cells.user.featured`). The default is `CircularUserCollectionViewCell`.
+    @Setting("cells.user.featured", "Cell of a featured user.", .reload)
     public var featuredUserCell = UserCell.circular
 
-    /// Creates settings with the default values.
-    public init() {}
+    package var adSpacing: AdSpacing { AdSpacing(creative: minDistance, label: minLabelDistance) }
+
+    /// The limit of the page cache in bytes.
+    var pageCacheBytes: Int { pageCache.bytes(of: 32, in: 16 << 20...256 << 20) }
+    /// The limit of the cell cache in bytes.
+    var cellCacheBytes: Int { cellCache.bytes(of: 16, in: 32 << 20...1 << 30) }
+
+    var placement: any AdPlacement {
+        adPlacement.placement(perPage: adsPerPage, isOfFeed: adScope == .feed)
+    }
+
+    /// Returns the settings with the declarations of a feed or a section applied.
+    func with(_ ads: DeclaredAds?) -> FeedSettings {
+        guard let ads else { return self }
+        var settings = self
+        settings.adPlacement = ads.rule ?? adPlacement
+        settings.adsPerPage = ads.perPage ?? adsPerPage
+        settings.adScope = ads.isOfFeed.map { $0 ? .feed : .page } ?? adScope
+        return settings
+    }
+}
+
+extension UserCell: SettingValue {}
+extension FailurePolicy: SettingValue {}
+
+/// The identifiers and the size of cells that play media, in points.
+public struct MediaCellSettings: Sendable, SettingsSection {
+    @Setting public var identifier: String
+    @Setting public var tableIdentifier: String
+    @Setting public var width: Int
+    @Setting public var height: Int
+    @Setting public var tableHeight: Int
+
+    init(_ section: String, _ cell: MediaCell) {
+        let isIdentifier: @Sendable (String) -> Bool = { (1...128).contains($0.utf8.count) }
+        _identifier = Setting(
+            wrappedValue: cell.identifier, "\(section).identifier", "Reuse identifier in the layout collection.", .reload,
+            allowed: "1 to 128 bytes", where: isIdentifier)
+        _tableIdentifier = Setting(
+            wrappedValue: cell.tableIdentifier, "\(section).table-identifier", "Reuse identifier in the layout table.", .reload,
+            allowed: "1 to 128 bytes", where: isIdentifier)
+        _width = Setting(wrappedValue: cell.width, "\(section).width", "Width for clients that do not send theirs.", .reload, in: 1...4_096)
+        _height = Setting(wrappedValue: cell.height, "\(section).height", "Height that belongs to this width.", .reload, in: 1...4_096)
+        _tableHeight = Setting(
+            wrappedValue: cell.tableHeight, "\(section).table-height", "Height of the table row.", .reload, in: 1...4_096)
+    }
+
+    var cell: MediaCell {
+        MediaCell(identifier: identifier, tableIdentifier: tableIdentifier, width: width, height: height, tableHeight: tableHeight)
+    }
 }
 
 /// The settings `actions.*`: the commands of a cell's actions, in order.
-///
-/// ```swift
-/// var actions = ActionSettings()
-/// actions.userSelection = ["analytics", "save", "present"]
-/// actions.undoWindow = .seconds(60)
-/// ```
-public struct ActionSettings: Sendable {
-    /// The commands of the selection of a user (`actions.user.selection`), in order. The default is `analytics`, `present`.
+public struct ActionSettings: Sendable, SettingsSection {
+    @Setting("actions.user.selection", "Commands of the selection of a user.", .reload)
     public var userSelection = ["analytics", "present"]
-    /// The commands of the dismissal of a user (`actions.user.dismissal`), in order. The default is `analytics`, `dismiss`.
+    @Setting("actions.user.dismissal", "Commands of the dismissal of a user.", .reload)
     public var userDismissal = ["analytics", "dismiss"]
-    /// The commands of the selection of an ad (`actions.ad.selection`), in order. The default is `analytics`, `clickthrough`.
+    @Setting("actions.ad.selection", "Commands of the selection of an ad.", .reload)
     public var adSelection = ["analytics", "clickthrough"]
-    /// The commands of the dismissal of an ad (`actions.ad.dismissal`), in order. The default is `analytics`, `dismiss`.
+    @Setting("actions.ad.dismissal", "Commands of the dismissal of an ad.", .reload)
     public var adDismissal = ["analytics", "dismiss"]
-    /// The behaviour of a macro command after one of its commands fails (`actions.on-failure`). The default is `stop`.
+    @Setting(
+        "actions.on-failure",
+        "Behaviour if one of several commands fails. stop: run no more. continue: run the rest. compensate: undo the commands done, in reverse.",
+        .reload)
     public var onFailure = FailurePolicy.stop
-    /// The time in which a selection can be undone (`actions.undo-window`). The default is 10 min; with zero, no undo is offered.
+    @Setting("actions.undo-window", "Time in which a selection can be undone; with 0ms no undo is offered.", .reload)
     public var undoWindow: Duration = .seconds(600)
-
-    /// Creates settings with the default values.
-    public init() {}
 }
 
 /// The settings `events.*`: the counting rules of clicks, selections and impressions, and the stored data about clients.
-///
-/// ```swift
-/// var events = EventSettings()
-/// events.address = .none
-/// events.countedClicks = .seen
-/// events.clickWindow = .seconds(30)
-/// ```
-public struct EventSettings: Sendable {
+public struct EventSettings: Sendable, SettingsSection {
     /// The form in which the ledger stores the address of a client (`events.address`).
-    public enum Address: String, Sendable, CaseIterable {
+    public enum Address: String, SettingValue, CaseIterable {
         /// The first 24 bits of an IPv4 address, the first 48 of an IPv6 one.
         case truncated
         /// A keyed hash whose key changes every day.
@@ -118,61 +172,92 @@ public struct EventSettings: Sendable {
     }
 
     /// The clicks on ads that count (`ads.count-clicks`).
-    public enum CountedClicks: String, Sendable, CaseIterable {
+    public enum CountedClicks: String, SettingValue, CaseIterable {
         /// Each click, except clicks of robots, repeated clicks, and clicks beyond the rate limit.
         case all
         /// Clicks after an impression of that ad on that page by the same viewer or address.
         case seen
     }
 
-    /// The clicks on ads that count (`ads.count-clicks`). The default is ``CountedClicks/all``.
+    @Setting(
+        "ads.count-clicks",
+        """
+        Clicks on ads that count. all: each click that is not of a robot, repeated or beyond the rate. seen: of these, the clicks after an \
+        impression of the same ad on the same page, by the same viewer or address.
+        """, .reload)
     public var countedClicks = CountedClicks.all
-    /// The stored form of an address (`events.address`). The default is ``Address/truncated``.
-    ///
-    /// Deduplication and rate limits use a keyed hash of the whole address with every value. The hash is removed when it expires.
+    // Addresses that are stored in one form must not be stored in another one while the service runs.
+    @Setting(
+        "events.address",
+        """
+        Stored form of an address. truncated: /24 or /48. hashed: a keyed hash whose key changes daily. none: nothing.
+        Deduplication and rates always use such a hash of the whole address (of IPv6 the network, /64); it is removed when it expires.
+        """)
     public var address = Address.truncated
-    /// The time in which a second click on an ad by one viewer, or by one address and user agent, is a duplicate (`events.click-window`).
-    ///
-    /// The default is 60 s.
+    @Setting(
+        "events.click-window",
+        "A repeated click within it is a duplicate: of the same viewer, or of the same address and user agent if either click named no viewer.",
+        .reload)
     public var clickWindow: Duration = .seconds(60)
-    /// The maximum number of counted clicks per minute of a viewer and of an address (`events.click-rate`).
-    ///
-    /// The range is 1 to 1 000 000. The default is 30.
+    @Setting("events.click-rate", "Counted clicks a minute, per viewer and per address, for all user agents.", .reload, in: 1...1_000_000)
     public var clickRate = 30
-    /// The maximum number of counted impressions per minute of a viewer and of an address (`events.impression-rate`).
-    ///
-    /// The range is 1 to 1 000 000. The default is 3 000.
+    @Setting(
+        "events.impression-rate",
+        """
+        Counted impressions a minute, per viewer and per address, for all user agents. Each token counts once for a viewer. Without a \
+        viewer, it counts once for an address: a page view.
+        """, .reload, in: 1...1_000_000)
     public var impressionRate = 3_000
-    /// The validity of a click or impression token (`events.token-lifetime`), at least 1 h. An expired click token still redirects.
-    ///
-    /// The default is one day.
+    @Setting(
+        "events.token-lifetime", "Time for which a click or impression token counts. An expired one still redirects.", .reload,
+        allowed: "\(Duration.allowed), at least 1h", where: { $0 >= .seconds(3_600) })
     public var tokenLifetime: Duration = .seconds(86_400)
-    /// The file with further names of robots, or of people, in the field `User-Agent` (`events.robots-file`). It is empty by default: the built-in
-    /// names apply.
+    @Setting(
+        "events.robots-file",
+        """
+        A file with further names of robots in the field User-Agent, one a line; after an exclamation mark, a name of people; !* removes \
+        the built-in names.
+        """, .reload, allowed: "a file's path")
     public var robotsFile = ""
-    /// True if responses contain the verdict in `X-Verdict` (`events.report-verdict`). The default is false.
+    @Setting("events.report-verdict", "Adds the verdict to responses as X-Verdict.", .reload)
     public var reportsVerdict = false
-
-    /// Creates settings with the default values.
-    public init() {}
 }
 
 /// The settings `kinds.*` of the file that declares kinds of item, sections and feeds.
-public struct KindSettings: Sendable {
-    /// The path of the file; empty for none.
+public struct KindSettings: Sendable, SettingsSection {
+    // It is read at the start only, because items were imported by its rules.
+    @Setting(
+        "kinds.file",
+        "File that declares kinds of items besides users and ads, sections and feeds, such as Config/kinds.yaml; empty for none.",
+        allowed: "a file's path")
     public var file = ""
-
-    /// Creates settings with the default values.
-    public init() {}
 }
 
 /// The settings `campaigns.*` of campaigns and of the file that declares them.
-public struct CampaignSettings: Sendable {
-    /// The path of the file; empty for none. The store may contain further campaigns.
+public struct CampaignSettings: Sendable, SettingsSection {
+    @Setting(
+        "campaigns.file",
+        "File that declares campaigns, such as Config/campaigns.yaml; empty for none. The store may contain others. Read again on SIGHUP.",
+        .reload, allowed: "a file's path")
     public var file = ""
-    /// The time for which a reserved ad slot of a campaign counts as delivered without a reported impression.
+    @Setting(
+        "campaigns.reservation-timeout",
+        "Time for which a reserved ad slot of a campaign counts as delivered without an impression report.",
+        in: .seconds(10) ... .seconds(3_600))
     public var reservationTimeout: Duration = .seconds(300)
+}
 
-    /// Creates settings with the default values.
-    public init() {}
+extension ServiceConfiguration {
+    /// The configuration of the product's own cells.
+    var cells: CellConfiguration {
+        var cells = CellConfiguration(hasViewers: viewers.canBeNamed)
+        cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]
+        cells.mediaCells = [.video: feed.videoCell.cell, .audio: feed.audioCell.cell]
+        cells.viewability = [.image: feed.imageViewability, .video: feed.videoViewability, .audio: feed.audioViewability]
+        cells.userCommands[.selection] = SlotCommands(actions.userSelection, policy: actions.onFailure)
+        cells.userCommands[.dismissal] = SlotCommands(actions.userDismissal, policy: actions.onFailure)
+        cells.advertisementCommands[.selection] = SlotCommands(actions.adSelection, policy: actions.onFailure)
+        cells.advertisementCommands[.dismissal] = SlotCommands(actions.adDismissal, policy: actions.onFailure)
+        return cells
+    }
 }
