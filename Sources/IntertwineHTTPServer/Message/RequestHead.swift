@@ -98,7 +98,7 @@ public struct RequestHead: ~Copyable {
     /// ```swift
     /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
     ///     let length = head.withField("user-agent") { $0.count } ?? 0
-    ///     if length > 512 { return .respond(ProblemDetails(status: 400, detail: "User-Agent is too long.").response()) }
+    ///     if length > 512 { return .respond(Problem(.badRequest, nil, "User-Agent is too long.").refusal()) }
     ///     return .respond(ServerResponse(body: "\(length) bytes"))
     /// }
     /// ```

@@ -110,7 +110,7 @@ package struct OpenAPIDocument: Sendable {
         schemas.map { schema in
             guard schema.name == Schema.problemTypeName, case .object(let members) = schema.value else { return schema }
             let uris = Set(kinds.map(\.uri)).sorted()
-            return .init(schema.name, .object(members + [.init("examples", .texts([ProblemDetails.plainType] + uris))]))
+            return .init(schema.name, .object(members + [.init("examples", .texts([Problem.plainType] + uris))]))
         }
     }
 }

@@ -1,4 +1,5 @@
 package import HTTPTypes
+internal import IntertwinePrimitives
 
 /// An error that is sent to the client as problem details (RFC 9457).
 package struct Problem: Error, Hashable {
@@ -47,6 +48,7 @@ package struct Problem: Error, Hashable {
     package init(_ error: any Error) {
         switch error {
         case let problem as Problem: self = problem
+        case let error as HTTPParseError: self.init(HTTPResponse.Status(code: error.status), nil, error.detail)
         case let error as any ProblemConvertible: self = error.problem
         case RequestBodyError.tooLarge: self.init(.contentTooLarge, nil, "The body is too long.")
         case RequestBodyError.tooSlow: self.init(.requestTimeout, nil, "The body of the request took too long.")
@@ -58,22 +60,61 @@ package struct Problem: Error, Hashable {
         }
     }
 
-    /// Returns the problem details.
+    /// The media type of problem details.
+    package static let mediaType = "application/problem+json"
+    /// The type of problems whose status is sufficient (RFC 9457 section 4.2.1).
+    static let plainType = "about:blank"
+
+    /// A short name of the problem type, equal for every occurrence.
+    package var title: String { kind?.title ?? status.phrase }
+
+    /// Returns the JSON object of the problem details as UTF-8.
     ///
     /// - Parameter request: The id of the request for `instance`; nil if it is not known.
-    package func details(of request: RequestID? = nil) -> ProblemDetails {
-        ProblemDetails(
-            type: kind?.uri ?? ProblemDetails.plainType, title: kind?.title, status: status.code, detail: detail, instance: request?.urn,
-            errors: errors, members: members)
+    package func json(of request: RequestID? = nil) -> [UInt8] {
+        var bytes: [UInt8] = []
+        Self.append("{", "type", kind?.uri ?? Self.plainType, to: &bytes)
+        Self.append(",", "title", title, to: &bytes)
+        bytes += ",\"status\":\(status.code)".utf8
+        Self.append(",", "detail", detail, to: &bytes)
+        if let request { Self.append(",", "instance", request.urn, to: &bytes) }
+        for (index, error) in errors.enumerated() {
+            bytes += (index == 0 ? ",\"errors\":[" : ",").utf8
+            switch error.location {
+            case .parameter(let name): Self.append("{", "parameter", name, to: &bytes)
+            case .pointer(let pointer): Self.append("{", "pointer", pointer, to: &bytes)
+            }
+            Self.append(",", "code", error.code.rawValue, to: &bytes)
+            Self.append(",", "detail", error.detail, to: &bytes)
+            bytes += "}".utf8
+        }
+        if !errors.isEmpty { bytes += "]".utf8 }
+        if !members.isEmpty { bytes += ",".utf8 + members }
+        bytes += "}".utf8
+        return bytes
     }
 
-    /// Returns the response.
+    private static func append(_ start: String, _ name: String, _ text: String, to bytes: inout [UInt8]) {
+        bytes += start.utf8
+        bytes.append(jsonString: name)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(jsonString: text)
+    }
+
+    /// Returns the response without a field for caches.
     ///
     /// - Parameter request: The id of the request for `instance`; nil if it is not known.
+    package func refusal(of request: RequestID? = nil) -> ServerResponse {
+        var response = ServerResponse(status: status, fields: fields, body: json(of: request))
+        response.fields[.contentType] = Self.mediaType
+        return response
+    }
+
+    /// Returns the response, which caches must not store.
     package func response(to request: RequestID? = nil) -> ServerResponse {
-        var fields = fields
-        fields[.cacheControl] = "no-store"
-        return details(of: request).response(fields: fields)
+        var response = refusal(of: request)
+        response.fields[.cacheControl] = "no-store"
+        return response
     }
 }
 
@@ -144,5 +185,66 @@ extension Problem {
         var problem = self
         problem.errors = [InvalidValue(.parameter(parameter), code, detail)]
         return problem
+    }
+}
+
+/// An invalid value of a request: its location, a code for programs, and a sentence for people.
+package struct InvalidValue: Hashable, Sendable {
+    /// The location of a value in a request.
+    package enum Location: Hashable, Sendable {
+        /// The name of a query parameter, a path variable or a header field.
+        case parameter(String)
+        /// A JSON Pointer into the body (RFC 6901). The empty pointer is the whole body.
+        case pointer(String)
+
+        /// Returns the location of a value in the body.
+        ///
+        /// ```swift
+        /// let location = InvalidValue.Location.body(["items", "0", "a/b"])
+        /// // .pointer("/items/0/a~1b")
+        /// ```
+        ///
+        /// - Parameter path: The names of members and the indices of elements, from the outside in.
+        package static func body(_ path: some Sequence<String>) -> Location {
+            .pointer(path.reduce(into: "") { $0 += "/" + $1.replacing("~", with: "~0").replacing("/", with: "~1") })
+        }
+    }
+
+    /// The kinds of faults. The list is closed: a client may handle each of them.
+    package enum Code: String, CaseIterable, Sendable {
+        /// The value is missing.
+        case required
+        /// The value has another type or format.
+        case invalid
+        /// The number, date or text length is below the minimum or above the maximum.
+        case outOfRange = "out-of-range"
+        /// The text has too many characters or bytes.
+        case tooLong = "too-long"
+        /// The list has too many elements.
+        case tooMany = "too-many"
+        /// The name or word is not one of those that exist.
+        case unknown
+        /// The value occurs more than once.
+        case duplicate
+        /// The value contradicts another value, or the stored data.
+        case conflict
+    }
+
+    /// The location of the value.
+    package var location: Location
+    /// The kind of the fault.
+    package var code: Code
+    /// One sentence for the developer of the client.
+    package var detail: String
+
+    /// Creates the description of an invalid value.
+    ///
+    /// ```swift
+    /// let limit = InvalidValue(.parameter("limit"), .outOfRange, "The limit is 0; allowed: 1 to 100.")
+    /// ```
+    package init(_ location: Location, _ code: Code, _ detail: String) {
+        self.location = location
+        self.code = code
+        self.detail = detail
     }
 }

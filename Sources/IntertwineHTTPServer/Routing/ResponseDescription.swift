@@ -36,7 +36,7 @@ package struct ResponseDescription: Sendable {
         /// The name of the example; nil for the name of the problem type.
         let name: String?
 
-        package var uri: String { kind?.uri ?? ProblemDetails.plainType }
+        package var uri: String { kind?.uri ?? Problem.plainType }
 
         /// - Parameter members: Further members as JSON, without braces.
         package init(_ kind: Problem.ProblemType?, _ detail: String, name: String? = nil, members: String = "") {
@@ -48,10 +48,10 @@ package struct ResponseDescription: Sendable {
             (errors, members) = (problem.errors, problem.members)
         }
 
-        fileprivate func details(_ status: HTTPResponse.Status) -> ProblemDetails {
+        fileprivate func details(_ status: HTTPResponse.Status) -> Problem {
             var problem = Problem(status, kind, detail, errors: errors)
             problem.members = members
-            return problem.details()
+            return problem
         }
     }
 
@@ -62,7 +62,7 @@ package struct ResponseDescription: Sendable {
         /// The description of the response.
         let text: String
         /// An example; nil if the description has none.
-        let example: ProblemDetails?
+        let example: Problem?
     }
 
     /// Three digits, or `default` for every status without its own description.
@@ -129,7 +129,7 @@ package struct ResponseDescription: Sendable {
             let details = problem.details(status)
             return OpenAPIValue.Member(
                 problem.name ?? problem.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
-                .object([.init("value", .literal(String(decoding: details.json, as: UTF8.self)))]))
+                .object([.init("value", .literal(String(decoding: details.json(), as: UTF8.self)))]))
         }
         let schema = Schema.problem.with(
             "properties",
@@ -142,7 +142,7 @@ package struct ResponseDescription: Sendable {
         }
         let unseen = others.map { ProblemOccurrence(kind: $0, status: status, text: text, example: nil) }
         var description = ResponseDescription(
-            String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: occurrences + unseen)
+            String(code), text, fields, content: .object([.init(Problem.mediaType, content)]), problems: occurrences + unseen)
         description.extended = { more, sentence in
             problem(status, "\(text) \(sentence)", problems + more, fields, types: types, others: others, members: members)
         }
@@ -156,8 +156,8 @@ package struct ResponseDescription: Sendable {
 
     /// Describes every error without its own description.
     package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
-        let content = Content(.problem, example: String(decoding: example.details().json, as: UTF8.self)).value
-        return ResponseDescription("default", text, fields, content: .object([.init(ProblemDetails.mediaType, content)]))
+        let content = Content(.problem, example: String(decoding: example.json(), as: UTF8.self)).value
+        return ResponseDescription("default", text, fields, content: .object([.init(Problem.mediaType, content)]))
     }
 
     /// Returns this description with a link to a follow-up operation.
@@ -195,11 +195,6 @@ struct Content: Sendable {
     var value: OpenAPIValue {
         .object([.init("schema", schema.value), example.map { .init("example", .literal($0)) }].compactMap { $0 })
     }
-}
-
-extension ProblemDetails {
-    /// The type of problems whose status is sufficient (RFC 9457 section 4.2.1).
-    static let plainType = "about:blank"
 }
 
 extension Schema {

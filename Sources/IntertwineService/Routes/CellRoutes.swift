@@ -332,7 +332,7 @@ struct CellRoutes: Sendable {
         guard didSomething else {
             var problem = Problem(.unprocessableContent, .commandFailed, "No command could be performed.")
             problem.members = performance.outcomeMembers
-            let body = problem.details(of: request.request.id).json
+            let body = problem.json(of: request.request.id)
             return StoredResponse(status: problem.status, verdict: performance.verdict, body: body)
         }
         return StoredResponse(status: .ok, verdict: performance.verdict, language: language, body: performance.json())
