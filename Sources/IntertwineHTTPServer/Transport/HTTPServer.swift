@@ -5,7 +5,7 @@ internal import Synchronization
 /// An HTTP/1.1 server on sockets and Dispatch, by default with one event loop per core. Each connection belongs to one loop.
 ///
 /// ```swift
-/// let server = try HTTPServer(handler: handler)
+/// let server = HTTPServer(handler: handler)
 /// let address = try await server.start()
 /// await server.shutdown(grace: .seconds(10))
 /// ```
@@ -28,15 +28,12 @@ public final class HTTPServer: Sendable {
     /// ```swift
     /// var configuration = HTTPServerConfiguration()
     /// configuration.port = 8080
-    /// let server = try HTTPServer(configuration: configuration, handler: handler)
+    /// let server = HTTPServer(configuration: configuration, handler: handler)
     /// ```
-    ///
-    /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
     public init(
         configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler,
         observer: (any HTTPServerObserver)? = nil
-    ) throws(HTTPServerError) {
-        try configuration.validate()
+    ) {
         self.configuration = configuration
         self.handler = handler
         self.observer = observer
@@ -46,7 +43,7 @@ public final class HTTPServer: Sendable {
     /// Starts to accept and answer requests. Called once.
     ///
     /// ```swift
-    /// let server = try HTTPServer(handler: handler)
+    /// let server = HTTPServer(handler: handler)
     /// let address = try await server.start()
     /// print("http://\(address)")  // http://127.0.0.1:40123
     /// ```
