@@ -1,11 +1,12 @@
 package import HTTPTypes
+package import IntertwinePrimitives
 
 /// The description of one response of an operation: its status, header fields and body.
 package struct ResponseDescription: Sendable {
     /// The description of a header field of responses.
     package struct Header: Sendable {
         package var name: String
-        var value: OpenAPIValue
+        var value: JSONValue
 
         /// Creates a description of a header field.
         ///
@@ -22,7 +23,7 @@ package struct ResponseDescription: Sendable {
         /// Returns the field as a named component, which the document contains once.
         package func named(_ component: String) -> Header {
             var field = self
-            field.value = .reference(.init(.headers, component, value), [])
+            field.value = .object([Component.headers.reference(component, value)])
             return field
         }
     }
@@ -67,12 +68,12 @@ package struct ResponseDescription: Sendable {
 
     /// Three digits, or `default` for every status without its own description.
     package let status: String
-    let value: OpenAPIValue
+    let value: JSONValue
     let problems: [ProblemOccurrence]
     /// Returns this description with further examples and text; nil if it does not describe problems.
     private var extended: (@Sendable ([ProblemExample], String) -> ResponseDescription)?
 
-    private init(_ status: String, _ text: String, _ fields: [Header], content: OpenAPIValue?, problems: [ProblemOccurrence] = []) {
+    private init(_ status: String, _ text: String, _ fields: [Header], content: JSONValue?, problems: [ProblemOccurrence] = []) {
         self.status = status
         self.problems = problems
         value = .object(
@@ -83,7 +84,7 @@ package struct ResponseDescription: Sendable {
             ].compactMap { $0 })
     }
 
-    private init(_ status: String, value: OpenAPIValue, problems: [ProblemOccurrence]) {
+    private init(_ status: String, value: JSONValue, problems: [ProblemOccurrence]) {
         self.status = status
         self.value = value
         self.problems = problems
@@ -106,7 +107,7 @@ package struct ResponseDescription: Sendable {
         _ status: HTTPResponse.Status, _ text: String, _ schema: Schema, _ fields: [Header] = [], type: String = "application/json",
         orTexts texts: [String] = [], example: String? = nil
     ) -> ResponseDescription {
-        let others = texts.map { OpenAPIValue.Member($0, .object([.init("schema", Schema.string.value)])) }
+        let others = texts.map { JSONValue.Member($0, .object([.init("schema", Schema.string.value)])) }
         return ResponseDescription(
             String(status.code), text, fields, content: .object([.init(type, Content(schema, example: example).value)] + others))
     }
@@ -119,7 +120,7 @@ package struct ResponseDescription: Sendable {
     ///   - members: Further members of the problems.
     package static func problem(
         _ status: HTTPResponse.Status, _ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
-        others: [Problem.ProblemType] = [], members: [OpenAPIValue.Member] = []
+        others: [Problem.ProblemType] = [], members: [JSONValue.Member] = []
     ) -> ResponseDescription {
         let code = status.code
         let uris = problems.map(\.uri)
@@ -127,14 +128,14 @@ package struct ResponseDescription: Sendable {
         let type = types ?? Schema.words(words)
         let examples = problems.map { problem in
             let details = problem.details(status)
-            return OpenAPIValue.Member(
+            return JSONValue.Member(
                 problem.name ?? problem.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
-                .object([.init("value", .literal(String(decoding: details.json(), as: UTF8.self)))]))
+                .object([.init("value", .example(String(decoding: details.json(), as: UTF8.self)))]))
         }
         let schema = Schema.problem.with(
             "properties",
-            .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(code)).value)] + members))
-        let content = OpenAPIValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
+            .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(Int64(code))).value)] + members))
+        let content = JSONValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
         // If request fields select the responses of a resource, its problems carry `Vary` as well.
         let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
         let occurrences = problems.compactMap { problem in
@@ -167,7 +168,7 @@ package struct ResponseDescription: Sendable {
         -> ResponseDescription
     {
         guard case .object(let members) = value else { return self }
-        let link = OpenAPIValue.object([
+        let link = JSONValue.object([
             .init("description", .text(text)), .init("operationId", .text(operation)),
             .init("parameters", .object(parameters.map { .init($0, .text($1)) })),
         ])
@@ -176,7 +177,7 @@ package struct ResponseDescription: Sendable {
 
     /// Returns the response as a named component, which the document contains once.
     package func named(_ name: String) -> ResponseDescription {
-        var description = ResponseDescription(status, value: .reference(.init(.responses, name, value), []), problems: problems)
+        var description = ResponseDescription(status, value: .object([Component.responses.reference(name, value)]), problems: problems)
         description.extended = extended
         return description
     }
@@ -192,8 +193,8 @@ struct Content: Sendable {
         self.example = example
     }
 
-    var value: OpenAPIValue {
-        .object([.init("schema", schema.value), example.map { .init("example", .literal($0)) }].compactMap { $0 })
+    var value: JSONValue {
+        .object([.init("schema", schema.value), example.map { .init("example", .example($0)) }].compactMap { $0 })
     }
 }
 

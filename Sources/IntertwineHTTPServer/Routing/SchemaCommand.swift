@@ -1,16 +1,18 @@
+package import IntertwinePrimitives
+
 /// A JSON Schema (2020-12) of a value.
 ///
 /// It uses only plain forms that client generators support: objects, lists, fixed words, and choices that a member distinguishes.
 /// A document contains a named schema once and references it elsewhere.
 package struct Schema: Sendable {
-    private var members: [OpenAPIValue.Member]
+    private var members: [JSONValue.Member]
 
-    private init(_ members: [OpenAPIValue.Member?]) {
+    private init(_ members: [JSONValue.Member?]) {
         self.members = members.compactMap { $0 }
     }
 
     /// The schema as a value of a document.
-    package var value: OpenAPIValue { .object(members) }
+    package var value: JSONValue { .object(members) }
 
     // MARK: Kinds of value
 
@@ -21,8 +23,9 @@ package struct Schema: Sendable {
         minLength: Int? = nil, maxLength: Int? = nil, pattern: String? = nil, format: String? = nil
     ) -> Schema {
         Schema([
-            .init("type", .text("string")), format.map { .init("format", .text($0)) }, minLength.map { .init("minLength", .integer($0)) },
-            maxLength.map { .init("maxLength", .integer($0)) }, pattern.map { .init("pattern", .text($0)) },
+            .init("type", .text("string")), format.map { .init("format", .text($0)) },
+            minLength.map { .init("minLength", .integer(Int64($0))) },
+            maxLength.map { .init("maxLength", .integer(Int64($0))) }, pattern.map { .init("pattern", .text($0)) },
         ])
     }
 
@@ -37,7 +40,8 @@ package struct Schema: Sendable {
 
     package static func integer(minimum: Int? = nil, maximum: Int? = nil) -> Schema {
         Schema([
-            .init("type", .text("integer")), minimum.map { .init("minimum", .integer($0)) }, maximum.map { .init("maximum", .integer($0)) },
+            .init("type", .text("integer")), minimum.map { .init("minimum", .integer(Int64($0))) },
+            maximum.map { .init("maximum", .integer(Int64($0))) },
         ])
     }
 
@@ -71,8 +75,8 @@ package struct Schema: Sendable {
 
     package static func list(of element: Schema, minimum: Int? = nil, maximum: Int? = nil, isUnique: Bool = false) -> Schema {
         Schema([
-            .init("type", .text("array")), minimum.map { .init("minItems", .integer($0)) },
-            maximum.map { .init("maxItems", .integer($0)) },
+            .init("type", .text("array")), minimum.map { .init("minItems", .integer(Int64($0))) },
+            maximum.map { .init("maxItems", .integer(Int64($0))) },
             isUnique ? .init("uniqueItems", .flag(true)) : nil, .init("items", element.value),
         ])
     }
@@ -80,7 +84,7 @@ package struct Schema: Sendable {
     /// Returns a schema of alternatives. It has no discriminator: alternatives may be added later, and generated code with a discriminator
     /// fails for each unknown word.
     package static func choice(_ schemas: [Schema]) -> Schema {
-        Schema([.init("oneOf", .array(schemas.map(\.value)))])
+        Schema([.init("oneOf", .list(schemas.map(\.value)))])
     }
 
     // MARK: Objects
@@ -130,9 +134,9 @@ package struct Schema: Sendable {
     /// Adds examples.
     ///
     /// - Parameter examples: The examples as JSON.
-    package func examples(_ examples: String...) -> Schema { with("examples", .array(examples.map { .literal($0) })) }
+    package func examples(_ examples: String...) -> Schema { with("examples", .list(examples.map { .example($0) })) }
 
-    package func defaulting(to value: OpenAPIValue) -> Schema { with("default", value) }
+    package func defaulting(to value: JSONValue) -> Schema { with("default", value) }
 
     /// The schema of this value or null.
     package var orNull: Schema {
@@ -144,7 +148,7 @@ package struct Schema: Sendable {
     }
 
     /// Adds a JSON Schema keyword that has no method of its own.
-    package func with(_ name: String, _ value: OpenAPIValue) -> Schema {
+    package func with(_ name: String, _ value: JSONValue) -> Schema {
         var schema = self
         schema.members.removeAll { $0.name == name }
         schema.members.append(.init(name, value))
@@ -155,7 +159,7 @@ package struct Schema: Sendable {
     package func named(_ name: String) -> Schema {
         var schema = self
         let titled = members.contains { $0.name == "title" } ? self : Schema([.init("title", .text(name))] + members)
-        schema.members = [.init("$ref", .reference(.init(.schemas, name, titled.value)))]
+        schema.members = [Component.schemas.reference(name, titled.value)]
         return schema
     }
 
@@ -163,14 +167,23 @@ package struct Schema: Sendable {
     ///
     /// - Parameter id: The URL of the document.
     package func document(id: String) -> [UInt8] {
-        var writer = DocumentWriter { _ in "#/$defs/" }
+        var collector = ComponentCollector { "#/$defs/\($1)" }
+        let own = members.map { JSONValue.Member($0.name, $0.value) }
+        guard case .object(let resolved) = collector.resolved(.object(own)) else { return [] }
         let head = [
-            OpenAPIValue.Member("$schema", .text("https://json-schema.org/draft/2020-12/schema")), .init("$id", .text(id)),
+            JSONValue.Member("$schema", .text("https://json-schema.org/draft/2020-12/schema")), .init("$id", .text(id)),
         ]
-        writer.write(value)
-        let definitions = writer.components().flatMap(\.members)
-        var document = DocumentWriter { _ in "#/$defs/" }
-        document.write(.object(head + members + (definitions.isEmpty ? [] : [.init("$defs", .object(definitions))])))
-        return Array(document.text.utf8)
+        let definitions = collector.components(.schemas)
+        return JSONValue.object(head + resolved + (definitions.isEmpty ? [] : [.init("$defs", .object(definitions))])).json
+    }
+
+    /// Returns a reference to a schema that the document contains once.
+    package static func reference(_ name: String, _ json: [UInt8]) -> Schema {
+        Schema([Component.schemas.reference(name, .example(String(decoding: json, as: UTF8.self)))])
+    }
+
+    /// Creates a schema from a JSON Schema, such as that of the input of a slot.
+    package init(_ value: JSONValue) {
+        if case .object(let members) = value { self.members = members } else { members = [] }
     }
 }

@@ -28,7 +28,7 @@ extension Schema {
         .required("id", .string(minLength: 1), "The id for the undo.")
     ]).described("A performed action.").named("Invocation")
     /// The members of the problem of a failed command.
-    static let failureMembers: [OpenAPIValue.Member] = [
+    static let failureMembers: [JSONValue.Member] = [
         .init("invocation", invocation.value), .init("commands", Schema.list(of: .step).value),
     ]
     private static let step = Schema.object([

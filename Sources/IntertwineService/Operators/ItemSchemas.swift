@@ -17,11 +17,8 @@ extension Schema {
 
     /// Returns the schema of an item of any kind, with the schemas of some kinds as alternatives.
     static func items(_ any: Schema, _ kinds: [any ItemKind]) -> Schema {
-        let schemas = kinds.map { kind in
-            Schema.any.with(
-                "$ref", .reference(.init(.schemas, "Item-\(kind.name)", .literal(String(decoding: kind.schema(), as: UTF8.self)))))
-        }
-        return .any.with("anyOf", .array((schemas + [any]).map(\.value)))
+        let schemas = kinds.map { Schema.reference("Item-\($0.name)", $0.schema()) }
+        return .any.with("anyOf", .list((schemas + [any]).map(\.value)))
     }
 
     static let imported = Schema.object([
@@ -65,7 +62,7 @@ extension Schema {
     private static func placed(_ properties: Property...) -> Schema {
         let places = ["before", "after"]
         return object(properties + places.map { .optional($0, .itemKey) }, isClosed: true)
-            .with("oneOf", .array(places.map { .object([.init("required", .texts([$0]))]) }))
+            .with("oneOf", .list(places.map { .object([.init("required", .texts([$0]))]) }))
     }
 
     static let operated = Schema.object([

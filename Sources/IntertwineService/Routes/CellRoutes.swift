@@ -56,7 +56,7 @@ extension APIOperation {
             let schema = Schema(FieldDeclaration.schema(of: fields)[nil]).described("The input of the command `\(name)`.")
             return FieldDeclaration.isName(name) ? schema.named("Input-\(name)") : schema.titled(name)
         }
-        operation.body = CellRoutes.body(.any.with("anyOf", .array((schemas + [.object([])]).map(\.value))))
+        operation.body = CellRoutes.body(.any.with("anyOf", .list((schemas + [.object([])]).map(\.value))))
         return operation
     }
 }
