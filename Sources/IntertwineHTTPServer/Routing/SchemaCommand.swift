@@ -147,6 +147,12 @@ package struct Schema: Sendable {
         return schema
     }
 
+    var allowsNull: Bool {
+        members.contains { member in
+            if case .list(let types) = member.value, member.name == "type" { types.contains(.text("null")) } else { false }
+        }
+    }
+
     /// Adds a JSON Schema keyword that has no method of its own.
     package func with(_ name: String, _ value: JSONValue) -> Schema {
         var schema = self

@@ -21,29 +21,6 @@ extension Schema {
         return .any.with("anyOf", .list((schemas + [any]).map(\.value)))
     }
 
-    static let imported = Schema.object([
-        .required("added", .count),
-        .required("replaced", .count),
-        .required("skipped", .count),
-        .required("omittedValues", .count, "The number of invalid values of optional fields that items lack."),
-        .required("withheld", .count, "The number of items that the import omitted because they are taken down."),
-        .required("withheldItems", .list(of: .string, maximum: 20), "The first of these items, as `kind:id`."),
-        .required("bytes", .count),
-        .required(
-            "bad",
-            .list(
-                of: Schema.object([
-                    .required("line", .integer(minimum: 1), "The number of the line, from 1."),
-                    .optional("index", .count, "The index in the array; absent for NDJSON."),
-                    .optional("id", .string, "The id of the item, if it can be read."),
-                    .required(
-                        "offset", .count,
-                        "The offset of the item in the decompressed body, or of the first invalid byte if the item is not JSON."),
-                    .optional("field", .string),
-                    .required("reason", .string),
-                    .optional("kept", .boolean, "`true` if the item is imported without the value."),
-                ]).titled("BadItem"), maximum: 100), "The first of the skipped items and of the omitted values."),
-    ]).named("Imported")
     /// The schema of an item in an import.
     static let anyItem = Schema.object([.required("kind", .string)]).described("An item of any kind, in the format of the import.")
     private static let itemKey = Schema.string.described("The item as `kind:id`, such as `user:tt`.")
@@ -65,18 +42,11 @@ extension Schema {
             .with("oneOf", .list(places.map { .object([.init("required", .texts([$0]))]) }))
     }
 
-    static let operated = Schema.object([
-        .required("inserted", .count),
-        .required("moved", .count),
-        .required("updated", .count),
-        .required("removed", .count),
-    ]).named("Operated")
-
     static let takedown = Schema.object([
         .required("item", .string, "The item as `kind:id`."), .required("at", .time, "The time of the takedown, in UTC."),
         .optional("reason", .string, "The reason, if one was given."),
     ]).named("Takedown")
     static let takedowns = Schema.object([
-        .required("takedowns", .list(of: .takedown, maximum: 1_000)), .required("page", .listPage),
+        .required("takedowns", .list(of: .takedown, maximum: 1_000)), .required("page", ListPage.schema),
     ]).named("Takedowns")
 }

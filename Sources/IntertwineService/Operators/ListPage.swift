@@ -7,8 +7,14 @@ internal import IntertwinePrimitives
 ///
 /// A list is sorted by a unique key of its entries. A cursor has the key of the last entry on its page, in base64url. So pagination neither
 /// repeats nor skips an entry if others are added or removed in the meantime.
-package struct ListPage: Encodable, Sendable {
-    private enum Member: String, CodingKey { case limit, next }
+package struct ListPage: DescribedAnswer {
+    private enum CodingKeys: String, CodingKey { case limit, next }
+
+    package static let notes: [String: PropertyNote] = [
+        "limit": .init(.integer(minimum: 1, maximum: 1_000), "The maximum number of entries on the page."),
+        "next": .init(
+            .string(format: "uri-reference").orNull, "The href of the next page; null on the last page. Clients follow it unchanged."),
+    ]
 
     package static let limit = Parameter.integer(
         "limit", in: 1...1_000, default: 100, "The maximum number of entries on the page.", example: 100)
@@ -71,20 +77,10 @@ package struct ListPage: Encodable, Sendable {
 
     /// Encodes the page. On the last page, `next` is null.
     package func encode(to encoder: any Encoder) throws {
-        var page = encoder.container(keyedBy: Member.self)
+        var page = encoder.container(keyedBy: CodingKeys.self)
         try page.encode(limit, forKey: .limit)
         try page.encode(next, forKey: .next)
     }
-}
-
-extension Schema {
-    /// The schema of ``ListPage``.
-    package static let listPage = Schema.object([
-        .required("limit", .integer(minimum: 1, maximum: 1_000), "The maximum number of entries on the page."),
-        .required(
-            "next", .string(format: "uri-reference").orNull,
-            "The href of the next page; null on the last page. Clients follow it unchanged."),
-    ]).named("ListPage")
 }
 
 extension ResponseDescription.Header {
