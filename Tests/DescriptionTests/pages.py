@@ -468,7 +468,8 @@ def configuration_file(found):
         *sections, name = row["key"].split(".")
         indent = "  " * len(sections)
         text += "\n" if not sections else ""
-        for line in row["text"].splitlines():
+        limits = re.search(r"(from \w+ to \w+|at least \w+)$", row.get("allowed", ""))
+        for line in (row["text"] + (f" {limits[0][0].upper()}{limits[0][1:]}." if limits else "")).splitlines():
             text += textwrap.fill(line, 140, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ", break_long_words=False,
                                   break_on_hyphens=False) + "\n"
         text += f"{indent}{name}:{' ' + row['default'] if 'default' in row else ''}\n"
@@ -502,7 +503,9 @@ Every setting, in the order of [`Config/intertwine.yaml`](../../Config/intertwin
             text += f"{words}\n\n" if words else ""
             continue
         variable = "INTERTWINE_" + re.sub(r"[.-]", "_", key).upper()
-        default = "empty" if row["default"] in ('""', "[]") else f"`{row['default']}`"
+        default = row["default"]
+        plain = json.loads(default) if default.startswith('"') else default
+        default = f"`{plain}`" if plain not in ("", "[]") else "empty"
         text += f"### {key}\n\n{words}\n\n"
         text += table(["value", "default", "environment", "takes effect"], [(row["allowed"], default, f"`{variable}`", row["effect"])]) + "\n"
     return text

@@ -453,7 +453,7 @@ struct ServiceConfigurationTests {
     @Test("Each setting has a key of its own, a text and allowed values, and its default is allowed")
     func rows() {
         let rows = ServiceConfiguration().settings
-        #expect(Set(rows.map(\.key)).count == rows.count && rows.count > 190)
+        #expect(Set(rows.map(\.key)).count == rows.count && rows.count > 150)
         for row in rows {
             #expect(!row.text.isEmpty && !row.allowed.isEmpty && row.fault == nil && row.origin == .default, "\(row.key)")
         }
