@@ -60,7 +60,7 @@ public struct ServiceConfiguration: Sendable, SettingsSection {
 
     /// Reads the settings and returns the faults instead of throwing them. An invalid value is replaced by its default, for further checks.
     static func read(_ sources: SettingSources) -> (configuration: ServiceConfiguration, faults: ConfigurationError?) {
-        let reading = SettingsReading(sources)
+        let reading = SettingsReading { (key, isList) throws(ConfigurationError) in try sources.texts(SettingName(key), isList: isList) }
         var configuration = SettingsReading.$current.withValue(reading) { ServiceConfiguration() }
         configuration.images.bucketCredentials = sources.bucketCredentials
         var errors = ErrorCollector()
@@ -95,7 +95,7 @@ public struct ServiceConfiguration: Sendable, SettingsSection {
     /// All settings with their effective values, in the order of the configuration file.
     package var settings: [ListedSetting] { rows.bySection }
 
-    /// What the file and the reference page say about whole sections.
+    /// The texts of whole sections in the file and on the reference page.
     package static let sectionTexts = [
         "limits": "Limits for one client. Beyond a limit the response has the status in brackets.",
         "admin": "The admin listener.",

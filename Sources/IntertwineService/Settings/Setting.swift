@@ -103,12 +103,15 @@ final class SettingRow<Value: Sendable>: Sendable {
 final class SettingsReading: Sendable {
     @TaskLocal static var current: SettingsReading?
 
-    private let sources: SettingSources?
+    /// Returns the elements of a list, or the single value; nil if no source has the key.
+    typealias Lookup = @Sendable (_ key: String, _ isList: Bool) throws(ConfigurationError) -> (texts: [String], origin: SettingOrigin)?
+
+    private let lookup: Lookup?
     private let kept: [String: ListedSetting]
     private let errors = Mutex(ErrorCollector())
 
-    init(_ sources: SettingSources? = nil, keeping kept: [ListedSetting] = []) {
-        self.sources = sources
+    init(_ lookup: Lookup? = nil, keeping kept: [ListedSetting] = []) {
+        self.lookup = lookup
         self.kept = Dictionary(kept.map { ($0.key, $0) }) { $1 }
     }
 
@@ -116,10 +119,10 @@ final class SettingsReading: Sendable {
 
     fileprivate func value<Value>(of row: SettingRow<Value>) -> (Value, SettingOrigin)? {
         if let kept = kept[row.key], let value = kept.content as? Value { return (value, kept.origin) }
-        guard let sources else { return nil }
+        guard let lookup else { return nil }
         return errors.withLock { errors in
             errors.collect { () throws(ConfigurationError) -> (Value, SettingOrigin)? in
-                guard let (texts, origin) = try sources.texts(SettingName(row.key), isList: row.isList) else { return nil }
+                guard let (texts, origin) = try lookup(row.key, row.isList) else { return nil }
                 return (try row.value(of: texts, from: origin), origin)
             } ?? nil
         }
