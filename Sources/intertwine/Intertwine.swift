@@ -71,7 +71,12 @@ struct CheckConfigCommand: AsyncParsableCommand {
     @Flag(help: "Print the settings that differ from their defaults, as YAML for a configuration file. Secrets are left out.")
     var changed = false
 
+    @Flag(help: .private)
+    var reference = false
+
     func run() async throws {
+        // The rows of which Tests/DescriptionTests/run makes Config/intertwine.yaml and the reference page.
+        guard !reference else { return try Output.say(ServiceConfiguration.reference) }
         let configuration = try await options.checkedConfiguration()
         try configuration.check()
         try await configuration.checkTokenKeys()

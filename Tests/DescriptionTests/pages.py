@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import textwrap
 from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
@@ -433,58 +434,49 @@ the viewer's name from `server.trusted-proxies` only ([authenticate viewers](../
 
 # Configuration
 
-UNITS = [(r"^\d+(ms|s|min|h|d)$", "duration"), (r"^\d+(KiB|MiB|GiB)$", "size in bytes"), (r"^\d+$", "number"), (r"^(true|false)$", "`true` or `false`"),
-         (r"^\[.*\]$", "list")]
+FILE_NOTE = """\
+# Intertwine's configuration. Every key is listed with its default. A key that is removed, or has no value, keeps that default.
+# The empty text is written "".
+#
+# A flag takes precedence over the environment, and the environment over this file. `server.port` is also `--set server.port=8080` (or
+# `--port 8080`) and INTERTWINE_SERVER_PORT=8080. Lists are separated by commas there. Keys may be written in kebab-case or camelCase.
+#
+# Durations have a unit: ms, s, min, h, d. Sizes are bytes, or have the unit KiB, MiB or GiB.
+# Made of the rows of settings in the program by `Tests/DescriptionTests/run reference`.
+"""
 
 
-def settings(text):
-    """The keys of the configuration file in order: (key, default, comment), and (section, None, comment) for a section."""
-    path, comment, found, before = [], [], [], []
-    for line in text.splitlines():
-        if not line.strip():
-            comment, before = [], []
-            continue
-        if match := re.match(r"\s*#\s?(.*)", line):
-            comment.append(match[1].rstrip())
-            continue
-        indent, name, value = re.match(r"(\s*)([\w-]+):\s*(.*?)\s*$", line).groups()
-        depth = len(indent) // 2
-        path = path[:depth] + [name]
-        key = ".".join(path)
-        if value == "":
-            found.append((key, None, comment))
-        else:
-            # Two keys in a row share the comment of the first one.
-            found.append((key, value, comment or before))
-            before = comment or before
-        comment = []
-    return found
+def rows(binary, environment):
+    """The sections and settings of the program, in the order of the file: a setting has a default."""
+    shown = subprocess.run([binary, "check-config", "--reference"], check=True, capture_output=True, text=True, env=environment).stdout
+    found = json.loads(shown)
+    texts = {row["key"]: row["text"] for row in found if "default" not in row}
+    listed = []
+    for row in found:
+        if "default" in row:
+            parts = row["key"].split(".")
+            for key in (".".join(parts[:depth]) for depth in range(1, len(parts))):
+                if key not in [other["key"] for other in listed]:
+                    listed.append({"key": key, "text": texts.get(key, "")})
+            listed.append(row)
+    return listed
 
 
-def restart_patterns():
-    """The settings that take effect while the service runs, from the table of reference/process.md."""
-    page = (ROOT / "Documentation/reference/process.md").read_text()
-    row = re.search(r"^\| (.*) \| while running \|$", page, re.M)[1]
-    return re.findall(r"`([^`]+)`", row.replace("`events.*` but `events.address`", "`events.*`").replace("`viewers.*` but `viewers.jwt.*`", "`viewers.*`"))
+def configuration_file(found):
+    text = FILE_NOTE
+    for row in found:
+        *sections, name = row["key"].split(".")
+        indent = "  " * len(sections)
+        text += "\n" if not sections else ""
+        limits = re.search(r"(from \w+ to \w+|at least \w+)$", row.get("allowed", ""))
+        for line in (row["text"] + (f" {limits[0][0].upper()}{limits[0][1:]}." if limits else "")).splitlines():
+            text += textwrap.fill(line, 140, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ", break_long_words=False,
+                                  break_on_hyphens=False) + "\n"
+        text += f"{indent}{name}:{' ' + row['default'] if 'default' in row else ''}\n"
+    return text
 
 
-def takes_effect(key, patterns):
-    if key == "events.address" or key.startswith("viewers.jwt."):
-        return "after a restart"
-    running = any(key == pattern or pattern.endswith(".*") and key.startswith(pattern[:-1]) for pattern in patterns)
-    return "while running" if running and key != "campaigns.reservation-timeout" else "after a restart"
-
-
-def sentence(lines):
-    return " ".join(lines).strip()
-
-
-def configuration(shown):
-    """- shown: the keys of `intertwine check-config`."""
-    found = settings((ROOT / "Config/intertwine.yaml").read_text())
-    keys = [key for key, default, _ in found if default is not None]
-    assert sorted(keys) == sorted(shown), f"Config/intertwine.yaml and check-config: {sorted(set(keys) ^ set(shown))}"
-    patterns = restart_patterns()
+def configuration(found):
     text = f"""# Configuration
 
 {NOTE}
@@ -504,79 +496,18 @@ Every setting, in the order of [`Config/intertwine.yaml`](../../Config/intertwin
 - [Changing settings](process.md#changing-settings) describes the reload.
 
 """
-    for key, default, comment in found:
-        if default is None:
-            if "." not in key:
-                text += f"## {key}\n\n" + (f"{sentence(comment)}\n\n" if comment else "")
-            elif comment:
-                text += f"{sentence(comment)}\n\n"
+    for row in found:
+        key, words = row["key"], " ".join(row["text"].split())
+        if "default" not in row:
+            text += f"## {key}\n\n" if "." not in key else ""
+            text += f"{words}\n\n" if words else ""
             continue
-        kind = next((name for pattern, name in UNITS if re.match(pattern, default)), "text")
         variable = "INTERTWINE_" + re.sub(r"[.-]", "_", key).upper()
-        text += f"### {key}\n\n" + (f"{sentence(comment)}\n\n" if comment else "")
-        text += table(["value", "default", "environment", "takes effect"],
-                      [(kind, "empty" if default == '""' else f"`{default}`", f"`{variable}`", takes_effect(key, patterns))]) + "\n"
-    return text
-
-
-# Command line
-
-def help_of(binary):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("INTERTWINE_")}
-    run = subprocess.run([binary, "--experimental-dump-help"], check=True, capture_output=True, text=True, env=environment)
-    return json.loads(run.stdout)["command"]
-
-
-def command_line(root):
-    text = f"""# Command line
-
-{NOTE}
-{root['abstract']} The man page and the completions for bash, zsh and fish have the same content; `make manual` builds them, and the Debian package contains
-them.
-
-Commands write results to standard output, and progress and errors to standard error:
-
-| exit code | meaning |
-| --- | --- |
-| 0 | success |
-| 1 | the command was refused or failed; the last line has the reason |
-| 64 | an unknown command, an unknown option or an invalid argument |
-
-`intertwine check-config` prints the settings in force and the origin of each value, with secrets masked. If settings, kinds, feeds or sources have errors, it
-prints each error on one line and exits with code 1. A start does the same.
-
-## Options of most commands
-
-"""
-    commands = [command for command in root["subcommands"] if command["commandName"] != "help"]
-    shared = common_options(commands)
-    text += options(shared) + "\n"
-    rows = [(f"[`intertwine {command['commandName']}`](#intertwine-{command['commandName']})", command["abstract"]) for command in commands]
-    text += f"## Commands\n\n{table(['command', 'effect'], rows)}\n"
-    for command in commands:
-        text += described(command, "intertwine", shared)
-    return text
-
-
-def common_options(commands):
-    first = next(command for command in commands if command["commandName"] == "serve")
-    names = ["config", "database", "set"]
-    return [argument for argument in first["arguments"] if argument.get("preferredName", {}).get("name") in names]
-
-
-def described(command, parent, shared, level=2):
-    name = f"{parent} {command['commandName']}"
-    text = f"{'#' * level} {name}\n\n{command['abstract']}\n\n"
-    if discussion := command.get("discussion"):
-        text += prose(discussion) + "\n\n"
-    known = {argument["preferredName"]["name"] for argument in shared}
-    own = [argument for argument in command.get("arguments", []) if argument["shouldDisplay"] and not (
-        argument["kind"] != "positional" and argument["preferredName"]["name"] in known | {"help", "version"})]
-    if own:
-        text += options(own) + "\n"
-    for inner in command.get("subcommands", []):
-        if inner["commandName"] != "help":
-            text += described(inner, name, shared, level + 1)
+        default = row["default"]
+        plain = json.loads(default) if default.startswith('"') else default
+        default = f"`{plain}`" if plain not in ("", "[]") else "empty"
+        text += f"### {key}\n\n{words}\n\n"
+        text += table(["value", "default", "environment", "takes effect"], [(row["allowed"], default, f"`{variable}`", row["effect"])]) + "\n"
     return text
 
 
@@ -618,10 +549,10 @@ def generate(document, operators, ask):
     """Returns the pages by file name."""
     binary = os.environ["INTERTWINE_BINARY"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("INTERTWINE_")}
-    shown = subprocess.run([binary, "check-config", "--config", "/dev/null"], check=True, capture_output=True, text=True, env=environment).stdout
+    found = rows(binary, environment)
     pages = {
         "http-api.md": http_api(document) + headers(document, operators), "data-model.md": data_model(document), "problems.md": problems(document, operators, ask),
-        "configuration.md": configuration([line.split("=")[0] for line in shown.splitlines()]),
-        "command-line.md": command_line(help_of(binary)),
+        "configuration.md": configuration(found),
+        "command-line.md": command_line(help_of(binary)), "../../Config/intertwine.yaml": configuration_file(found),
     }
     return {name: re.sub(r"\n{3,}", "\n\n", text).strip() + "\n" for name, text in pages.items()}

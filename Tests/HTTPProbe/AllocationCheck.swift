@@ -34,7 +34,7 @@ struct AllocationCheck {
     func run() async throws -> Bool {
         var configuration = HTTPServerConfiguration()
         configuration.requestsPerConnection = .max
-        let server = try HTTPServer(configuration: configuration, handler: ProbeHandler(pageBytes: 8 * 1024))
+        let server = HTTPServer(configuration: configuration, handler: ProbeHandler(pageBytes: 8 * 1024))
         let address = try await server.start()
         let isServerClean = await isClean("server", port: address.port, target: "/page")
         await server.shutdown(grace: .seconds(1))

@@ -12,7 +12,7 @@ struct ProbeService {
         configuration.port = port
         configuration.connectionLimit = 20_000
         configuration.connectionsPerPeer = nil
-        let server = try HTTPServer(configuration: configuration, handler: ProbeHandler(pageBytes: 8 * 1024))
+        let server = HTTPServer(configuration: configuration, handler: ProbeHandler(pageBytes: 8 * 1024))
         let address = try await server.start()
         signal(SIGTERM, SIG_IGN)
         signal(SIGUSR1, SIG_IGN)

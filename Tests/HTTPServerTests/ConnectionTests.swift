@@ -367,14 +367,6 @@ struct ConnectionTests {
         await six.server.shutdown(grace: .seconds(1))
     }
 
-    @Test("An invalid limit stops the start with its name")
-    func validation() async throws {
-        await #expect(throws: HTTPServerError.invalidConfiguration("fieldLimit is 0; allowed: 1 to 10000")) {
-            _ = try await TestServer.start { $0.fieldLimit = 0 }
-        }
-        await #expect(throws: HTTPServerError.self) { _ = try await TestServer.start { $0.idleTimeout = .zero } }
-    }
-
     @Test("an observer sees each request with its route, status and size, and each connection")
     func observation() async throws {
         let observer = RecordingObserver()

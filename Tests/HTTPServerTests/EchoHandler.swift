@@ -101,7 +101,7 @@ struct EchoHandler: HTTPHandler {
         case "/missing" where head.refusal == nil: return .notFound()
         case "/ten": return .task(RequestTask(bodyLimit: 10, respond: respond))
         case "/upload": return .task(RequestTask(bodyLimit: 64 << 20, streamsBody: true, respond: respond), route: "upload")
-        case "/early" where head.refusal == nil: return .respond(ProblemDetails(status: 403, detail: "No.").response())
+        case "/early" where head.refusal == nil: return .respond(Problem(.forbidden, nil, "No.").refusal())
         case "/wait", "/wait-long":
             return .task(RequestTask(cancelsOnPeerClose: path != "/wait-long", timeLimit: .seconds(60), respond: respond))
         default: return .task(RequestTask(respond: respond), route: "echo")
@@ -147,7 +147,7 @@ struct EchoHandler: HTTPHandler {
             return ServerResponse(status: .ok)
         case "/gate":
             await gate()
-            guard !Task.isCancelled else { return ProblemDetails(status: 499, detail: "The client has left.").response() }
+            guard !Task.isCancelled else { return Problem(HTTPResponse.Status(code: 499), nil, "The client has left.").refusal() }
             return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("through".utf8))
         case "/varied":
             var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain", .vary: "X-One, Origin"])

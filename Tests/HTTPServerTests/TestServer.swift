@@ -19,7 +19,7 @@ struct TestServer {
     ) async throws -> TestServer {
         var configuration = configuration
         change(&configuration)
-        let server = try HTTPServer(configuration: configuration, handler: handler, observer: observer)
+        let server = HTTPServer(configuration: configuration, handler: handler, observer: observer)
         return TestServer(server: server, port: try await server.start().port)
     }
 

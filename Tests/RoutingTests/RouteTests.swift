@@ -131,9 +131,8 @@ struct RouteTests {
         }
         #expect(try await fields("/things/all").isEmpty)
         let operation = try #require(Self.routes[0].operation)
-        var writer = DocumentWriter { _ in "" }
-        writer.write(operation.value(common: [], deprecation: plan))
-        #expect(writer.text.contains(#""deprecated":true"#) && writer.text.contains("Thu, 01 Jan 2026"))
+        let text = String(decoding: operation.value(common: [], deprecation: plan).json, as: UTF8.self)
+        #expect(text.contains(#""deprecated":true"#) && text.contains("Thu, 01 Jan 2026"))
     }
 
     private static func document() throws -> [String: Any] {

@@ -28,7 +28,7 @@ struct WatchdogTests {
         let handler = Blocking()
         var configuration = HTTPServerConfiguration()
         (configuration.port, configuration.loops) = (0, 32)
-        let server = try HTTPServer(configuration: configuration, handler: handler)
+        let server = HTTPServer(configuration: configuration, handler: handler)
         let address = try await server.start()
         let notifier = SystemdNotifier(environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "300000"])
         let watchdog = Watchdog([server], stopTime: .zero, notifier: notifier)

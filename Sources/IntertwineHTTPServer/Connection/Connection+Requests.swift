@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// Request handling of a connection, from a complete head to a staged response.
 extension Connection {
     func serves(_ exchange: Exchange) -> Bool { self.exchange === exchange }
@@ -8,7 +10,7 @@ extension Connection {
             head = try RequestHead(
                 parser, bytes, name: worker.headEnd.name(parser, bytes), methods: (worker.configuration.methods, worker.allowedMethods))
         } catch {
-            refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
+            refuse(Problem(error), parser.readMethod(in: bytes), bytes)
             return false
         }
         let result = worker.handler.handle(head, peer: peer)
@@ -69,7 +71,7 @@ extension Connection {
         if state.hasResponse {
             beginClosing(lingering: true)
         } else {
-            refuse(ProblemDetails(error), exchange)
+            refuse(Problem(error), exchange)
         }
     }
 
@@ -112,18 +114,18 @@ extension Connection {
             announcing: head.framing.sendsKeepAliveHeader)
     }
 
-    func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
+    func refuse(_ problem: Problem, _ exchange: Exchange) {
         let sent = worker.stage(
             problem, adding: exchange.fields, exchange.head.name, in: exchange.head.bytes, hasBody: exchange.head.method != .head)
-        exchange.observe(status: problem.status, sent)
+        exchange.observe(status: problem.status.code, sent)
         beginClosing(lingering: true)
     }
 
-    func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
+    func refuse(_ problem: Problem, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
         let name = worker.headEnd.makeName()
         let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
-        worker.observer?.requestRefused(RefusedRequest(method: method, path: nil, peer: peer, status: problem.status, sender: nil))
-        observe(method, nil, status: problem.status, sent, since: worker.loop.now) { (RequestID(name, in: bytes), nil) }
+        worker.observer?.requestRefused(RefusedRequest(method: method, path: nil, peer: peer, status: problem.status.code, sender: nil))
+        observe(method, nil, status: problem.status.code, sent, since: worker.loop.now) { (RequestID(name, in: bytes), nil) }
         beginClosing(lingering: true)
     }
 

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// ``ConnectionState`` decides the next step, ``ClientSocket`` performs it in the kernel, and ``Exchange`` calls the handler.
 final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     // Safety of @unchecked: `worker` and `peer` are constants and Sendable. Other threads read only these two: tasks and the
@@ -112,7 +114,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         case .write: if socket.hasProgressed() { updateDeadline() } else { reset() }
         case .headIsLate:
             pendingInput.withUnsafeBufferPointer { bytes in
-                let problem = ProblemDetails(status: 408, detail: "The head of the request took too long.")
+                let problem = Problem(.requestTimeout, nil, "The head of the request took too long.")
                 refuse(problem, parser?.readMethod(in: bytes), bytes)
             }
             flushAndUpdateInterest()
@@ -122,13 +124,13 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             if state.hasResponse {
                 close()
             } else {
-                refuse(ProblemDetails(status: 408, detail: "The body of the request took too long."), exchange)
+                refuse(Problem(.requestTimeout, nil, "The body of the request took too long."), exchange)
                 flushAndUpdateInterest()
             }
         case .responseIsLate:
             guard let exchange else { return }
             exchange.abandon()
-            refuse(ProblemDetails(status: 503, detail: "The response took too long."), exchange)
+            refuse(Problem(.serviceUnavailable, nil, "The response took too long."), exchange)
             flushAndUpdateInterest()
         }
     }
@@ -216,7 +218,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
                 let method = parser.readMethod(in: head)
                 self.parser = nil
                 recycle(parser)
-                refuse(ProblemDetails(error), method, head)
+                refuse(Problem(error), method, head)
                 return bytes.count
             case .body(.needsMore), .body(.waits): return offset
             case .body(.dropped): break

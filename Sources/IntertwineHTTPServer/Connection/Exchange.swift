@@ -119,7 +119,7 @@ final class Exchange: @unchecked Sendable {
             connection.beginClosing(lingering: true)
             return
         }
-        var response = ProblemDetails(status: 413, detail: "The body is longer than \(limit) bytes.").response()
+        var response = Problem(.contentTooLarge, nil, "The body is longer than \(limit) bytes.").refusal()
         response.closesConnection = true
         // A task that already reads the body receives an error there, and reports the refusal itself.
         let isRead = task != nil
@@ -129,7 +129,7 @@ final class Exchange: @unchecked Sendable {
 
     /// Refuses the request because the memory budget for bodies is exhausted.
     func refuseForNow() {
-        var response = ProblemDetails(status: 503, detail: "Too many request bodies are buffered.").response(fields: [.retryAfter: "1"])
+        var response = Problem(.serviceUnavailable, nil, "Too many request bodies are buffered.", fields: [.retryAfter: "1"]).refusal()
         response.closesConnection = true
         (collected, share) = ([], nil)
         refuse(with: response)

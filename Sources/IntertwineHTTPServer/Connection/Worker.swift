@@ -117,13 +117,13 @@ final class Worker: @unchecked Sendable {
 
     @discardableResult
     func stage(
-        _ problem: ProblemDetails, adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>,
+        _ problem: Problem, adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>,
         hasBody: Bool = true
     ) -> Int {
-        var response = problem.response()
-        if problem.status == 503 { response.fields[.retryAfter] = "1" }
+        var response = problem.refusal()
+        if problem.status == .serviceUnavailable { response.fields[.retryAfter] = "1" }
         let fields = fields ?? EncodedFields(handler.refusalFields { ByteView(bytes).lineValue(of: $0) })
-        let body = problem.json
+        let body = problem.json()
         let encoder = HeadEncoder(response)
         let head = encoder.head(length: body.count, entityTag: nil, coding: nil)
         let staged = stage(head, vary: encoder.vary, adding: fields, name, in: bytes, closing: true)
@@ -136,7 +136,7 @@ final class Worker: @unchecked Sendable {
         // Unread bytes are read first: otherwise the kernel resets the connection at the close, and the client loses the response.
         let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
         let received = UnsafeBufferPointer(rebasing: scratch[0..<max(0, count)])
-        stage(ProblemDetails(status: 503, detail: "Too many connections are open."), headEnd.makeName(), in: received)
+        stage(Problem(.serviceUnavailable, nil, "Too many connections are open."), headEnd.makeName(), in: received)
         _ = send(descriptor, stage.bytes.baseAddress, stage.count, Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
         _ = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))

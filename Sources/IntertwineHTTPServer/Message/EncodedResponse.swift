@@ -168,7 +168,7 @@ extension EncodedResponse {
     }
 
     private func refusal(_ status: Int, _ detail: String, fields: HTTPFields = [:]) -> NegotiatedVariant {
-        let response = ProblemDetails(status: status, detail: detail).response(fields: fields)
+        let response = Problem(HTTPResponse.Status(code: status), nil, detail, fields: fields).refusal()
         let refusal = EncodedResponse(response, compressionLevel: nil, route: nil).identity
         return NegotiatedVariant(status, refusal.head, refusal.body)
     }

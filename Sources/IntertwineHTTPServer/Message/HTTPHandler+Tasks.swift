@@ -47,7 +47,7 @@ extension HTTPHandler {
             id: RequestID(
                 .generated(.random(in: .min ... .max), .random(in: .min ... .max)), in: UnsafeBufferPointer(start: nil, count: 0)))
         let result: HandlerResult
-        do { result = try self.result(for: request) } catch { return (ProblemDetails(error).response(), ProblemDetails(error).json) }
+        do { result = try self.result(for: request) } catch { return (Problem(error).refusal(), Problem(error).json()) }
         var response: ServerResponse
         do { response = try await result.response(to: request).decoded } catch { response = result.onError(error, request.id) }
         if let fields = result.fields { response.fields.append(contentsOf: fields.fields) }

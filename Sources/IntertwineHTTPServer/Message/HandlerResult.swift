@@ -53,7 +53,7 @@ public struct HandlerResult: Sendable {
 
     /// Answers 404 with problem details.
     public static func notFound(_ detail: String = "No resource at this path.") -> HandlerResult {
-        .respond(ProblemDetails(status: 404, detail: detail).response())
+        .respond(Problem(.notFound, nil, detail).refusal())
     }
 
     /// Answers 405 with the Allow field.
@@ -64,8 +64,7 @@ public struct HandlerResult: Sendable {
     /// ```
     public static func methodNotAllowed(_ allowed: [HTTPRequest.Method], route: String? = nil) -> HandlerResult {
         let list = allowed.map(\.rawValue).joined(separator: ", ")
-        let problem = ProblemDetails(status: 405, detail: "Allowed methods: \(list).")
-        return .respond(problem.response(fields: [.allow: list]), route: route)
+        return .respond(Problem(.methodNotAllowed, nil, "Allowed methods: \(list).", fields: [.allow: list]).refusal(), route: route)
     }
 
     /// Returns this result with fields that are added to its response. An encoded response stays encoded.
@@ -84,7 +83,7 @@ public struct HandlerResult: Sendable {
     public var response: ServerResponse? { if case .respond(let response) = kind { response } else { nil } }
 
     private static var internalError: ServerResponse {
-        ProblemDetails(status: 500, detail: "An internal error occurred.").response()
+        Problem(.internalServerError, nil, "An internal error occurred.").refusal()
     }
 }
 

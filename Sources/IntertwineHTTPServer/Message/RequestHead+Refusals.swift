@@ -35,7 +35,7 @@ extension RequestHead {
 
     func makeRefusal(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
         if case .failure(let fault) = destination {
-            var response = ProblemDetails(fault).response()
+            var response = Problem(fault).refusal()
             // A malformed target ends the connection, because the bytes after it may not be a request either.
             response.closesConnection = true
             return response
@@ -44,23 +44,26 @@ extension RequestHead {
         let methodName = ByteView(bytes, parser.method)
         // Registered methods are answered with 405 for every target, and unknown ones with 501 (RFC 9110, 15.6.2).
         if method == .connect || method == .trace || methodName.isEqual("QUERY") {
-            var response = ProblemDetails(status: 405, detail: "This method is not allowed.").response(fields: allow)
+            var response = Problem(.methodNotAllowed, nil, "This method is not allowed.", fields: allow).refusal()
             response.closesConnection = method == .connect
             return response
         }
         if !methods.known.contains(where: { $0.rawValue.utf8.elementsEqual(methodName.bytes) }) {
-            return ProblemDetails(status: 501, detail: "This method is unknown.").response(fields: allow)
+            return Problem(.notImplemented, nil, "This method is unknown.", fields: allow).refusal()
         }
         if framing.expectsMore {
-            var response = ProblemDetails(status: 417, detail: "The only supported expectation is 100-continue.").response()
+            var response = Problem(.expectationFailed, nil, "The only supported expectation is 100-continue.").refusal()
             response.closesConnection = framing.hasBody
             return response
         }
         if case .success(.asterisk) = destination { return ServerResponse(status: .noContent, fields: allow) }
         if framing.hasBody, isCoded {
-            return ProblemDetails(status: 415, detail: "Request bodies must not have a content coding.").response(fields: [
-                .acceptEncoding: "identity"
-            ])
+            return Problem(
+                .unsupportedMediaType, nil, "Request bodies must not have a content coding.",
+                fields: [
+                    .acceptEncoding: "identity"
+                ]
+            ).refusal()
         }
         return nil
     }

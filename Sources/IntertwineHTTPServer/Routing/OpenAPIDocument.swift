@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwinePrimitives
 
 package struct OpenAPIDocument: Sendable {
     package struct Tag: Sendable {
@@ -54,7 +55,7 @@ package struct OpenAPIDocument: Sendable {
         var patterns: [String] = []
         for route in routes where route.operation != nil && !patterns.contains(route.pattern) { patterns.append(route.pattern) }
         let paths = patterns.map { pattern in
-            OpenAPIValue.Member(
+            JSONValue.Member(
                 pattern,
                 .object(
                     routes.filter { $0.pattern == pattern }.compactMap { route in
@@ -63,26 +64,27 @@ package struct OpenAPIDocument: Sendable {
                         }
                     }))
         }
-        var writer = DocumentWriter { "#/components/\($0.rawValue)/" }
-        writer.write(.object(paths))
+        var collector = ComponentCollector { "#/components/\($0)/\($1)" }
+        let resolved = collector.resolved(.object(paths))
         let kinds = routes.compactMap(\.operation).flatMap(\.responses).flatMap(\.problems) + responses.flatMap(\.problems)
-        var components = writer.components().map { kind, members in
-            OpenAPIValue.Member(
+        var components = Component.allCases.compactMap { kind -> JSONValue.Member? in
+            let members = collector.components(kind)
+            guard !members.isEmpty else { return nil }
+            return .init(
                 kind.rawValue,
                 .object(kind == .schemas ? Self.naming(kinds.filter { $0.example != nil }.map(\.kind), in: members) : members))
         }
         if let token {
-            let scheme = OpenAPIValue.object([
+            let scheme = JSONValue.object([
                 .init("type", .text("http")), .init("scheme", .text("bearer")), .init("description", .text(token)),
             ])
             components.append(.init("securitySchemes", .object([.init("token", scheme)])))
         }
-        var document = DocumentWriter { "#/components/\($0.rawValue)/" }
-        document.write(.object(head + [.init("paths", .object(paths)), .init("components", .object(components))]))
-        return document.text
+        let document = JSONValue.object(head + [.init("paths", resolved), .init("components", .object(components))])
+        return String(decoding: document.json, as: UTF8.self)
     }
 
-    private var head: [OpenAPIValue.Member] {
+    private var head: [JSONValue.Member] {
         [
             .init("openapi", .text("3.1.1")),
             .init(
@@ -91,17 +93,17 @@ package struct OpenAPIDocument: Sendable {
                     .init("title", .text(title)), .init("version", .text("1")), .init("summary", .text(summary)),
                     .init("description", .text(text)),
                 ])),
-            .init("servers", .array([.object([.init("url", .text("/"))])])),
-            .init("tags", .array(tags.map { .object([.init("name", .text($0.name)), .init("description", .text($0.text))]) })),
-        ] + (token == nil ? [] : [.init("security", .array([.object([.init("token", .array([]))]), .object([])]))])
+            .init("servers", .list([.object([.init("url", .text("/"))])])),
+            .init("tags", .list(tags.map { .object([.init("name", .text($0.name)), .init("description", .text($0.text))]) })),
+        ] + (token == nil ? [] : [.init("security", .list([.object([.init("token", .list([]))]), .object([])]))])
     }
 
     /// Adds the problem types of the document's responses to the schema of problem types, so that client authors find them in one location.
-    private static func naming(_ kinds: [Problem.ProblemType], in schemas: [OpenAPIValue.Member]) -> [OpenAPIValue.Member] {
+    private static func naming(_ kinds: [Problem.ProblemType], in schemas: [JSONValue.Member]) -> [JSONValue.Member] {
         schemas.map { schema in
             guard schema.name == Schema.problemTypeName, case .object(let members) = schema.value else { return schema }
             let uris = Set(kinds.map(\.uri)).sorted()
-            return .init(schema.name, .object(members + [.init("examples", .texts([ProblemDetails.plainType] + uris))]))
+            return .init(schema.name, .object(members + [.init("examples", .texts([Problem.plainType] + uris))]))
         }
     }
 }
@@ -129,7 +131,7 @@ package struct APIOperation: Sendable {
         self.responses = responses
     }
 
-    func value(common: [ResponseDescription], deprecation: Deprecation? = nil) -> OpenAPIValue {
+    func value(common: [ResponseDescription], deprecation: Deprecation? = nil) -> JSONValue {
         let text = [deprecation?.text, self.text].compactMap { $0 }.joined(separator: "\n\n")
         let statuses = Set(responses.map(\.status))
         let all = (responses + common.filter { !statuses.contains($0.status) }).sorted { $0.status < $1.status }
@@ -137,7 +139,7 @@ package struct APIOperation: Sendable {
             [
                 .init("operationId", .text(id)), .init("tags", .texts([tag])), .init("summary", .text(summary)),
                 text.isEmpty ? nil : .init("description", .text(text)), deprecation.map { _ in .init("deprecated", .flag(true)) },
-                parameters.isEmpty ? nil : .init("parameters", .array(parameters.map(\.description.value))),
+                parameters.isEmpty ? nil : .init("parameters", .list(parameters.map(\.description.value))),
                 body.map { .init("requestBody", $0.value) },
                 .init("responses", .object(all.map { .init($0.status, $0.value) })),
             ].compactMap { $0 })
@@ -165,7 +167,7 @@ package struct RequestBodyDescription: Sendable {
         RequestBodyDescription(text, isRequired: isRequired, contents + [(type, Content(schema, example: example))])
     }
 
-    var value: OpenAPIValue {
+    var value: JSONValue {
         .object(
             [
                 text.map { .init("description", .text($0)) }, .init("required", .flag(isRequired)),

@@ -16,11 +16,11 @@ package struct ParameterDescription: Sendable {
     package var schema: Schema
     package var example: String?
 
-    var value: OpenAPIValue {
+    var value: JSONValue {
         .object(
             [
                 .init("name", .text(name)), .init("in", .text(location.rawValue)), isRequired ? .init("required", .flag(true)) : nil,
-                .init("description", .text(text)), .init("schema", schema.value), example.map { .init("example", .literal($0)) },
+                .init("description", .text(text)), .init("schema", schema.value), example.map { .init("example", .example($0)) },
             ].compactMap { $0 })
     }
 }
@@ -65,7 +65,7 @@ extension Parameter {
 
 extension Parameter where Value == Int {
     package static func integer(_ name: String, in range: ClosedRange<Int>, default usual: Int, _ text: String, example: Int) -> Parameter {
-        let schema = Schema.integer(minimum: range.lowerBound, maximum: range.upperBound).defaulting(to: .integer(usual))
+        let schema = Schema.integer(minimum: range.lowerBound, maximum: range.upperBound).defaulting(to: .integer(Int64(usual)))
         return query(name, schema, text, example: String(example)) { (query) throws(Problem) in
             try query.integer(name, in: range, default: usual)
         }

@@ -6,7 +6,7 @@ package struct ProblemPages: Sendable {
     private struct Entry {
         let kind: Problem.ProblemType
         var rows: [(status: HTTPResponse.Status, operation: String, text: String)] = []
-        var example: ProblemDetails?
+        var example: Problem?
 
         mutating func add(_ occurrence: ResponseDescription.ProblemOccurrence, of operation: String) {
             rows.append((occurrence.status, operation, occurrence.text))
@@ -94,7 +94,7 @@ package struct ProblemPages: Sendable {
             "<tr><td>\(row.status.code)</td><td>\(code(row.operation))</td><td>\(escaped(row.text))</td></tr>"
         }
         let example = entry.example.map { example in
-            "<h2>Example</h2>\n<pre><code>\(escaped(String(decoding: example.json, as: UTF8.self)))</code></pre>\n"
+            "<h2>Example</h2>\n<pre><code>\(escaped(String(decoding: example.json(), as: UTF8.self)))</code></pre>\n"
         }
         return """
             <!DOCTYPE html>

@@ -1,9 +1,10 @@
 package import HTTPTypes
+package import IntertwinePrimitives
 
 package struct ResponseDescription: Sendable {
     package struct Header: Sendable {
         package var name: String
-        var value: OpenAPIValue
+        var value: JSONValue
 
         package init(_ name: String, _ text: String, _ schema: Schema = .string, isRequired: Bool = false, example: String? = nil) {
             self.name = name
@@ -16,7 +17,7 @@ package struct ResponseDescription: Sendable {
 
         package func named(_ component: String) -> Header {
             var field = self
-            field.value = .reference(.init(.headers, component, value), [])
+            field.value = .object([Component.headers.reference(component, value)])
             return field
         }
     }
@@ -28,7 +29,7 @@ package struct ResponseDescription: Sendable {
         let members: [UInt8]
         let name: String?
 
-        package var uri: String { kind?.uri ?? ProblemDetails.plainType }
+        package var uri: String { kind?.uri ?? Problem.plainType }
 
         package init(_ kind: Problem.ProblemType?, _ detail: String, name: String? = nil, members: String = "") {
             (self.kind, self.detail, self.name, errors, self.members) = (kind, detail, name, [], Array(members.utf8))
@@ -39,10 +40,10 @@ package struct ResponseDescription: Sendable {
             (errors, members) = (problem.errors, problem.members)
         }
 
-        fileprivate func details(_ status: HTTPResponse.Status) -> ProblemDetails {
+        fileprivate func details(_ status: HTTPResponse.Status) -> Problem {
             var problem = Problem(status, kind, detail, errors: errors)
             problem.members = members
-            return problem.details()
+            return problem
         }
     }
 
@@ -51,15 +52,15 @@ package struct ResponseDescription: Sendable {
         let kind: Problem.ProblemType
         let status: HTTPResponse.Status
         let text: String
-        let example: ProblemDetails?
+        let example: Problem?
     }
 
     package let status: String
-    let value: OpenAPIValue
+    let value: JSONValue
     let problems: [ProblemOccurrence]
     private var extended: (@Sendable ([ProblemExample], String) -> ResponseDescription)?
 
-    private init(_ status: String, _ text: String, _ fields: [Header], content: OpenAPIValue?, problems: [ProblemOccurrence] = []) {
+    private init(_ status: String, _ text: String, _ fields: [Header], content: JSONValue?, problems: [ProblemOccurrence] = []) {
         self.status = status
         self.problems = problems
         value = .object(
@@ -70,7 +71,7 @@ package struct ResponseDescription: Sendable {
             ].compactMap { $0 })
     }
 
-    private init(_ status: String, value: OpenAPIValue, problems: [ProblemOccurrence]) {
+    private init(_ status: String, value: JSONValue, problems: [ProblemOccurrence]) {
         self.status = status
         self.value = value
         self.problems = problems
@@ -86,7 +87,7 @@ package struct ResponseDescription: Sendable {
         _ status: HTTPResponse.Status, _ text: String, _ schema: Schema, _ fields: [Header] = [], type: String = "application/json",
         orTexts texts: [String] = [], example: String? = nil
     ) -> ResponseDescription {
-        let others = texts.map { OpenAPIValue.Member($0, .object([.init("schema", Schema.string.value)])) }
+        let others = texts.map { JSONValue.Member($0, .object([.init("schema", Schema.string.value)])) }
         return ResponseDescription(
             String(status.code), text, fields, content: .object([.init(type, Content(schema, example: example).value)] + others))
     }
@@ -94,7 +95,7 @@ package struct ResponseDescription: Sendable {
     /// Describes a response with one of several problems (RFC 9457).
     package static func problem(
         _ status: HTTPResponse.Status, _ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
-        others: [Problem.ProblemType] = [], members: [OpenAPIValue.Member] = []
+        others: [Problem.ProblemType] = [], members: [JSONValue.Member] = []
     ) -> ResponseDescription {
         let code = status.code
         let uris = problems.map(\.uri)
@@ -102,14 +103,14 @@ package struct ResponseDescription: Sendable {
         let type = types ?? Schema.words(words)
         let examples = problems.map { problem in
             let details = problem.details(status)
-            return OpenAPIValue.Member(
+            return JSONValue.Member(
                 problem.name ?? problem.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
-                .object([.init("value", .literal(String(decoding: details.json, as: UTF8.self)))]))
+                .object([.init("value", .example(String(decoding: details.json(), as: UTF8.self)))]))
         }
         let schema = Schema.problem.with(
             "properties",
-            .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(code)).value)] + members))
-        let content = OpenAPIValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
+            .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(Int64(code))).value)] + members))
+        let content = JSONValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
         // If request fields select the responses of a resource, its problems carry `Vary` as well.
         let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
         let occurrences = problems.compactMap { problem in
@@ -117,7 +118,7 @@ package struct ResponseDescription: Sendable {
         }
         let unseen = others.map { ProblemOccurrence(kind: $0, status: status, text: text, example: nil) }
         var description = ResponseDescription(
-            String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: occurrences + unseen)
+            String(code), text, fields, content: .object([.init(Problem.mediaType, content)]), problems: occurrences + unseen)
         description.extended = { more, sentence in
             problem(status, "\(text) \(sentence)", problems + more, fields, types: types, others: others, members: members)
         }
@@ -127,15 +128,15 @@ package struct ResponseDescription: Sendable {
     package func adding(_ problems: [ProblemExample], _ sentence: String) -> ResponseDescription { extended?(problems, sentence) ?? self }
 
     package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
-        let content = Content(.problem, example: String(decoding: example.details().json, as: UTF8.self)).value
-        return ResponseDescription("default", text, fields, content: .object([.init(ProblemDetails.mediaType, content)]))
+        let content = Content(.problem, example: String(decoding: example.json(), as: UTF8.self)).value
+        return ResponseDescription("default", text, fields, content: .object([.init(Problem.mediaType, content)]))
     }
 
     package func linked(_ name: String, to operation: String, _ text: String, _ parameters: KeyValuePairs<String, String>)
         -> ResponseDescription
     {
         guard case .object(let members) = value else { return self }
-        let link = OpenAPIValue.object([
+        let link = JSONValue.object([
             .init("description", .text(text)), .init("operationId", .text(operation)),
             .init("parameters", .object(parameters.map { .init($0, .text($1)) })),
         ])
@@ -143,7 +144,7 @@ package struct ResponseDescription: Sendable {
     }
 
     package func named(_ name: String) -> ResponseDescription {
-        var description = ResponseDescription(status, value: .reference(.init(.responses, name, value), []), problems: problems)
+        var description = ResponseDescription(status, value: .object([Component.responses.reference(name, value)]), problems: problems)
         description.extended = extended
         return description
     }
@@ -158,14 +159,9 @@ struct Content: Sendable {
         self.example = example
     }
 
-    var value: OpenAPIValue {
-        .object([.init("schema", schema.value), example.map { .init("example", .literal($0)) }].compactMap { $0 })
+    var value: JSONValue {
+        .object([.init("schema", schema.value), example.map { .init("example", .example($0)) }].compactMap { $0 })
     }
-}
-
-extension ProblemDetails {
-    /// The type of problems whose status is sufficient (RFC 9457 section 4.2.1).
-    static let plainType = "about:blank"
 }
 
 extension Schema {

@@ -1,11 +1,13 @@
-package struct Schema: Sendable {
-    private var members: [OpenAPIValue.Member]
+package import IntertwinePrimitives
 
-    private init(_ members: [OpenAPIValue.Member?]) {
+package struct Schema: Sendable {
+    private var members: [JSONValue.Member]
+
+    private init(_ members: [JSONValue.Member?]) {
         self.members = members.compactMap { $0 }
     }
 
-    package var value: OpenAPIValue { .object(members) }
+    package var value: JSONValue { .object(members) }
 
     // MARK: Kinds of value
 
@@ -15,8 +17,9 @@ package struct Schema: Sendable {
         minLength: Int? = nil, maxLength: Int? = nil, pattern: String? = nil, format: String? = nil
     ) -> Schema {
         Schema([
-            .init("type", .text("string")), format.map { .init("format", .text($0)) }, minLength.map { .init("minLength", .integer($0)) },
-            maxLength.map { .init("maxLength", .integer($0)) }, pattern.map { .init("pattern", .text($0)) },
+            .init("type", .text("string")), format.map { .init("format", .text($0)) },
+            minLength.map { .init("minLength", .integer(Int64($0))) },
+            maxLength.map { .init("maxLength", .integer(Int64($0))) }, pattern.map { .init("pattern", .text($0)) },
         ])
     }
 
@@ -30,7 +33,8 @@ package struct Schema: Sendable {
 
     package static func integer(minimum: Int? = nil, maximum: Int? = nil) -> Schema {
         Schema([
-            .init("type", .text("integer")), minimum.map { .init("minimum", .integer($0)) }, maximum.map { .init("maximum", .integer($0)) },
+            .init("type", .text("integer")), minimum.map { .init("minimum", .integer(Int64($0))) },
+            maximum.map { .init("maximum", .integer(Int64($0))) },
         ])
     }
 
@@ -61,14 +65,14 @@ package struct Schema: Sendable {
 
     package static func list(of element: Schema, minimum: Int? = nil, maximum: Int? = nil, isUnique: Bool = false) -> Schema {
         Schema([
-            .init("type", .text("array")), minimum.map { .init("minItems", .integer($0)) },
-            maximum.map { .init("maxItems", .integer($0)) },
+            .init("type", .text("array")), minimum.map { .init("minItems", .integer(Int64($0))) },
+            maximum.map { .init("maxItems", .integer(Int64($0))) },
             isUnique ? .init("uniqueItems", .flag(true)) : nil, .init("items", element.value),
         ])
     }
 
     package static func choice(_ schemas: [Schema]) -> Schema {
-        Schema([.init("oneOf", .array(schemas.map(\.value)))])
+        Schema([.init("oneOf", .list(schemas.map(\.value)))])
     }
 
     // MARK: Objects
@@ -108,9 +112,9 @@ package struct Schema: Sendable {
 
     package func titled(_ title: String) -> Schema { with("title", .text(title)) }
 
-    package func examples(_ examples: String...) -> Schema { with("examples", .array(examples.map { .literal($0) })) }
+    package func examples(_ examples: String...) -> Schema { with("examples", .list(examples.map { .example($0) })) }
 
-    func defaulting(to value: OpenAPIValue) -> Schema { with("default", value) }
+    func defaulting(to value: JSONValue) -> Schema { with("default", value) }
 
     package var orNull: Schema {
         var schema = self
@@ -120,7 +124,13 @@ package struct Schema: Sendable {
         return schema
     }
 
-    package func with(_ name: String, _ value: OpenAPIValue) -> Schema {
+    var allowsNull: Bool {
+        members.contains { member in
+            if case .list(let types) = member.value, member.name == "type" { types.contains(.text("null")) } else { false }
+        }
+    }
+
+    package func with(_ name: String, _ value: JSONValue) -> Schema {
         var schema = self
         schema.members.removeAll { $0.name == name }
         schema.members.append(.init(name, value))
@@ -130,19 +140,28 @@ package struct Schema: Sendable {
     package func named(_ name: String) -> Schema {
         var schema = self
         let titled = members.contains { $0.name == "title" } ? self : Schema([.init("title", .text(name))] + members)
-        schema.members = [.init("$ref", .reference(.init(.schemas, name, titled.value)))]
+        schema.members = [Component.schemas.reference(name, titled.value)]
         return schema
     }
 
     package func document(id: String) -> [UInt8] {
-        var writer = DocumentWriter { _ in "#/$defs/" }
+        var collector = ComponentCollector { "#/$defs/\($1)" }
+        let own = members.map { JSONValue.Member($0.name, $0.value) }
+        guard case .object(let resolved) = collector.resolved(.object(own)) else { return [] }
         let head = [
-            OpenAPIValue.Member("$schema", .text("https://json-schema.org/draft/2020-12/schema")), .init("$id", .text(id)),
+            JSONValue.Member("$schema", .text("https://json-schema.org/draft/2020-12/schema")), .init("$id", .text(id)),
         ]
-        writer.write(value)
-        let definitions = writer.components().flatMap(\.members)
-        var document = DocumentWriter { _ in "#/$defs/" }
-        document.write(.object(head + members + (definitions.isEmpty ? [] : [.init("$defs", .object(definitions))])))
-        return Array(document.text.utf8)
+        let definitions = collector.components(.schemas)
+        return JSONValue.object(head + resolved + (definitions.isEmpty ? [] : [.init("$defs", .object(definitions))])).json
+    }
+
+    /// Returns a reference to a schema that the document contains once.
+    package static func reference(_ name: String, _ json: [UInt8]) -> Schema {
+        Schema([Component.schemas.reference(name, .example(String(decoding: json, as: UTF8.self)))])
+    }
+
+    /// Creates a schema from a JSON Schema, such as that of the input of a slot.
+    package init(_ value: JSONValue) {
+        if case .object(let members) = value { self.members = members } else { members = [] }
     }
 }

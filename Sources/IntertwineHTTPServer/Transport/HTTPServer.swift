@@ -20,8 +20,7 @@ package final class HTTPServer: Sendable {
     package init(
         configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler,
         observer: (any HTTPServerObserver)? = nil
-    ) throws(HTTPServerError) {
-        try configuration.validate()
+    ) {
         self.configuration = configuration
         self.handler = handler
         self.observer = observer

@@ -49,36 +49,9 @@ package struct HTTPServerConfiguration: Sendable {
     var headLimits: HeadLimits {
         HeadLimits(requestLine: requestLineLimit, fieldBlock: fieldBlockLimit, fields: fieldLimit)
     }
-
-    package func validate() throws(HTTPServerError) {
-        let ranges: [(String, Int, ClosedRange<Int>)] = [
-            ("backlog", Int(backlog), 1...65_535), ("loops", loops ?? 1, 1...1024), ("requestLineLimit", requestLineLimit, 64...1_048_576),
-            ("fieldBlockLimit", fieldBlockLimit, 64...1_048_576), ("fieldLimit", fieldLimit, 1...10_000),
-            ("bodyLimit", bodyLimit, 0...Int.max), ("bodiesLimit", bodiesLimit, 0...Int.max),
-            ("outputsLimit", outputsLimit, 1024...Int.max),
-            ("chunkExtensionLimit", chunkExtensionLimit, 0...1_048_576),
-            ("trailerLimit", trailerLimit, 2...1_048_576), ("trailerFieldLimit", trailerFieldLimit, 0...10_000),
-            ("discardLimit", discardLimit, 0...Int.max), ("minimumBodyRate", minimumBodyRate, 0...Int.max),
-            ("lingerLimit", lingerLimit, 0...Int.max), ("requestsPerConnection", requestsPerConnection, 1...Int.max),
-            ("outputHighWater", outputHighWater, 1024...Int.max), ("connectionLimit", connectionLimit, 1...10_000_000),
-            ("connectionsPerPeer", connectionsPerPeer ?? 1, 1...10_000_000),
-        ]
-        for (name, value, allowed) in ranges where !allowed.contains(value) {
-            throw .invalidConfiguration("\(name) is \(value); allowed: \(allowed.lowerBound) to \(allowed.upperBound)")
-        }
-        let durations: [(String, Duration)] = [
-            ("headTimeout", headTimeout), ("bodyTimeout", bodyTimeout), ("bodyRateGrace", bodyRateGrace), ("idleTimeout", idleTimeout),
-            ("writeTimeout", writeTimeout), ("handlerTimeout", handlerTimeout), ("lingerTimeout", lingerTimeout),
-            ("connectionAge", connectionAge), ("timerTick", timerTick),
-        ]
-        for (name, value) in durations where value <= .zero || value > .seconds(86_400 * 365) {
-            throw .invalidConfiguration("\(name) is \(value); allowed: more than 0, at most one year")
-        }
-    }
 }
 
 package enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
-    case invalidConfiguration(String)
     case unknownAddress(String)
     case addressInUse(String)
     /// The kernel refuses for another reason.
@@ -86,7 +59,6 @@ package enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible
 
     package var description: String {
         switch self {
-        case .invalidConfiguration(let reason): reason
         case .unknownAddress(let host): "cannot listen on \(host): it is not an address of this machine"
         case .addressInUse(let address): "cannot listen on \(address): the port is in use"
         case .cannotListen(let reason): "cannot listen on \(reason)"

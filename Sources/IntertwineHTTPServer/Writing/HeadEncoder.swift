@@ -164,5 +164,5 @@ extension HTTPResponse.Status {
     }()
 
     /// The reason phrase, or else the registered one (RFC 9110 section 15); empty for an unregistered code.
-    var phrase: String { reasonPhrase.isEmpty ? Self.phrases[code] ?? "" : reasonPhrase }
+    package var phrase: String { reasonPhrase.isEmpty ? Self.phrases[code] ?? "" : reasonPhrase }
 }

@@ -88,7 +88,7 @@ struct StoredResponse: Hashable {
     }
 
     func response(reportsVerdict: Bool = false) -> ServerResponse {
-        let type = status.code < 400 ? "application/json" : ProblemDetails.mediaType
+        let type = status.code < 400 ? "application/json" : Problem.mediaType
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         fields[.location] = location
         fields[.contentLanguage] = language

@@ -41,14 +41,15 @@ final class ReloadableApplication: Sendable {
 
     func change(to updated: ServiceConfiguration) async throws {
         let old = configuration
-        let changed = zip(old.settings, updated.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
-        var applied = changed.filter(Self.canChange)
+        let changed = zip(old.settings, updated.settings).filter { $0.0.elements != $0.1.elements }.map(\.1)
+        var applied = changed.filter(\.isReloaded).map(\.key)
         // The contents of these files are applied even if their names did not change.
         let (reloaded, read) = (Self.reloadedFiles(updated), state.withLock { $0.files })
         applied += Set(reloaded.keys).union(read.keys).sorted().filter { reloaded[$0] != read[$0] && !applied.contains($0) }
         let files = Self.stamps(old)
         let unchangeable =
-            changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
+            changed.filter { !$0.isReloaded }.map(\.key)
+            + stamps.keys.sorted().filter { file in !changed.contains { $0.key == file } && files[file] != stamps[file] }
         let next = old.applying(updated)
         if !applied.isEmpty {
             try await replace { old, _ in (old.applying(updated), reloaded) }
@@ -93,38 +94,5 @@ final class ReloadableApplication: Sendable {
 
     private static func stamps(_ files: [String: String]) -> [String: FileStamp] {
         files.filter { !$0.value.isEmpty }.compactMapValues { FileStamp(path: $0) }
-    }
-
-    private static let changeable = [
-        "actions.", "ads.", "campaigns.file", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url",
-        "server.trusted-proxies", "viewers.",
-    ]
-
-    static func canChange(_ key: String) -> Bool {
-        // Addresses that are stored in one form must not be stored in another one.
-        // Kinds are not in the list either, because items were imported by their rules.
-        // The verification of tokens lives as long as the process.
-        key != "events.address" && !key.hasPrefix("viewers.jwt.")
-            && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
-    }
-}
-
-extension ServiceConfiguration {
-    fileprivate func applying(_ updated: ServiceConfiguration) -> ServiceConfiguration {
-        var next = self
-        next.actions = updated.actions
-        next.events = updated.events
-        next.events.address = events.address
-        next.feed = updated.feed
-        next.campaigns.file = updated.campaigns.file
-        next.viewers = updated.viewers
-        (next.viewers.jwt, next.viewers.attributeClaims) = (viewers.jwt, viewers.attributeClaims)
-        next.log = updated.log
-        next.ledger.retention = updated.ledger.retention
-        next.server.publicURL = updated.server.publicURL
-        next.server.trustedProxies = updated.server.trustedProxies
-        next.origins = origins.filter { !ReloadableApplication.canChange($0.key) }
-        next.origins.merge(updated.origins.filter { ReloadableApplication.canChange($0.key) }) { $1 }
-        return next
     }
 }

@@ -55,7 +55,7 @@ extension ServiceBuilder {
         var servers = [
             (
                 name: "service",
-                server: try HTTPServer(
+                server: HTTPServer(
                     configuration: configuration.publicServer, handler: publicHandler, observer: observer("service") { _ in })
             )
         ]
@@ -71,7 +71,7 @@ extension ServiceBuilder {
             servers.append(
                 (
                     "admin",
-                    try HTTPServer(
+                    HTTPServer(
                         configuration: configuration.adminServer, handler: handler, observer: observer("admin", handler.record))
                 ))
         }

@@ -1,10 +1,10 @@
+internal import Foundation
 internal import IntertwinePrimitives
 
 extension ServiceConfiguration {
     /// The settings that differ from their defaults, as YAML with the same meaning. Secrets are comments that name their variables.
     public var changes: String {
-        let defaults = Set(ServiceConfiguration().settings.map { Value($0) })
-        let changed = settings.filter { !defaults.contains(Value($0)) }
+        let changed = settings.filter { !$0.isDefault }
         let secrets = changed.filter(\.isSecret).map { setting in
             "# \(setting.key) is a secret: set it as \(SettingName(setting.key).environmentVariable).\n"
         }
@@ -12,17 +12,19 @@ extension ServiceConfiguration {
         return changed.isEmpty ? "# All settings have their defaults.\n" : (secrets + lines).joined()
     }
 
-    private struct Value: Hashable {
-        let key: String
-        let value: String
-        let elements: [String]?
-
-        init(_ setting: Setting) {
-            (key, value, elements) = (setting.key, setting.value, setting.elements)
+    /// All rows as JSON, of which the configuration file and the reference page are made. The order is that of the file.
+    package static var reference: String {
+        let rows = ServiceConfiguration().settings.map { setting in
+            [
+                "key": setting.key, "default": text(of: setting), "allowed": setting.allowed, "text": setting.text,
+                "effect": setting.isReloaded ? "while running" : "after a restart",
+            ]
         }
+        let sections = sectionTexts.map { ["key": $0.key, "text": $0.value] }
+        return (try? JSONEncoder().encode(sections + rows)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    private static func lines(_ settings: [(path: ArraySlice<String>, setting: Setting)], indent: String) -> [String] {
+    private static func lines(_ settings: [(path: ArraySlice<String>, setting: ListedSetting)], indent: String) -> [String] {
         var names: [String] = []
         for name in settings.compactMap(\.path.first) where !names.contains(name) { names.append(name) }
         return names.flatMap { name -> [String] in
@@ -34,8 +36,8 @@ extension ServiceConfiguration {
         }
     }
 
-    private static func text(of setting: Setting) -> String {
-        setting.elements.map { "[\($0.map(scalar).joined(separator: ", "))]" } ?? scalar(setting.value)
+    private static func text(of setting: ListedSetting) -> String {
+        setting.isList ? "[\(setting.elements.map(scalar).joined(separator: ", "))]" : scalar(setting.value)
     }
 
     /// A text that YAML could read otherwise is written as a JSON string.

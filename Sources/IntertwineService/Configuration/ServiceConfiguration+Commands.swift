@@ -23,14 +23,15 @@ extension ServiceConfiguration {
         ).sources
     }
 
-    package func sourceSettings() throws(ConfigurationError) -> [Setting] {
+    package func sourceSettings() throws(ConfigurationError) -> [ListedSetting] {
         try remoteSources().flatMap { source in
             let values = [("url", source.shownURL), ("kind", source.kind.name), ("every", source.interval.setting)]
             let plain = values.map { (key: $0.0, value: $0.1, isSecret: false) }
             let secret = source.headers.map { (key: "headers.\($0.name.canonicalName)", value: $0.value, isSecret: true) }
             return (plain + secret).map { entry in
-                Setting(
-                    key: "sources.\(source.name).\(entry.key)", value: entry.value, origin: .file(sources.file), isSecret: entry.isSecret)
+                ListedSetting(
+                    key: "sources.\(source.name).\(entry.key)", elements: [entry.value], origin: .file(sources.file),
+                    isSecret: entry.isSecret)
             }
         }
     }

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// The command line reads settings from flags, the environment and a file, in this order of precedence: see ``init(_:)``.
-public struct ServiceConfiguration: Sendable {
+public struct ServiceConfiguration: Sendable, SettingsSection {
     /// The public listener. The settings `server.*` and `limits.*`.
     public var server = ServerSettings()
     /// The admin listener. The settings `admin.*`.
@@ -45,7 +45,6 @@ public struct ServiceConfiguration: Sendable {
     public var log = LogSettings()
     /// Metrics. The settings `metrics.*`.
     public var metrics = MetricsSettings()
-    var origins: [String: SettingOrigin] = [:]
 
     /// Creates the defaults.
     public init() {}
@@ -60,13 +59,15 @@ public struct ServiceConfiguration: Sendable {
     }
 
     static func read(_ sources: SettingSources) -> (configuration: ServiceConfiguration, faults: ConfigurationError?) {
-        var configuration = ServiceConfiguration()
-        var reader = SettingsReader(sources)
-        configuration.visit(&reader)
-        reader.finish()
+        let reading = SettingsReading { (key, isList) throws(ConfigurationError) in try sources.texts(SettingName(key), isList: isList) }
+        var configuration = SettingsReading.$current.withValue(reading) { ServiceConfiguration() }
         configuration.images.bucketCredentials = sources.bucketCredentials
-        for setting in reader.settings { configuration.origins[setting.key] = setting.origin }
-        return (configuration, ConfigurationError(reader.errors.reasons))
+        var errors = ErrorCollector()
+        errors.reasons = reading.reasons + configuration.faults
+        errors.collect { () throws(ConfigurationError) in
+            try sources.refuseUnknown(besides: configuration.settings.map { SettingName($0.key) })
+        }
+        return (configuration, ConfigurationError(errors.reasons))
     }
 
     /// Checks values that a program has set with the rules for values that are read.
@@ -79,43 +80,45 @@ public struct ServiceConfiguration: Sendable {
     ///
     /// - Throws: `ConfigurationError` with all invalid values.
     public func validate() throws(ConfigurationError) {
-        try walked.errors.finish()
+        if let error = ConfigurationError(settings.flatMap { $0.fault?.reasons ?? [] } + faults) { throw error }
     }
 
-    package var settings: [Setting] {
-        walked.settings.map { setting in
-            var setting = setting
-            setting.origin = origins[setting.key] ?? .default
-            return setting
-        }
+    /// Returns this configuration with the settings of another one that can change while the service runs.
+    func applying(_ updated: ServiceConfiguration) -> ServiceConfiguration {
+        let kept = settings.filter { !$0.isReloaded } + updated.settings.filter(\.isReloaded)
+        var next = SettingsReading.$current.withValue(SettingsReading(keeping: kept)) { ServiceConfiguration() }
+        (next.images.bucketCredentials, next.store.acceptsDataLoss) = (images.bucketCredentials, store.acceptsDataLoss)
+        return next
     }
 
-    private var walked: SettingsReader {
-        var copy = self
-        var reader = SettingsReader(nil)
-        copy.visit(&reader)
-        return reader
-    }
+    package var settings: [ListedSetting] { rows.bySection }
 
-    private mutating func visit(_ reader: inout SettingsReader) {
-        server.read(&reader)
-        reader.read("server.data-folder", &store.dataFolder, allowed: "a folder's path", where: { !$0.isEmpty })
-        admin.read(&reader)
-        store.read(&reader)
-        ledger.read(&reader)
-        kinds.read(&reader)
-        viewers.read(&reader)
-        feed.read(&reader)
-        campaigns.read(&reader)
-        actions.read(&reader)
-        events.read(&reader)
-        images.read(&reader)
-        sources.read(&reader)
-        trackers.read(&reader)
-        webClient.read(&reader)
-        crossOrigin.read(&reader)
-        signing.read(&reader)
-        log.read(&reader)
-        metrics.read(&reader)
-    }
+    /// The texts of whole sections in the file and on the reference page.
+    package static let sectionTexts = [
+        "limits": "Limits for one client. Beyond a limit the response has the status in brackets.",
+        "admin": "The admin listener.",
+        "admin.jwt":
+            "Operators by JSON Web Tokens, as \"Authorization: Bearer …\", if keys-file or jwks-url is set. admin.token is accepted beside them.",
+        "viewers":
+            "Request fields with data about the viewer. The authenticating proxy in front of the service sets them, and strips them from clients.",
+        "viewers.jwt": "Viewers by JSON Web Tokens, as \"Authorization: Bearer …\", if keys-file or jwks-url is set.",
+        "ads.viewability":
+            "Viewability by type of ad: the visible share and its duration; for video and audio, during playback. Clients receive these values.",
+        "cells":
+            "Cell of each type of user: UserSnapshotCollectionViewCell or CircularUserCollectionViewCell. Identifiers and sizes of video and "
+            + "audio ads, in points.",
+        "actions": "Commands that an action runs, in order: analytics, present, clickthrough, dismiss, save, restore, unsave.",
+        "events": "Judgement of clicks, selections and impressions, and the data stored about their clients.",
+        "images": "The image proxy: it fetches every image that a cell shows.",
+        "sources": "JSON APIs with which the store is synchronized. Changes need a restart.",
+        "trackers":
+            "Trackers (webhooks): URLs of third parties that are called after impressions and clicks of ads. The permitted addresses are those of "
+            + "images, on any host.",
+        "web-client": "The web client: the page at / that shows the feed in a browser.",
+        "cors":
+            "Origins of web pages that may call the service from a browser (CORS). POST, PUT and DELETE from all others are 403.",
+        "signing":
+            "Keys for cursors, tokens and image URLs: 64 hexadecimal digits. The environment is a better location than this file.",
+        "log": "Lines on standard error. Changed while running by SIGHUP, or by saving this file.",
+    ]
 }

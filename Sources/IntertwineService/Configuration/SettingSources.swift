@@ -74,22 +74,19 @@ public struct SettingSources: Sendable {
         environment["INTERTWINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    func text(_ name: SettingName) throws(ConfigurationError) -> (value: String, origin: SettingOrigin)? {
-        guard let (value, origin) = value(name) else { return nil }
-        guard case .text(let text) = value else { throw ConfigurationError("\(name.key) (\(origin)): a single value is expected") }
-        return (text, origin)
-    }
-
-    func list(_ name: SettingName) throws(ConfigurationError) -> (value: [String], origin: SettingOrigin)? {
+    ///
+    /// In flags and in the environment, commas separate the elements of a list.
+    func texts(_ name: SettingName, isList: Bool) throws(ConfigurationError) -> (texts: [String], origin: SettingOrigin)? {
         guard let (value, origin) = value(name) else { return nil }
         switch (value, origin) {
-        case (.list(let list), _): return (list, origin)
+        case (.text(let text), _) where !isList: return ([text], origin)
+        case (.list(let list), _) where isList: return (list, origin)
         case (.text(let text), .flag), (.text(let text), .environment):
             // An empty text is an empty list; an empty element between two commas is a mistake.
             let elements = text.split(separator: ",", omittingEmptySubsequences: false)
             let isEmpty = elements.count == 1 && text.allSatisfy(\.isWhitespace)
             return (isEmpty ? [] : elements.map { $0.trimmingCharacters(in: .whitespaces) }, origin)
-        default: throw ConfigurationError("\(name.key) (\(origin)): a list is expected")
+        default: throw ConfigurationError("\(name.key) (\(origin)): a \(isList ? "list" : "single value") is expected")
         }
     }
 
@@ -154,6 +151,13 @@ enum ServiceLink {
         guard variable.hasPrefix(SettingName.environmentPrefix) else { return false }
         if variable.hasSuffix("_PORT"), ["tcp://", "udp://", "sctp://"].contains(where: value.hasPrefix) { return true }
         return variable.contains(/_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?$/)
+    }
+}
+
+extension ConfigurationError {
+    fileprivate static func unknown(_ key: String, from origin: SettingOrigin, known: [String]) -> ConfigurationError {
+        let hint = Spelling.question(for: key, among: known) ?? "Config/intertwine.yaml lists all keys"
+        return ConfigurationError("\(key): unknown key (\(origin)); \(hint)")
     }
 }
 

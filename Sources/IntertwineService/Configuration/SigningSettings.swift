@@ -4,17 +4,18 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-extension SigningSettings {
-    mutating func read(_ reader: inout SettingsReader) {
-        Self.read("signing.key", &key, from: &reader)
-        Self.read("signing.previous-key", &previousKey, from: &reader)
-    }
+/// The settings `signing.*`: the keys that sign cursors, click tokens and image URLs.
+public struct SigningSettings: Sendable, SettingsSection {
+    @Setting(
+        "signing.key", "Empty: a key made at the first start, stored as signing.key in the data folder with mode 0600.",
+        allowed: "64 hexadecimal digits, or empty", hidden: { _ in true }, where: isKey)
+    public var key = ""
+    @Setting(
+        "signing.previous-key", "The previous key, accepted while links signed with it are in use.",
+        allowed: "64 hexadecimal digits, or empty", hidden: { _ in true }, where: isKey)
+    public var previousKey = ""
 
-    private static func read(_ name: String, _ key: inout String, from reader: inout SettingsReader) {
-        reader.read(
-            name, &key, allowed: "64 hexadecimal digits, or empty", secret: true,
-            where: { $0.isEmpty || SigningKey(hexadecimal: $0) != nil })
-    }
+    private static func isKey(_ text: String) -> Bool { text.isEmpty || SigningKey(hexadecimal: text) != nil }
 }
 
 struct SigningKeyFile {

@@ -40,9 +40,7 @@ struct FieldDecoder<Source: FieldSource>: Decoder {
 }
 
 extension FieldSource {
-    fileprivate func flag(_ field: String) throws(ItemError) -> Bool { try text(field, .boolean) == "true" }
-
-    fileprivate func number<Number: LosslessStringConvertible>(_ field: String) throws(ItemError) -> Number {
+    private func number<Number: LosslessStringConvertible>(_ type: Number.Type, _ field: String) throws(ItemError) -> Number {
         let text = Number.self is any BinaryInteger.Type ? try wholeNumber(field) : try text(field, .number)
         guard let number = Number(text) else {
             let isWhole = !text.contains(".") && !text.contains("e")
@@ -56,6 +54,9 @@ extension FieldSource {
     fileprivate func decoded<Value: Decodable>(_ type: Value.Type, _ field: String) throws -> Value {
         let scalar: Any?
         switch type {
+        case is Bool.Type: scalar = try text(field, .boolean) == "true"
+        case is String.Type: scalar = try text(field, .text)
+        case let type as any (LosslessStringConvertible & Numeric).Type: scalar = try number(type, field)
         case is URL.Type: scalar = URL(string: try text(field, .url))
         case is Date.Type: scalar = Date(rfc3339: try text(field, .date))
         case is UUID.Type: scalar = UUID(uuidString: try text(field, .text))
@@ -88,20 +89,6 @@ private struct FieldContainer<Key: CodingKey, Source: FieldSource>: KeyedDecodin
 
     func contains(_ key: Key) -> Bool { source.contains(key.stringValue) }
     func decodeNil(forKey key: Key) throws -> Bool { !source.contains(key.stringValue) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source.flag(key.stringValue) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source.text(key.stringValue, .text) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source.number(key.stringValue) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try source.number(key.stringValue) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source.number(key.stringValue) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try source.number(key.stringValue) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try source.number(key.stringValue) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try source.number(key.stringValue) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source.number(key.stringValue) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try source.number(key.stringValue) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try source.number(key.stringValue) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try source.number(key.stringValue) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try source.number(key.stringValue) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try source.number(key.stringValue) }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try source.decoded(type, key.stringValue) }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
@@ -123,20 +110,6 @@ struct ScalarDecoder<Source: FieldSource>: Decoder, SingleValueDecodingContainer
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw ItemError.array(field) }
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
     func decodeNil() -> Bool { !source.contains(field) }
-    func decode(_ type: Bool.Type) throws -> Bool { try source.flag(field) }
-    func decode(_ type: String.Type) throws -> String { try source.text(field, .text) }
-    func decode(_ type: Double.Type) throws -> Double { try source.number(field) }
-    func decode(_ type: Float.Type) throws -> Float { try source.number(field) }
-    func decode(_ type: Int.Type) throws -> Int { try source.number(field) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try source.number(field) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try source.number(field) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try source.number(field) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try source.number(field) }
-    func decode(_ type: UInt.Type) throws -> UInt { try source.number(field) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try source.number(field) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try source.number(field) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try source.number(field) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try source.number(field) }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try source.decoded(type, field) }
 }
 

@@ -126,7 +126,7 @@ final class IdentifierSchemas: Sendable {
             let forms = parts.reduce(into: [Part.Form]()) { forms, part in
                 if !forms.contains(part.form) { forms.append(part.form) }
             }
-            let value = forms.count == 1 ? content(forms[0]) : Schema.any.with("anyOf", .array(forms.map { content($0).value }))
+            let value = forms.count == 1 ? content(forms[0]) : Schema.any.with("anyOf", .list(forms.map { content($0).value }))
             let isRequired = parts.count == cells.count && parts.allSatisfy(\.isRequired)
             return isRequired ? Schema.Property.required(name, value) : .optional(name, value)
         }
@@ -134,7 +134,7 @@ final class IdentifierSchemas: Sendable {
             .required("identifier", .word(identifier)),
             .required("actions", .object([.required("configuration", .object([.required("bindings", .object(bindings))]))])),
         ])
-        return Schema.any.titled(identifier).with("allOf", .array([Schema.cell.value, own.value]))
+        return Schema.any.titled(identifier).with("allOf", .list([Schema.cell.value, own.value]))
     }
 
     private static func content(_ form: Part.Form) -> Schema {

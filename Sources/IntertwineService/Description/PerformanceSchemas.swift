@@ -26,7 +26,7 @@ extension Schema {
     private static let invocation = Schema.object([
         .required("id", .string(minLength: 1), "The id for the undo.")
     ]).described("A performed action.").named("Invocation")
-    static let failureMembers: [OpenAPIValue.Member] = [
+    static let failureMembers: [JSONValue.Member] = [
         .init("invocation", invocation.value), .init("commands", Schema.list(of: .step).value),
     ]
     private static let step = Schema.object([
@@ -66,14 +66,6 @@ extension Schema {
     ]).described("An event that a client reports. The body of a cell's action has it.").named("Event")
     static let events = Schema.object([.required("events", .list(of: .event, maximum: EventRoutes.limit))])
         .described("Events that a client reports.").named("Events")
-    private static let eventResult = Schema.object([
-        .required("type", .words(EventRoutes.types)),
-        .required("cell", .string),
-        .required("verdict", .verdict),
-    ]).titled("Event result").described("The verdict on an event.").named("EventResult")
-    static let eventResults = Schema.object([
-        .required("results", .list(of: .eventResult, maximum: EventRoutes.limit), "One result for each event, in the order of the events.")
-    ]).described("The verdicts on reported events.").named("EventResults")
     static let verdict = Schema.words(Verdict.publicCases.map(\.rawValue)).described(
         """
         The verdict on an event. `counted`: the event counts. `duplicate`: it was counted before. `expired`: its token is too old. \

@@ -4,6 +4,8 @@ internal import FoundationEssentials
 package struct ClaimPath: Sendable, Hashable, CustomStringConvertible {
     package static let allowed = "names separated by dots, such as sub or realm_access.roles; a name with a dot in double quotes"
 
+    static func isValid(_ text: String) -> Bool { ClaimPath(text) != nil }
+
     private static let maximumDepth = 8
 
     let names: [String]

@@ -48,8 +48,8 @@ enum ImageResponses {
     }
 
     private static func response(_ failure: ImageError, to request: RequestID?, fields: HTTPFields) -> ServerResponse {
-        let problem = Problem(.init(code: failure.status), .image(failure), detail(failure))
-        var response = problem.details(of: request).response(fields: fields)
+        let problem = Problem(.init(code: failure.status), .image(failure), detail(failure), fields: fields)
+        var response = problem.refusal(of: request)
         // A client that cancelled its request gets one response, and the connection is closed (499 is the status of nginx for it).
         response.closesConnection = failure.status == 499
         return response

@@ -60,9 +60,9 @@ package final class LogControl: Sendable {
 }
 
 /// The settings `log.*` of log lines on standard error.
-public struct LogSettings: Sendable {
+public struct LogSettings: Sendable, SettingsSection {
     /// The format of log lines: the setting `log.format`.
-    public enum Format: String, Sendable, CaseIterable {
+    public enum Format: String, SettingValue, CaseIterable {
         /// A text line such as `2026-11-21T09:00:00.000Z info request route=/feed …`.
         case text
         /// A JSON object per line.
@@ -70,34 +70,28 @@ public struct LogSettings: Sendable {
     }
 
     /// The lowest level that is written: the setting `log.level`.
-    public enum Level: String, Sendable, CaseIterable {
+    public enum Level: String, SettingValue, CaseIterable {
         /// The levels of swift-log, from the most detailed to the most severe.
         case trace, debug, info, notice, warning, error, critical
     }
 
-    /// The format of all lines.
-    public var format: Format
-    /// The lowest level that is written.
-    public var level: Level
-    /// A Boolean value indicating whether each request gets a line, at level info.
-    public var requests: Bool
-    /// The rate limit of request lines per second. Requests beyond it are counted, and one line reports their number.
-    public var requestsPerSecond: Int
-
-    /// Creates settings: by default text lines of level info and above, with at most 2,000 request lines per second.
-    public init(format: Format = .text, level: Level = .info, requests: Bool = true, requestsPerSecond: Int = 2_000) {
-        self.format = format
-        self.level = level
-        self.requests = requests
-        self.requestsPerSecond = requestsPerSecond
-    }
+    @Setting("log.format", "text or json.", .reload)
+    public var format = Format.text
+    @Setting("log.level", "The lowest level of lines: trace, debug, info, notice, warning, error or critical.", .reload)
+    public var level = Level.info
+    @Setting(
+        "log.requests",
+        "Logs a line for each request, at level info. Never its query, its fields, or a whole address (see events.address).", .reload)
+    public var requests = true
+    @Setting(
+        "log.requests-per-second",
+        "Requests with a line within a second. One line counts the others, so that a flood cannot fill the disk.", .reload,
+        in: 1...1_000_000_000)
+    public var requestsPerSecond = 2_000
 }
 
 /// The settings `metrics.*`.
-public struct MetricsSettings: Sendable {
-    /// A Boolean value indicating whether requests and connections are counted, for `/metrics` on the admin listener.
+public struct MetricsSettings: Sendable, SettingsSection {
+    @Setting("metrics.enabled", "Counts requests and connections for /metrics on the admin listener.")
     public var isEnabled = true
-
-    /// Creates settings with the default values.
-    public init() {}
 }

@@ -147,7 +147,7 @@ struct AdminAuthMiddleware: HTTPHandler {
     /// Records the refusal without waiting for the disk, because this runs on the event loop.
     private func recordRefusal(_ method: HTTPRequest.Method, _ path: String, _ status: HTTPResponse.Status, by sender: String) {
         // A status that was created from its number alone has no reason phrase, so the title comes from the problem details.
-        var entry = entry(method, path, outcome: "refused: \(ProblemDetails(status: status.code, detail: "").title)", by: sender)
+        var entry = entry(method, path, outcome: "refused: \(status.phrase)", by: sender)
         entry.status = status.code
         audit.refuse(entry)
     }

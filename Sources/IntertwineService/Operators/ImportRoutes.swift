@@ -13,8 +13,15 @@ struct ImportRoutes: Sendable {
     let kinds: ItemKinds
     let settings: AdminSettings
 
-    private struct Answer: Encodable {
-        struct Bad: Encodable {
+    private struct Imported: DescribedAnswer {
+        struct BadItem: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "line": .init(.integer(minimum: 1), "The number of the line, from 1."),
+                "index": "The index in the array; absent for NDJSON.", "id": "The id of the item, if it can be read.",
+                "offset": "The offset of the item in the decompressed body, or of the first invalid byte if the item is not JSON.",
+                "kept": "`true` if the item is imported without the value.",
+            ]
+
             var line: Int
             var index: Int?
             var id: String?
@@ -24,15 +31,22 @@ struct ImportRoutes: Sendable {
             var kept: Bool?
         }
 
+        static let notes: [String: PropertyNote] = [
+            "omittedValues": "The number of invalid values of optional fields that items lack.",
+            "withheld": "The number of items that the import omitted because they are taken down.",
+            "withheldItems": .init(.list(of: .string, maximum: 20), "The first of these items, as `kind:id`."),
+            "bad": .init(
+                .list(of: BadItem.schema, maximum: ImportRoutes.reported), "The first of the skipped items and of the omitted values."),
+        ]
+
         var added: Int
         var replaced: Int
         var skipped: Int
         var omittedValues: Int
-        /// The number of items that were left out because they are taken down; the first of them are named.
         var withheld: Int
         var withheldItems: [String]
         var bytes: Int
-        var bad: [Bad]
+        var bad: [BadItem]
     }
 
     private static let onError = Parameter.word(
@@ -56,7 +70,7 @@ struct ImportRoutes: Sendable {
                 .or("application/x-ndjson", .string, example: line),
             responses: [
                 .json(
-                    .ok, "The items are imported.", .imported, [.noStore],
+                    .ok, "The items are imported.", Imported.schema, [.noStore],
                     example: """
                         {"added": 2, "replaced": 0, "skipped": 1, "omittedValues": 0, "withheld": 0, "withheldItems": [], "bytes": 380, \
                         "bad": [{"line": 2, "offset": 190, "field": "avatarUrl", "reason": "is missing"}]}
@@ -91,12 +105,12 @@ struct ImportRoutes: Sendable {
             for try await piece in request.request.body { try await importing.append(piece) }
             let (summary, bad) = try await importing.commit()
             AuditContext.current?.record(summary)
-            let answer = Answer(
+            let answer = Imported(
                 added: summary.added, replaced: summary.replaced, skipped: summary.skipped, omittedValues: summary.omittedValues,
                 withheld: summary.withheld.count,
                 withheldItems: summary.withheld.items.map(\.description), bytes: summary.bytes,
                 bad: bad.map { bad in
-                    Answer.Bad(
+                    Imported.BadItem(
                         line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.error.field, reason: bad.error.reason,
                         kept: bad.isKept ? true : nil)
                 })

@@ -15,36 +15,10 @@ extension Schema {
     ]).named("ItemBody")
 
     static func items(_ any: Schema, _ kinds: [any ItemKind]) -> Schema {
-        let schemas = kinds.map { kind in
-            Schema.any.with(
-                "$ref", .reference(.init(.schemas, "Item-\(kind.name)", .literal(String(decoding: kind.schema(), as: UTF8.self)))))
-        }
-        return .any.with("anyOf", .array((schemas + [any]).map(\.value)))
+        let schemas = kinds.map { Schema.reference("Item-\($0.name)", $0.schema()) }
+        return .any.with("anyOf", .list((schemas + [any]).map(\.value)))
     }
 
-    static let imported = Schema.object([
-        .required("added", .count),
-        .required("replaced", .count),
-        .required("skipped", .count),
-        .required("omittedValues", .count, "The number of invalid values of optional fields that items lack."),
-        .required("withheld", .count, "The number of items that the import omitted because they are taken down."),
-        .required("withheldItems", .list(of: .string, maximum: 20), "The first of these items, as `kind:id`."),
-        .required("bytes", .count),
-        .required(
-            "bad",
-            .list(
-                of: Schema.object([
-                    .required("line", .integer(minimum: 1), "The number of the line, from 1."),
-                    .optional("index", .count, "The index in the array; absent for NDJSON."),
-                    .optional("id", .string, "The id of the item, if it can be read."),
-                    .required(
-                        "offset", .count,
-                        "The offset of the item in the decompressed body, or of the first invalid byte if the item is not JSON."),
-                    .optional("field", .string),
-                    .required("reason", .string),
-                    .optional("kept", .boolean, "`true` if the item is imported without the value."),
-                ]).titled("BadItem"), maximum: 100), "The first of the skipped items and of the omitted values."),
-    ]).named("Imported")
     static let anyItem = Schema.object([.required("kind", .string)]).described("An item of any kind, in the format of the import.")
     private static let itemKey = Schema.string.described("The item as `kind:id`, such as `user:tt`.")
     private static let wantedTag = Schema.string.described("The entity tag that the item must have.")
@@ -61,21 +35,14 @@ extension Schema {
     private static func placed(_ properties: Property...) -> Schema {
         let places = ["before", "after"]
         return object(properties + places.map { .optional($0, .itemKey) }, isClosed: true)
-            .with("oneOf", .array(places.map { .object([.init("required", .texts([$0]))]) }))
+            .with("oneOf", .list(places.map { .object([.init("required", .texts([$0]))]) }))
     }
-
-    static let operated = Schema.object([
-        .required("inserted", .count),
-        .required("moved", .count),
-        .required("updated", .count),
-        .required("removed", .count),
-    ]).named("Operated")
 
     static let takedown = Schema.object([
         .required("item", .string, "The item as `kind:id`."), .required("at", .time, "The time of the takedown, in UTC."),
         .optional("reason", .string, "The reason, if one was given."),
     ]).named("Takedown")
     static let takedowns = Schema.object([
-        .required("takedowns", .list(of: .takedown, maximum: 1_000)), .required("page", .listPage),
+        .required("takedowns", .list(of: .takedown, maximum: 1_000)), .required("page", ListPage.schema),
     ]).named("Takedowns")
 }

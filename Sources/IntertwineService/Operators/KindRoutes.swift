@@ -5,8 +5,13 @@ internal import IntertwinePrimitives
 
 /// The routes `GET /admin/kinds` (the kinds of items) and `GET /admin/kinds/{kind}` (the JSON Schema of one).
 struct KindRoutes: Sendable {
-    private struct List: Encodable {
-        struct Kind: Encodable {
+    private struct Kinds: DescribedAnswer {
+        struct Kind: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "kind": "The name of the kind.",
+                "schema": .init(.string(format: "uri-reference"), "The href of the JSON Schema of an item."),
+            ]
+
             var kind: String
             var schema: String
         }
@@ -27,7 +32,7 @@ struct KindRoutes: Sendable {
             parameters: [ListPage.limit, ListPage.cursor],
             responses: [
                 .json(
-                    .ok, "The kinds.", .kinds, [.noStore, .nextLink],
+                    .ok, "The kinds.", Kinds.schema, [.noStore, .nextLink],
                     example: """
                         {"kinds": [{"kind": "ad", "schema": "/admin/kinds/ad"}, {"kind": "user", "schema": "/admin/kinds/user"}], \
                         "page": {"limit": 100, "next": null}}
@@ -51,8 +56,8 @@ struct KindRoutes: Sendable {
         return [
             Route(.get, "/admin/kinds", listing) { request in
                 let (names, page) = try ListPage.page(of: kinds.names, for: request, path: "/admin/kinds", key: \.self)
-                let shown = names.map { List.Kind(kind: $0, schema: "/admin/kinds/\(PercentCoding.encode($0))") }
-                return try page.response(List(kinds: shown, page: page))
+                let shown = names.map { Kinds.Kind(kind: $0, schema: "/admin/kinds/\(PercentCoding.encode($0))") }
+                return try page.response(Kinds(kinds: shown, page: page))
             },
             Route(.get, "/admin/kinds/{kind}", reading) { request in
                 guard let kind = kinds[try request[Self.kind]] else {
@@ -63,14 +68,4 @@ struct KindRoutes: Sendable {
             },
         ]
     }
-}
-
-extension Schema {
-    fileprivate static let kinds = Schema.object([
-        .required("kinds", .list(of: kind)), .required("page", .listPage),
-    ]).named("Kinds")
-    private static let kind = Schema.object([
-        .required("kind", .string, "The name of the kind."),
-        .required("schema", .string(format: "uri-reference"), "The href of the JSON Schema of an item."),
-    ]).named("Kind")
 }

@@ -3,8 +3,14 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-struct ListPage: Encodable, Sendable {
-    private enum Member: String, CodingKey { case limit, next }
+package struct ListPage: DescribedAnswer {
+    private enum CodingKeys: String, CodingKey { case limit, next }
+
+    package static let notes: [String: PropertyNote] = [
+        "limit": .init(.integer(minimum: 1, maximum: 1_000), "The maximum number of entries on the page."),
+        "next": .init(
+            .string(format: "uri-reference").orNull, "The href of the next page; null on the last page. Clients follow it unchanged."),
+    ]
 
     static let limit = Parameter.integer(
         "limit", in: 1...1_000, default: 100, "The maximum number of entries on the page.", example: 100)
@@ -50,19 +56,10 @@ struct ListPage: Encodable, Sendable {
     }
 
     func encode(to encoder: any Encoder) throws {
-        var page = encoder.container(keyedBy: Member.self)
+        var page = encoder.container(keyedBy: CodingKeys.self)
         try page.encode(limit, forKey: .limit)
         try page.encode(next, forKey: .next)
     }
-}
-
-extension Schema {
-    static let listPage = Schema.object([
-        .required("limit", .integer(minimum: 1, maximum: 1_000), "The maximum number of entries on the page."),
-        .required(
-            "next", .string(format: "uri-reference").orNull,
-            "The href of the next page; null on the last page. Clients follow it unchanged."),
-    ]).named("ListPage")
 }
 
 extension ResponseDescription.Header {

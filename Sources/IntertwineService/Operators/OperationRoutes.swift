@@ -13,7 +13,7 @@ struct OperationRoutes: Sendable {
     let store: any ItemStore
     let kinds: ItemKinds
 
-    private struct Answer: Encodable {
+    private struct Operated: DescribedAnswer {
         var inserted: Int
         var moved: Int
         var updated: Int
@@ -29,7 +29,7 @@ struct OperationRoutes: Sendable {
                 example: #"{"operations": [{"move": "user:Cash", "before": "user:Glasses"}, {"remove": "user:tt"}]}"#),
             responses: [
                 .json(
-                    .ok, "All operations were performed.", .operated, [.noStore],
+                    .ok, "All operations were performed.", Operated.schema, [.noStore],
                     example: #"{"inserted": 0, "moved": 1, "updated": 0, "removed": 1}"#),
                 .badRequest(
                     "The body is not a JSON object with `operations`, or the request is malformed.",
@@ -74,7 +74,7 @@ struct OperationRoutes: Sendable {
                     $0.value > 0
                 }, items: keys.lazy.map(\.description))
             return try .noStore(
-                json: Answer(inserted: summary.inserted, moved: summary.moved, updated: summary.updated, removed: summary.removed))
+                json: Operated(inserted: summary.inserted, moved: summary.moved, updated: summary.updated, removed: summary.removed))
         } catch let fault as StoreOperationError {
             if case .takenDown(let key) = fault.reason { throw TakedownRoutes.releaseRefused(key) }
             throw OperationReader.problem(fault.index, ItemError(reason: "\(fault.reason)", code: .conflict))

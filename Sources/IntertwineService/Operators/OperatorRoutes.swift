@@ -71,42 +71,70 @@ struct MetricsRoutes: Sendable {
 }
 
 /// The settings `admin.*` of the admin listener.
-///
-/// ```swift
-/// var admin = AdminSettings()
-/// admin.port = 9_081
-/// admin.token = token
-/// admin.jwt.jwksURL = "https://login.example.com/.well-known/jwks.json"
-/// ```
-public struct AdminSettings: Sendable {
-    /// A Boolean value indicating whether the admin listener is started.
+public struct AdminSettings: Sendable, SettingsSection {
+    @Setting(
+        "admin.enabled",
+        "Enables the listener. Without it there are no metrics and no admin API, and the audit log contains only imports and synchronizations."
+    )
     public var isEnabled = true
-    /// The address of the admin listener.
+    @Setting(
+        "admin.host", "IP address. Keep loopback if possible: the admin listener is not for the public.",
+        allowed: "an IP address, or localhost", where: HTTPServerConfiguration.isAddress)
     public var host = "127.0.0.1"
-    /// The port of the admin listener.
+    @Setting("admin.port", "TCP port; 0 picks a free one.", in: 0...65_535)
     public var port = 8081
-    /// The token that a request must carry as `Authorization: Bearer`; empty if none is required, on a loopback address only.
+    @Setting(
+        "admin.token",
+        """
+        Token of requests, as "Authorization: Bearer …", at least 16 characters. Required if host is not a loopback address and jwt has no \
+        keys. The environment is a better location than this file.
+        """, allowed: "16 to 512 visible ASCII characters; or empty if admin.host is a loopback address or admin.jwt has keys",
+        hidden: { _ in true },
+        where: { $0.isEmpty || (16...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
     public var token = ""
-    /// The JSON Web Tokens that are accepted beside ``token``.
-    public var jwt = TokenSettings()
-    /// The path of the claim with the roles of an operator.
-    public var rolesClaim = "roles"
-    /// The texts of the claim that permit reads, also edits, and also what is published at once.
-    public var readRoles = ["read"]
-    /// The texts of the claim that also permit edits.
-    public var editRoles = ["edit"]
-    /// The texts of the claim that also permit changes that are published at once.
-    public var publishRoles = ["publish"]
-    /// The maximum size of one import, in bytes.
+    @Setting(
+        "admin.max-import", "Bytes of one import by POST /admin/items [413].", allowed: "\(ByteCount.allowed), at least 1",
+        where: { $0.bytes > 0 })
     public var maxImport: ByteCount = .gibibytes(1)
-    /// The time limit of one import.
+    @Setting("admin.import-timeout", "Timeout of one import [408].", in: .seconds(1) ... .seconds(604_800))
     public var importTimeout: Duration = .seconds(3_600)
+    /// The JSON Web Tokens that are accepted beside ``token`` (`admin.jwt.*`).
+    public var jwt = TokenSettings("admin.jwt")
+    @Setting(
+        "admin.jwt.operator-claim", "Claim with the operator's name in the audit log.", allowed: ClaimPath.allowed, where: ClaimPath.isValid
+    )
+    public var operatorClaim = "sub"
+    @Setting(
+        "admin.jwt.roles-claim", "Claim with the operator's roles, a text or a list.", allowed: ClaimPath.allowed, where: ClaimPath.isValid)
+    public var rolesClaim = "roles"
+    @Setting("admin.jwt.read-roles", "Texts of that claim that permit reads.", allowed: "texts of the claim")
+    public var readRoles = ["read"]
+    @Setting(
+        "admin.jwt.edit-roles", "Texts that also permit writes of items, operations, imports and synchronizations.",
+        allowed: "texts of the claim")
+    public var editRoles = ["edit"]
+    @Setting(
+        "admin.jwt.publish-roles", "Texts that also permit takedowns and releases, purges of images and erasures of viewers.",
+        allowed: "texts of the claim")
+    public var publishRoles = ["publish"]
 
-    /// Creates settings with the default values: a listener on the loopback address that requires no token.
-    public init() {}
+    func check(_ faults: inout SettingFaults) {
+        jwt.checkKeys(of: self, &faults)
+        let roles = Dictionary(grouping: [readRoles, editRoles, publishRoles].flatMap(Set.init)) { $0 }
+        let shared = roles.filter { $0.value.count > 1 }.keys.sorted().joined(separator: ", ")
+        faults.check(shared.isEmpty, "admin.jwt: read-roles, edit-roles and publish-roles must have different roles; shared: \(shared)")
+        faults.check(
+            !token.isEmpty || jwt.isEnabled || Self.isLoopback(host),
+            "admin.token: must be set if admin.host is not a loopback address and admin.jwt has no keys; admin.host is '\(host)'")
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host == "localhost" || host == "::1" || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
 
     var tokenRules: TokenRules? {
-        var rules = jwt.rules()
+        var rules = jwt.rules(subject: operatorClaim)
         rules?.roles = ClaimPath(rolesClaim)
         rules?.isSubject = TokenRules.isName
         return rules

@@ -9,21 +9,36 @@ internal import IntertwineStorage
 struct SourceRoutes: Sendable {
     let polling: SourcePoller
 
-    private struct Answer: Encodable {
-        struct Change: Encodable {
+    private struct Sources: DescribedAnswer {
+        struct Change: DescribedAnswer {
+            static let notes: [String: PropertyNote] = ["at": .init(.time)]
+
             var at: String
             var added: Int
             var changed: Int
             var removed: Int
         }
 
-        struct Progress: Encodable {
+        struct Progress: DescribedAnswer {
             var pages: Int
             var items: Int
             var bytes: Int
         }
 
-        struct Source: Encodable {
+        struct Source: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "url": "The URL without its query, which often has a key.",
+                "state": .init(.words(["running", "waiting", "failing"])),
+                "progress": "The progress of the running synchronization.",
+                "lastSuccess": .init(.time), "lastAttempt": .init(.time), "nextAttempt": .init(.time),
+                "lag": "Seconds since the store was last known to be in sync.",
+                "omittedValues": "The number of invalid values of optional fields that items lack.",
+                "invalid": .init(.list(of: .string, maximum: 10), "The first of the skipped items and omitted values."),
+                "withheld": "The number of items that the last synchronization omitted because they are taken down.",
+                "withheldItems": .init(.list(of: .string, maximum: 20), "The first of these items, as `kind:id`."),
+                "failures": "The number of consecutive failures.",
+            ]
+
             var name: String
             var url: String
             var kind: String
@@ -39,7 +54,6 @@ struct SourceRoutes: Sendable {
             var omittedValues: Int
             var invalid: [String]
             var pages: Int
-            /// The number of items that the last comparison left out because they are taken down; the first of them are named.
             var withheld: Int
             var withheldItems: [String]
             var lastChange: Change?
@@ -59,7 +73,7 @@ struct SourceRoutes: Sendable {
             parameters: [ListPage.limit, ListPage.cursor],
             responses: [
                 .json(
-                    .ok, "The sources.", .sources, [.noStore, .nextLink],
+                    .ok, "The sources.", Sources.schema, [.noStore, .nextLink],
                     example: """
                         {"sources": [{"name": "people", "url": "https://api.example.com/people?…", "kind": "user", "every": "5m", \
                         "state": "waiting", "lastSuccess": "2026-11-21T09:00:00Z", "lastAttempt": "2026-11-21T09:00:00Z", \
@@ -80,7 +94,7 @@ struct SourceRoutes: Sendable {
         return [
             Route(.get, "/admin/sources", reading) { request in
                 let (shown, page) = try ListPage.page(of: polling.sources, for: request, path: "/admin/sources", key: \.name)
-                return try page.response(Answer(sources: shown.compactMap { source($0, now: request.now) }, page: page))
+                return try page.response(Sources(sources: shown.compactMap { source($0, now: request.now) }, page: page))
             },
             Route(.post, "/admin/sources/{name}/sync", wishing) { request in
                 let name = try request[Self.name]
@@ -92,15 +106,15 @@ struct SourceRoutes: Sendable {
         ]
     }
 
-    private func source(_ source: RemoteSource, now: Int64) -> Answer.Source? {
+    private func source(_ source: RemoteSource, now: Int64) -> Sources.Source? {
         guard let state = polling.registry[source.name] else { return nil }
         let change = state.lastChange.map { at in
-            Answer.Change(
+            Sources.Change(
                 at: Timestamp.text(milliseconds: at), added: state.changes.added, changed: state.changes.changed,
                 removed: state.changes.removed)
         }
-        let progress = Answer.Progress(pages: state.progress.pages, items: state.progress.items, bytes: state.progress.bytes)
-        return Answer.Source(
+        let progress = Sources.Progress(pages: state.progress.pages, items: state.progress.items, bytes: state.progress.bytes)
+        return Sources.Source(
             name: source.name, url: source.shownURL, kind: source.kind.name, every: source.interval.setting,
             state: state.isRunning ? "running" : state.failures > 0 ? "failing" : "waiting",
             progress: state.isRunning ? progress : nil,
@@ -112,46 +126,4 @@ struct SourceRoutes: Sendable {
             withheldItems: state.withheld.items.map(\.description), lastChange: change, lastError: state.lastError, failures: state.failures
         )
     }
-}
-
-extension Schema {
-    static let sources = Schema.object([
-        .required("sources", .list(of: .source)), .required("page", .listPage),
-    ]).named("Sources")
-    private static let source = Schema.object([
-        .required("name", .string),
-        .required("url", .string, "The URL without its query, which often has a key."),
-        .required("kind", .string),
-        .required("every", .string),
-        .required("state", .words(["running", "waiting", "failing"])),
-        .optional(
-            "progress",
-            Schema.object([
-                .required("pages", .count),
-                .required("items", .count),
-                .required("bytes", .count),
-            ]).titled("Progress"), "The progress of the running synchronization."),
-        .optional("lastSuccess", .time),
-        .optional("lastAttempt", .time),
-        .optional("nextAttempt", .time),
-        .required("lag", .number, "Seconds since the store was last known to be in sync."),
-        .optional("items", .count),
-        .required("skipped", .count),
-        .required("omittedValues", .count, "The number of invalid values of optional fields that items lack."),
-        .required("invalid", .list(of: .string, maximum: 10), "The first of the skipped items and omitted values."),
-        .required("pages", .count),
-        .required(
-            "withheld", .count, "The number of items that the last synchronization omitted because they are taken down."),
-        .required("withheldItems", .list(of: .string, maximum: 20), "The first of these items, as `kind:id`."),
-        .optional(
-            "lastChange",
-            Schema.object([
-                .required("at", .time),
-                .required("added", .count),
-                .required("changed", .count),
-                .required("removed", .count),
-            ]).titled("Change")),
-        .optional("lastError", .string),
-        .required("failures", .count, "The number of consecutive failures."),
-    ]).named("Source")
 }

@@ -6,11 +6,29 @@ internal import IntertwinePrimitives
 
 /// The route `GET /admin/campaigns`: the delivery of each campaign, its goal and its pace.
 struct CampaignRoutes: Sendable {
-    let campaigns: @Sendable () -> Campaigns
+    let campaigns: @Sendable () -> IntertwineFeed.Campaigns
     let store: any FeedStore
 
-    private struct Answer: Encodable {
-        struct Campaign: Encodable {
+    private struct Campaigns: DescribedAnswer {
+        struct CampaignProgress: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "campaign": "The id.", "advertiser": "Absent if only the id is known of a campaign that is taken down.",
+                "priority": .init(.words(Campaign.Priority.self)),
+                "state": .init(
+                    .words(IneligibilityReason.states),
+                    """
+                    `running`: shown to matching viewers. `scheduled`, `ended`: by its dates. `paused`: by its declaration or its hours. `reached`: \
+                    the goal is delivered. `reserved`: the rest of the goal is reserved. `paced`: ahead of its pace. `unknown`: its delivery is not \
+                    known yet. `blocked`: no request can get it, because it has no ad slot, no creative, or targeting without matching viewers. \
+                    `taken-down`: until it is released.
+                    """),
+                "reason": "The reason for the state, in words.",
+                "delivered": "The total delivery in the goal's unit, or in impressions without a goal.",
+                "reserved": "Reserved impressions.",
+                "pace": .init(
+                    .number(minimum: 0), "Delivered events per due event, of the day if the campaign has only a daily goal."),
+            ]
+
             var campaign: String
             var advertiser: String?
             var priority: String?
@@ -18,7 +36,7 @@ struct CampaignRoutes: Sendable {
             var reason: String?
             var starts: String?
             var ends: String?
-            var goal: Goal?
+            var goal: CampaignGoal?
             var delivered: Int64?
             var deliveredToday: Int64?
             var reserved: Int64
@@ -37,7 +55,12 @@ struct CampaignRoutes: Sendable {
             }
         }
 
-        struct Goal: Encodable {
+        struct CampaignGoal: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "unit": .init(.words(Campaign.Goal.Unit.self)), "total": .init(.integer(minimum: 1)), "daily": .init(.integer(minimum: 1)),
+                "due": "The part of the total goal that is due now.", "dueToday": "The part of the daily goal that is due now.",
+            ]
+
             var unit: String
             var total: Int?
             var daily: Int?
@@ -46,14 +69,23 @@ struct CampaignRoutes: Sendable {
         }
 
         /// An advertisement whose campaigns do not exist any more.
-        struct Withheld: Encodable {
+        struct WithheldAd: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "item": "The ad as `kind:id`.", "campaigns": "The ids of its campaigns, which no longer exist.",
+            ]
+
             var item: String
             var campaigns: [String]
         }
 
+        static let notes: [String: PropertyNote] = [
+            "processes": .init(
+                .integer(minimum: 1), "The known number of processes that share the ledger and serve campaigns, including this one.")
+        ]
+
         var processes: Int?
-        var campaigns: [Campaign]
-        var withheld: [Withheld]
+        var campaigns: [CampaignProgress]
+        var withheld: [WithheldAd]
         var page: ListPage
     }
 
@@ -75,7 +107,7 @@ struct CampaignRoutes: Sendable {
             parameters: [Self.format, ListPage.limit, ListPage.cursor],
             responses: [
                 .json(
-                    .ok, "The campaigns.", .campaigns, [.noStore, .nextLink], orTexts: ["text/csv"],
+                    .ok, "The campaigns.", Campaigns.schema, [.noStore, .nextLink], orTexts: ["text/csv"],
                     example: """
                         {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
@@ -93,18 +125,18 @@ struct CampaignRoutes: Sendable {
         return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
     }
 
-    private func takenDown(_ campaigns: Campaigns, now: Int64) async throws -> [Answer.Campaign] {
+    private func takenDown(_ campaigns: IntertwineFeed.Campaigns, now: Int64) async throws -> [Campaigns.CampaignProgress] {
         let takenDown = try await campaigns.takenDown(in: store)
         let delivered = try await store.read(for: .background) { _ in
             campaigns.delivery.delivered(takenDown.map { $0.campaign ?? Campaign(id: $0.id, advertiser: "", creatives: []) }, now: now)
         }
         return takenDown.enumerated().map { number, one in
             let (campaign, counted) = (one.campaign, delivered.indices.contains(number) ? delivered[number] : nil)
-            return Answer.Campaign(
+            return Campaigns.CampaignProgress(
                 campaign: one.id, advertiser: campaign?.advertiser, priority: campaign?.priority.rawValue, state: Self.takenDown,
                 reason: "it is taken down", starts: campaign?.starts.map(Timestamp.text(milliseconds:)),
                 ends: campaign?.ends.map(Timestamp.text(milliseconds:)),
-                goal: campaign?.goal.map { Answer.Goal(unit: $0.unit.rawValue, total: $0.total, daily: $0.daily) },
+                goal: campaign?.goal.map { Campaigns.CampaignGoal(unit: $0.unit.rawValue, total: $0.total, daily: $0.daily) },
                 delivered: counted?.total, deliveredToday: counted?.today, reserved: 0)
         }
     }
@@ -114,18 +146,18 @@ struct CampaignRoutes: Sendable {
         let campaignIndex = try await campaigns.campaignIndex(of: store)
         // The closure reads the ledger.
         let now = request.now
-        var rows: [Answer.Campaign] =
+        var rows: [Campaigns.CampaignProgress] =
             try await store.read(for: .background) { _ in
                 campaignIndex.map { campaigns.delivery.progress(of: $0, now: now) } ?? []
             }.map { progress in
                 let campaign = progress.campaign
                 let goal = campaign.goal.map {
-                    Answer.Goal(
+                    Campaigns.CampaignGoal(
                         unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
                 }
                 let isOver = progress.obstacle == .ended || progress.obstacle == .goalReached
                 let blockage = isOver ? nil : campaignIndex.flatMap { campaigns.blockage(of: campaign.id, in: $0, now: now) }
-                return Answer.Campaign(
+                return Campaigns.CampaignProgress(
                     campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,
                     state: blockage == nil ? progress.obstacle?.state ?? "running" : "blocked",
                     reason: blockage ?? progress.obstacle?.reason,
@@ -138,17 +170,17 @@ struct CampaignRoutes: Sendable {
         if try request[Self.format] == .csv {
             return ServerResponse(
                 status: .ok, fields: [.contentType: "text/csv; charset=utf-8", .cacheControl: "no-store"],
-                body: Array(LedgerReport.csv([Answer.Campaign.columns] + rows.map(\.texts)).utf8))
+                body: Array(LedgerReport.csv([Campaigns.CampaignProgress.columns] + rows.map(\.texts)).utf8))
         }
         let withheld = (campaignIndex?.former ?? [:]).map { creative, campaigns in
-            Answer.Withheld(item: "\(creative.kind):\(creative.id)", campaigns: campaigns)
+            Campaigns.WithheldAd(item: "\(creative.kind):\(creative.id)", campaigns: campaigns)
         }.sorted { $0.item < $1.item }
         let (shown, page) = try ListPage.page(of: rows, for: request, path: "/admin/campaigns") { row in
             // Campaigns that are taken down are last.
             let tier = row.state == Self.takenDown ? nil : Campaign.Priority.allCases.firstIndex { $0.rawValue == row.priority }
             return "\(tier ?? 9):\(row.campaign)"
         }
-        return try page.response(Answer(processes: campaigns.delivery.processes, campaigns: shown, withheld: withheld, page: page))
+        return try page.response(Campaigns(processes: campaigns.delivery.processes, campaigns: shown, withheld: withheld, page: page))
     }
 }
 
@@ -195,50 +227,4 @@ extension IneligibilityReason {
         case .lost: "another campaign was chosen"
         }
     }
-}
-
-extension Schema {
-    static let campaigns = Schema.object([
-        .optional(
-            "processes", .integer(minimum: 1),
-            "The known number of processes that share the ledger and serve campaigns, including this one."),
-        .required(
-            "campaigns",
-            .list(
-                of: Schema.object([
-                    .required("campaign", .string, "The id."),
-                    .optional("advertiser", .string, "Absent if only the id is known of a campaign that is taken down."),
-                    .optional("priority", .words(Campaign.Priority.self)),
-                    .required(
-                        "state", .words(IneligibilityReason.states),
-                        """
-                        `running`: shown to matching viewers. `scheduled`, `ended`: by its dates. `paused`: by its declaration or its hours. `reached`: the goal is \
-                        delivered. `reserved`: the rest of the goal is reserved. `paced`: ahead of its pace. `unknown`: its delivery is not known yet. `blocked`: no \
-                        request can get it, because it has no ad slot, no creative, or targeting without matching viewers. `taken-down`: until it is released.
-                        """),
-                    .optional("reason", .string, "The reason for the state, in words."), .optional("starts", .string),
-                    .optional("ends", .string),
-                    .optional(
-                        "goal",
-                        Schema.object([
-                            .required("unit", .words(Campaign.Goal.Unit.self)), .optional("total", .integer(minimum: 1)),
-                            .optional("daily", .integer(minimum: 1)),
-                            .optional("due", .count, "The part of the total goal that is due now."),
-                            .optional("dueToday", .count, "The part of the daily goal that is due now."),
-                        ]).titled("CampaignGoal")),
-                    .optional("delivered", .count, "The total delivery in the goal's unit, or in impressions without a goal."),
-                    .optional("deliveredToday", .count), .required("reserved", .count, "Reserved impressions."),
-                    .optional(
-                        "pace", .number(minimum: 0),
-                        "Delivered events per due event, of the day if the campaign has only a daily goal."),
-                ]).titled("CampaignProgress"))),
-        .required(
-            "withheld",
-            .list(
-                of: Schema.object([
-                    .required("item", .string, "The ad as `kind:id`."),
-                    .required("campaigns", .list(of: .string), "The ids of its campaigns, which no longer exist."),
-                ]).titled("WithheldAd"))),
-        .required("page", .listPage),
-    ]).named("Campaigns")
 }

@@ -52,7 +52,7 @@ extension APIOperation {
             let schema = Schema(FieldDeclaration.schema(of: fields)[nil]).described("The input of the command `\(name)`.")
             return FieldDeclaration.isName(name) ? schema.named("Input-\(name)") : schema.titled(name)
         }
-        operation.body = CellRoutes.body(.any.with("anyOf", .array((schemas + [.object([])]).map(\.value))))
+        operation.body = CellRoutes.body(.any.with("anyOf", .list((schemas + [.object([])]).map(\.value))))
         return operation
     }
 }
@@ -321,7 +321,7 @@ struct CellRoutes: Sendable {
         guard didSomething else {
             var problem = Problem(.unprocessableContent, .commandFailed, "No command could be performed.")
             problem.members = performance.outcomeMembers
-            let body = problem.details(of: request.request.id).json
+            let body = problem.json(of: request.request.id)
             return StoredResponse(status: problem.status, verdict: performance.verdict, body: body)
         }
         return StoredResponse(status: .ok, verdict: performance.verdict, language: language, body: performance.json())

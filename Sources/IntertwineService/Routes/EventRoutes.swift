@@ -26,14 +26,23 @@ struct EventRoutes: Sendable {
         var events: [Event]
     }
 
-    private struct Answer: Encodable {
-        struct Result: Encodable {
+    private struct EventResults: DescribedAnswer {
+        struct EventResult: DescribedAnswer {
+            static let about: String? = "The verdict on an event."
+            static let notes: [String: PropertyNote] = ["type": .init(.words(EventRoutes.types)), "verdict": .init(.verdict)]
+
             var type: String
             var cell: String
             var verdict: String
         }
 
-        var results: [Result]
+        static let about: String? = "The verdicts on reported events."
+        static let notes: [String: PropertyNote] = [
+            "results": .init(
+                .list(of: EventResult.schema, maximum: EventRoutes.limit), "One result for each event, in the order of the events.")
+        ]
+
+        var results: [EventResult]
     }
 
     private static let shape = #"The body must be {"events": [{"type": "impression", "cell": "…", "token": "…"}]}."#
@@ -53,7 +62,7 @@ struct EventRoutes: Sendable {
                 example: #"{"events": [{"type": "impression", "cell": "ad:1", "token": "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}"#),
             responses: [
                 .json(
-                    .ok, "The verdicts.", .eventResults, [.noStore],
+                    .ok, "The verdicts.", EventResults.schema, [.noStore],
                     example: #"{"results": [{"type": "impression", "cell": "ad:1", "verdict": "counted"}]}"#),
                 .badRequest(
                     "The body is not an object with events, or has more than \(Self.limit); or the viewer's name or the idempotency key is invalid.",
@@ -74,8 +83,8 @@ struct EventRoutes: Sendable {
         let sightings = events.map { ActionPerformer.ImpressionReport(cell: $0.cell, token: $0.token, slot: CommandKey($0.type)) }
         let key = try keys.key(of: request, viewer: client.viewer)
         let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
-        let results = zip(events, verdicts).map { Answer.Result(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
-        return try .noStore(json: Answer(results: results))
+        let results = zip(events, verdicts).map { EventResults.EventResult(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
+        return try .noStore(json: EventResults(results: results))
     }
 
     private static func events(in request: RouteRequest) throws(Problem) -> [Report.Event] {

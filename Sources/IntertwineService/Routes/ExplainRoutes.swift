@@ -12,8 +12,16 @@ struct ExplainRoutes: Sendable {
     let window: Int64
     let ledger: any Ledger
 
-    private struct Answer: Encodable {
-        struct Place: Encodable {
+    private struct Explanation: DescribedAnswer {
+        struct Place: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "position": .init(.integer, "The position of the item in the order of its kind."),
+                "identifier": "The reuse identifier of the cell.",
+                "factory": "The factory that made the cell.",
+                "adSlot": "The index among the ads of the page; absent for content.",
+                "campaign": "The campaign that the ad is shown for; absent for content and for house ads.",
+            ]
+
             var cell: String
             var kind: String
             var type: String
@@ -24,18 +32,31 @@ struct ExplainRoutes: Sendable {
             var campaign: String?
         }
 
-        struct Decision: Encodable {
-            struct Campaign: Encodable {
+        struct CampaignPlace: DescribedAnswer {
+            struct CampaignReason: DescribedAnswer {
                 var campaign: String
                 var reason: String
             }
 
+            static let notes: [String: PropertyNote] = [
+                "campaign": "The campaign that has the ad slot; absent if a house ad has it, or if it is empty.",
+                "others": "The reason why each of the other campaigns does not have the slot.",
+            ]
+
             var section: String?
             var campaign: String?
-            var others: [Campaign]
+            var others: [CampaignReason]
         }
 
-        struct Advertisement: Encodable {
+        struct AdvertisementPlace: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "position": .init(.integer, "The position in the order of the ads."),
+                "rank": "The number of ads before it in the rotation; absent if it is not part of the rotation.",
+                "page": .init(.integer(minimum: 1), "The first page that shows it; absent if none does."),
+                "slot": "The index among the ads of that page.",
+                "reason": "The reason why no page shows it; absent if a page does.",
+            ]
+
             var kind: String
             var type: String
             var id: String
@@ -47,7 +68,9 @@ struct ExplainRoutes: Sendable {
             var reason: String?
         }
 
-        struct Omission: Encodable {
+        struct Omission: DescribedAnswer {
+            static let notes: [String: PropertyNote] = ["position": .init(.integer)]
+
             var kind: String
             var type: String
             var id: String
@@ -55,23 +78,55 @@ struct ExplainRoutes: Sendable {
             var reason: String
         }
 
-        struct TakenDown: Encodable {
+        struct TakenDown: DescribedAnswer {
             var kind: String
             var id: String
         }
 
-        struct Rotation: Encodable {
+        struct Rotation: DescribedAnswer {
+            static let notes: [String: PropertyNote] = [
+                "scope": .init(
+                    .words(["page", "place", "pinned"]),
+                    """
+                    `page`: each page has `perPage` ads, and the next page the next ones. `place`: each ad slot of `ads.placement` has the next \
+                    ad. `pinned`: each ad is pinned at its position.
+                    """),
+                "page": .init(
+                    .integer(minimum: 1),
+                    """
+                    The number of the page; absent if pagination from the start of the feed, with this limit, layout and width, does not reach \
+                    its cursor.
+                    """),
+                "start": .init(
+                    .integer, "The position of the first ad of the page, at which the rotation continues; absent if the page has none."),
+            ]
+
             var scope: String
             var perPage: Int?
             var start: Int64?
             var page: Int?
         }
 
+        static let notes: [String: PropertyNote] = [
+            "adSlots": "The ad slots that campaigns were considered for; empty if no campaign can have one.",
+            "omitted": "The items that were omitted from the page.",
+            "advertisements":
+                """
+            The first 1,000 ads, with the page and index at which pagination from the start of the feed, with this limit, layout and width, \
+            shows each.
+            """,
+            "excludedAdvertisements": "The ads that no page shows.",
+            "takenDown":
+                "The first 1,000 campaigns and the first 1,000 ads that are taken down. No page shows them until they are released.",
+            "next": "The href of the next page of the feed; absent on the last page.",
+            "previous": "The href of the previous page; absent on the first page.",
+        ]
+
         var rotation: Rotation
         var cells: [Place]
-        var adSlots: [Decision]
+        var adSlots: [CampaignPlace]
         var omitted: [Omission]
-        var advertisements: [Advertisement]
+        var advertisements: [AdvertisementPlace]
         var excludedAdvertisements: [Omission]
         var takenDown: [TakenDown]
         var next: String?
@@ -112,7 +167,7 @@ struct ExplainRoutes: Sendable {
             ],
             responses: [
                 .json(
-                    .ok, "The explanation of the page.", .explanation, [.noStore],
+                    .ok, "The explanation of the page.", Explanation.schema, [.noStore],
                     example: """
                         {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "cells": [{"cell": "ad:1", "kind": "ad", \
                         "type": "image", "position": 1, "identifier": "AdvertisementCollectionViewCell", \
@@ -159,19 +214,19 @@ struct ExplainRoutes: Sendable {
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage):
-                Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
-            case .perSlot: Answer.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
-            case .pinned: Answer.Rotation(scope: "pinned", perPage: nil, page: explanation.page)
+                Explanation.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
+            case .perSlot: Explanation.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
+            case .pinned: Explanation.Rotation(scope: "pinned", perPage: nil, page: explanation.page)
             }
-        let answer = Answer(
+        let answer = Explanation(
             rotation: rotation,
             cells: explanation.adSlots.map { place in
-                Answer.Place(
+                Explanation.Place(
                     cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
                     identifier: place.identifier, factory: place.factory, adSlot: place.adSlot, campaign: place.campaign)
             },
             adSlots: explanation.decisions.map { decision in
-                Answer.Decision(
+                Explanation.CampaignPlace(
                     section: decision.section, campaign: decision.campaign,
                     others: decision.others.map { other in
                         let winner = other.obstacle == .lost ? decision.campaign.map { ": \($0)" } ?? "" : ""
@@ -179,24 +234,24 @@ struct ExplainRoutes: Sendable {
                     } + stopped.map { .init(campaign: $0, reason: "it is taken down") })
             }, omitted: explanation.omissions.map(omission),
             advertisements: explanation.advertisements.map { ad in
-                Answer.Advertisement(
+                Explanation.AdvertisementPlace(
                     kind: ad.form.kind, type: ad.form.variant, id: ad.id, position: ad.position, isOnThisPage: ad.isOnThisPage,
                     rank: ad.rank,
                     page: ad.page, slot: ad.slot, reason: ad.absence.map { reason($0, for: ad) })
             },
             excludedAdvertisements: explanation.advertisements.compactMap { ad in
                 ad.absence.map { absence in
-                    Answer.Omission(
+                    Explanation.Omission(
                         kind: ad.form.kind, type: ad.form.variant, id: ad.id, position: ad.position, reason: reason(absence, for: ad))
                 }
             },
-            takenDown: explanation.takenDown.map { Answer.TakenDown(kind: $0.kind, id: $0.id) },
+            takenDown: explanation.takenDown.map { Explanation.TakenDown(kind: $0.kind, id: $0.id) },
             next: explanation.next, previous: explanation.previous)
         return try .noStore(json: answer)
     }
 
-    private func omission(_ omission: FeedPage.SkippedItem) -> Answer.Omission {
-        Answer.Omission(
+    private func omission(_ omission: FeedPage.SkippedItem) -> Explanation.Omission {
+        Explanation.Omission(
             kind: omission.form.kind, type: omission.form.variant, id: omission.id, position: omission.position,
             reason: reason(omission.reason, for: omission.form))
     }
@@ -233,80 +288,7 @@ struct ExplainRoutes: Sendable {
     }
 }
 
-extension Schema {
-    private static let adSlot = Schema.object([
-        .required("kind", .string), .required("type", .string), .required("id", .string),
-        .required("position", .integer, "The position in the order of the ads."), .required("isOnThisPage", .boolean),
-        .optional("rank", .count, "The number of ads before it in the rotation; absent if it is not part of the rotation."),
-        .optional("page", .integer(minimum: 1), "The first page that shows it; absent if none does."),
-        .optional("slot", .count, "The index among the ads of that page."),
-        .optional("reason", .string, "The reason why no page shows it; absent if a page does."),
-    ]).titled("AdvertisementPlace")
-    static let explanation = Schema.object([
-        .required(
-            "rotation",
-            Schema.object([
-                .required(
-                    "scope", .words(["page", "place", "pinned"]),
-                    """
+<<<<<<< ours
                     `page`: each page has `perPage` ads, and the next page the next ones. `place`: each ad slot of `ads.placement` has the next ad. `pinned`: each \
-                    ad is pinned at its position.
-                    """),
-                .optional("perPage", .count),
-                .optional(
-                    "page", .integer(minimum: 1),
-                    """
-                    The number of the page; absent if pagination from the start of the feed, with this limit, layout and width, does not reach its cursor.
-                    """),
-                .optional(
-                    "start", .integer,
-                    "The position of the first ad of the page, at which the rotation continues; absent if the page has none."
-                ),
-            ]).titled("Rotation")),
-        .required(
-            "cells",
-            .list(
-                of: Schema.object([
-                    .required("cell", .string),
-                    .required("kind", .string),
-                    .required("type", .string),
-                    .required("position", .integer, "The position of the item in the order of its kind."),
-                    .required("identifier", .string, "The reuse identifier of the cell."),
-                    .optional("factory", .string, "The factory that made the cell."),
-                    .optional("adSlot", .count, "The index among the ads of the page; absent for content."),
-                    .optional("campaign", .string, "The campaign that the ad is shown for; absent for content and for house ads."),
-                ]).titled("Place"))),
-        .required(
-            "adSlots",
-            .list(
-                of: Schema.object([
-                    .optional("section", .string),
-                    .optional("campaign", .string, "The campaign that has the ad slot; absent if a house ad has it, or if it is empty."),
-                    .required(
-                        "others",
-                        .list(of: Schema.object([.required("campaign", .string), .required("reason", .string)]).titled("CampaignReason")),
-                        "The reason why each of the other campaigns does not have the slot."),
-                ]).titled("CampaignPlace")),
-            "The ad slots that campaigns were considered for; empty if no campaign can have one."),
-        .required("omitted", .list(of: .omission), "The items that were omitted from the page."),
-        .required(
-            "advertisements", .list(of: .adSlot),
-            """
-            The first 1,000 ads, with the page and index at which pagination from the start of the feed, with this limit, layout and width, shows each.
-            """),
-        .required("excludedAdvertisements", .list(of: .omission), "The ads that no page shows."),
-        .required(
-            "takenDown",
-            .list(of: Schema.object([.required("kind", .string), .required("id", .string)]).titled("TakenDown")),
-            "The first 1,000 campaigns and the first 1,000 ads that are taken down. No page shows them until they are released."),
-        .optional("next", .string, "The href of the next page of the feed; absent on the last page."),
-        .optional("previous", .string, "The href of the previous page; absent on the first page."),
-    ]).named("Explanation")
-    private static let omission = Schema.object([
-        .required("kind", .string),
-        .required("type", .string),
-        .required("id", .string),
-        .required("position", .integer),
-        .required("reason", .string),
-    ]).named("Omission")
-}
+=======
+>>>>>>> theirs

@@ -234,19 +234,14 @@ final class TrackerMetrics: Sendable {
     }
 }
 
-/// Limits of retries and of queued tracker calls.
-///
-/// ```swift
-/// var trackers = TrackerSettings()
-/// trackers.maxAttempts = 6
-/// trackers.maxPending = 10_000
-/// ```
-public struct TrackerSettings: Sendable {
-    /// The limit of attempts for each call. With 12 attempts the last one is about three hours after the first.
+/// The settings `trackers.*`: limits of retries and of queued tracker calls.
+public struct TrackerSettings: Sendable, SettingsSection {
+    @Setting(
+        "trackers.max-attempts",
+        "Attempts at each call: retry with backoff, the first after 5 s; the last of 12 is about three hours after the first.", in: 1...100)
     public var maxAttempts = 12
-    /// The limit of queued calls. Above it, failed calls are abandoned early; if none has failed, new events wait until their calls can be queued.
+    @Setting(
+        "trackers.max-pending",
+        "Pending calls. Beyond it, failed calls are abandoned early; if none failed, events wait until calls complete.", in: 1...10_000_000)
     public var maxPending = 100_000
-
-    /// Creates settings with the default values.
-    public init() {}
 }

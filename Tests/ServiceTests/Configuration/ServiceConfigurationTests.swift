@@ -450,6 +450,29 @@ struct ServiceConfigurationTests {
         }
     }
 
+    @Test("Each setting has a key of its own, a text and allowed values, and its default is allowed")
+    func rows() {
+        let rows = ServiceConfiguration().settings
+        #expect(Set(rows.map(\.key)).count == rows.count && rows.count > 150)
+        for row in rows {
+            #expect(!row.text.isEmpty && !row.allowed.isEmpty && row.fault == nil && row.origin == .default, "\(row.key)")
+        }
+    }
+
+    @Test("A reload takes the settings whose rows say so, with their origins, and keeps all others")
+    func applied() async throws {
+        var old = try await read(flags: ["ads.per-page": "2", "events.address": "hashed"])
+        old.images.bucketCredentials = BucketCredentials(accessKey: "key", secret: "secret")
+        let variables = ["INTERTWINE_ADS_PER_PAGE": "3", "INTERTWINE_SERVER_PORT": "1"]
+        let new = try await read(environment: variables, file: "events: {address: none}\nlimits: {connections: 7}\n")
+        let next = old.applying(new)
+        #expect(next.feed.adsPerPage == 3 && next.events.address == .hashed)
+        #expect(next.server.port == 8080 && next.server.limits.connections == 10_000)
+        #expect(next.images.bucketCredentials == old.images.bucketCredentials)
+        let origins = Dictionary(uniqueKeysWithValues: next.settings.map { ($0.key, $0.origin) })
+        #expect(origins["ads.per-page"] == .environment && origins["events.address"] == .flag && origins["server.port"] == .default)
+    }
+
     @Test("Durations and sizes are written and parsed without change")
     func units() {
         for text in ["0ms", "1ms", "1500ms", "2s", "10min", "36h", "400d"] { #expect(Duration(setting: text)?.setting == text) }

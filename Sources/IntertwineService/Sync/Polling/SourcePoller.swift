@@ -145,23 +145,15 @@ struct SourcePoller: ServiceLifecycle.Service {
 }
 
 /// The settings `sources.*`: JSON APIs that the store is kept in step with.
-///
-/// ```swift
-/// var sources = SourceSettings()
-/// sources.file = "sources.yaml"
-/// sources.allowedNetworks = ["10.1.0.0/16"]
-/// ```
-public struct SourceSettings: Sendable {
-    /// The path of the file that declares the sources (`sources.file`). The default is empty, for none.
+public struct SourceSettings: Sendable, SettingsSection {
+    @Setting("sources.file", "File that declares them, such as Config/sources.yaml; empty for none.", allowed: "a file's path")
     public var file = ""
-    /// The networks that are allowed although their addresses are private (`sources.allowed-networks`), in CIDR notation. It is empty by
-    /// default.
+    @Setting(
+        "sources.allowed-networks", "Private networks of sources, such as [10.1.0.0/16]. The rule applies to redirects and next pages too.",
+        allowed: Network.allowed, where: Network.isValid)
     public var allowedNetworks: [String] = []
-    /// The ports of sources (`sources.allowed-ports`). The default is 80 and 443.
+    @Setting("sources.allowed-ports", "Permitted ports.", allowed: "ports from 1 to 65535", where: { $0 > 0 })
     public var allowedPorts: [UInt16] = [80, 443]
-
-    /// Creates settings without sources.
-    public init() {}
 
     package var policy: AddressPolicy {
         AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts))

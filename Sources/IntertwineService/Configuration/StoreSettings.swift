@@ -4,29 +4,68 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 package import IntertwineStorageCore
 
-extension StoreSettings {
-    mutating func read(_ reader: inout SettingsReader) {
-        // SQLite treats some names as no file, and the ledger must be beside the file. A URL may contain a password.
-        reader.read(
-            "store.database", &database, allowed: Self.allowedDatabases, hidden: Self.mayHoldPassword, where: Self.isDatabase)
-        if let fault = addressError { reader.check(false, "store.database: \(fault)") }
+/// The settings `store.*` of the databases and of the data folder.
+public struct StoreSettings: Sendable, SettingsSection {
+    @Setting(
+        "server.data-folder",
+        "Folder of caches and audit log, if store.database is not a file. It is created if missing. Each replica has its own.",
+        allowed: "a folder's path", where: { !$0.isEmpty })
+    public var dataFolder = "data"
+    // SQLite treats some names as no file, and the ledger must be beside the file. A URL may contain a password.
+    @Setting(
+        "store.database",
+        """
+        SQLite file of the items. Its folder also contains ledger, signing key and caches. Alternatively a database that replicas share, \
+        such as postgresql://user@db1,db2/intertwine?target_session_attrs=read-write, with the password in PGPASSFILE.
+        """, allowed: allowedDatabases, hidden: mayHoldPassword, where: isDatabase)
+    public var database = "data/intertwine.sqlite"
+    @Setting(
+        "store.read-database",
+        """
+        A hot standby of that database. Items are read from it while it has every change that the replica has made or been notified of; \
+        otherwise, or if it does not respond, from the database itself. Empty, or postgresql://user@db2/intertwine.
+        """, allowed: "postgresql://…, or empty", hidden: mayHoldPassword, where: { $0.isEmpty || Self.isAddress($0) })
+    public var readDatabase = ""
+    @Setting(
+        "store.degraded-reads",
+        """
+        Age up to which pages are served from a standby while the primary is away, such as 10min. Such a page has the field Age. Writes \
+        and all other requests get 503. Requires several hosts in database, or read-database. 0ms for never.
+        """, in: .zero ... .seconds(86_400))
+    public var degradedReads: Duration = .zero
+    @Setting(
+        "store.readers", "Threads that read the items, and as many that read the ledger. Reads of operators use at most half of them.",
+        in: 1...64)
+    public var readers = 4
+    @Setting("store.queue", "Reads of either file that may wait for a thread at once; beyond it the response is 503.", in: 1...1_000_000)
+    public var queue = 4_096
+    @Setting(
+        "store.queue-timeout", "Queue timeout: how long a request may wait for a thread before it gets 503.",
+        in: .milliseconds(100) ... .seconds(60))
+    public var queueTimeout: Duration = .seconds(2)
+    @Setting(
+        "store.statement-timeout",
+        """
+        Timeout of a statement of a PostgreSQL server; the statement is then ended and the request gets 503. One more second if the server \
+        does not respond at all. Imports have no timeout.
+        """, in: .milliseconds(100) ... .seconds(600))
+    public var statementTimeout: Duration = .seconds(4)
+    /// True if a start continues although a file of the store is missing, older than the others, or of another store.
+    ///
+    /// No setting key exists for it, because it applies to one start only. The default is false.
+    public var acceptsDataLoss = false
+
+    func check(_ faults: inout SettingFaults) {
+        if let fault = addressError { faults.check(false, "store.database: \(fault)") }
         // No name of a ledger can be derived from some of these, and read-only commands would find nothing there.
-        reader.check(!isFolder, "store.database: \(database) is a folder, not a database")
-        reader.read(
-            "store.read-database", &readDatabase, allowed: "postgresql://…, or empty", hidden: Self.mayHoldPassword,
-            where: { $0.isEmpty || Self.isAddress($0) })
-        reader.check(
+        faults.check(!isFolder, "store.database: \(database) is a folder, not a database")
+        faults.check(
             readDatabase.isEmpty || Self.isAddress(database),
             "store.read-database: requires a PostgreSQL database in store.database")
-        if let fault = standbyError { reader.check(false, "store.read-database: \(fault)") }
-        reader.read("store.degraded-reads", &degradedReads, in: .zero ... .seconds(86_400))
-        reader.check(
+        if let fault = standbyError { faults.check(false, "store.read-database: \(fault)") }
+        faults.check(
             degradedReads == .zero || hasStandby,
             "store.degraded-reads: requires a second host in the address of store.database, or store.read-database")
-        reader.read("store.readers", &readers, in: 1...64)
-        reader.read("store.queue", &queue, in: 1...1_000_000)
-        reader.read("store.queue-timeout", &queueTimeout, in: .milliseconds(100) ... .seconds(60))
-        reader.read("store.statement-timeout", &statementTimeout, in: .milliseconds(100) ... .seconds(600))
     }
 
     static func isAddress(_ text: String) -> Bool { text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") }
@@ -127,12 +166,22 @@ extension StoreSettings {
     }
 }
 
-extension LedgerSettings {
-    mutating func read(_ reader: inout SettingsReader) {
-        reader.read("ledger.queue", &queue, in: 1...1_000_000)
-        reader.read("ledger.batch-size", &batchSize, in: 1...10_000)
-        reader.read("ledger.write-timeout", &writeTimeout, in: .milliseconds(100) ... .seconds(60))
-        reader.read(
-            "ledger.retention", &retention, allowed: "\(Duration.allowed), at least 1d", where: { $0 >= .seconds(86_400) })
-    }
+/// The settings `ledger.*` of the durable record of events.
+public struct LedgerSettings: Sendable, SettingsSection {
+    @Setting(
+        "ledger.queue", "Clicks, selections and events that may wait for the disk at once; beyond it the response is 503.",
+        in: 1...1_000_000)
+    public var queue = 4_096
+    @Setting(
+        "ledger.batch-size",
+        "Maximum number of them in one transaction. With 1, each has its own transaction and waits for the disk alone.", in: 1...10_000)
+    public var batchSize = 512
+    @Setting(
+        "ledger.write-timeout", "Timeout of one of them while another process keeps the file locked; then 503.",
+        in: .milliseconds(100) ... .seconds(60))
+    public var writeTimeout: Duration = .seconds(5)
+    @Setting(
+        "ledger.retention", "Retention of single events. Totals by day are kept permanently.", .reload,
+        allowed: "\(Duration.allowed), at least 1d", where: { $0 >= .seconds(86_400) })
+    public var retention: Duration = .seconds(400 * 86_400)
 }

@@ -7,6 +7,15 @@ protocol SettingValue: Sendable {
     static var allowed: String { get }
 }
 
+extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == String {
+    /// Creates the case with a raw value; nil for other text.
+    public init?(setting: String) { self.init(rawValue: setting) }
+    /// The raw value.
+    public var setting: String { rawValue }
+    /// The raw values of all cases.
+    public static var allowed: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
+
 extension String: SettingValue {
     /// It never fails.
     package init?(setting: String) { self = setting }
@@ -74,7 +83,7 @@ extension Duration: SettingValue {
 /// let limit: ByteCount = 65_536
 /// let text = limit.setting  // "64KiB"
 /// ```
-public struct ByteCount: SettingValue, Hashable, ExpressibleByIntegerLiteral {
+public struct ByteCount: SettingValue, Hashable, Comparable, ExpressibleByIntegerLiteral {
     /// The number of bytes.
     public var bytes: Int
 
@@ -84,6 +93,9 @@ public struct ByteCount: SettingValue, Hashable, ExpressibleByIntegerLiteral {
     public init(integerLiteral value: Int) {
         bytes = value
     }
+
+    /// Returns true if the first number is the smaller one.
+    public static func < (one: ByteCount, other: ByteCount) -> Bool { one.bytes < other.bytes }
 
     /// Returns a number of kibibytes, each of 1024 bytes.
     public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(integerLiteral: count << 10) }
