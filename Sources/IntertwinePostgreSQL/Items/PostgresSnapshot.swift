@@ -2,7 +2,7 @@ package import IntertwineFeed
 package import IntertwineStorageCore
 
 /// If the announced reads are complete, the server ends the transaction after their results, so a page takes one round trip.
-final class PostgresSnapshot: StoreSnapshot, SQLSession {
+package final class PostgresSnapshot: StoreSnapshot, SQLSession {
     package static var dialect: SQLDialect { .postgres }
 
     private static let columns = "kind, id, variant, position, body"

@@ -3,7 +3,7 @@ internal import IntertwinePrimitives
 
 /// An item store in a database. The extension has what both databases do alike.
 package protocol SQLItemStore: ItemStore {
-    associatedtype Session: SQLSession & FeedSnapshot
+    associatedtype Session: SQLSession & StoreSnapshot
 
     /// The order of each section from the last call of `arrange`. A section without an entry is in order of positions.
     var orders: [StreamID: SectionSort] { get nonmutating set }
@@ -180,7 +180,7 @@ extension SQLItemStore {
 }
 
 /// The reads that both databases share.
-extension FeedSnapshot where Self: SQLSession {
+extension StoreSnapshot where Self: SQLSession {
     package func item(kind: String, id: String) throws -> FeedItem? {
         try first("SELECT kind, id, variant, position, body FROM item WHERE kind = ?1 AND id = ?2", .text(kind), .text(id)) {
             Self.item($0)

@@ -12,7 +12,7 @@ package struct StoredItemTable<Session: SQLSession> {
         layout = try SectionLayout(session)
     }
 
-    package func order(of stream: StreamID) -> OrderMaintenance<Session> { OrderMaintenance(session, stream) }
+    func order(of stream: StreamID) -> OrderMaintenance<Session> { OrderMaintenance(session, stream) }
 
     package func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)? {
         try session.first("SELECT lane, position FROM item WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) {
