@@ -55,7 +55,7 @@ package struct ListPage: DescribedAnswer {
         return try .noStore(json: answer, fields: fields)
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var page = encoder.container(keyedBy: CodingKeys.self)
         try page.encode(limit, forKey: .limit)
         try page.encode(next, forKey: .next)

@@ -288,7 +288,3 @@ struct ExplainRoutes: Sendable {
     }
 }
 
-<<<<<<< ours
-                    `page`: each page has `perPage` ads, and the next page the next ones. `place`: each ad slot of `ads.placement` has the next ad. `pinned`: each \
-=======
->>>>>>> theirs

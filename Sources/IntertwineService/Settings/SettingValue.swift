@@ -1,19 +1,16 @@
 public import IntertwineFeed
 internal import IntertwinePrimitives
 
-protocol SettingValue: Sendable {
+package protocol SettingValue: Sendable {
     init?(setting: String)
     var setting: String { get }
     static var allowed: String { get }
 }
 
 extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == String {
-    /// Creates the case with a raw value; nil for other text.
-    public init?(setting: String) { self.init(rawValue: setting) }
-    /// The raw value.
-    public var setting: String { rawValue }
-    /// The raw values of all cases.
-    public static var allowed: String { allCases.map(\.rawValue).joined(separator: ", ") }
+    package init?(setting: String) { self.init(rawValue: setting) }
+    package var setting: String { rawValue }
+    package static var allowed: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
 
 extension String: SettingValue {
