@@ -135,8 +135,10 @@ struct PlaygroundTests {
                 """
             let threads = "/proc/\(service.process.identifier)/task"
             let isOver = Atomic(false)
+            // The thread reads the service's address, which is constant.
+            nonisolated(unsafe) let receiver = service
             let sender = Thread {
-                while !isOver.load(ordering: .relaxed) { _ = try? post(draft, #"{"kind":"story","id":"s"}"#, to: service) }
+                while !isOver.load(ordering: .relaxed) { _ = try? post(draft, #"{"kind":"story","id":"s"}"#, to: receiver) }
             }
             sender.start()
             defer { isOver.store(true, ordering: .relaxed) }
