@@ -99,7 +99,9 @@ final class MemoryStore: FeedStore {
     func delete(kind: String, id: String) {
         state.withLock { state in
             state.writes += 1
-            for lane in state.snapshot.lanes.keys { state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id.utf8.elementsEqual(id.utf8) } }
+            for lane in state.snapshot.lanes.keys {
+                state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id.utf8.elementsEqual(id.utf8) }
+            }
         }
     }
 }
