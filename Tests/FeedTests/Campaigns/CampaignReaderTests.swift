@@ -45,6 +45,12 @@ struct CampaignReaderTests {
             let member = field == "labels" ? #","labels":["\#(text)"]"# : #","disclosure":{"label":"\#(text)"}"#
             return try item(member)
         }
+        func attribute(_ count: Int) throws -> ValidatedItem {
+            let value = String(repeating: character, count: count / character.unicodeScalars.count)
+            return try item(#","targeting":{"attributes":{"any":["plan=\#(value)"]}}"#)
+        }
+        #expect(throws: Never.self) { try attribute(128) }
+        #expect(throws: (any Error).self) { try attribute(130) }
         #expect(throws: Never.self) { try texts(256) }
         #expect(throws: (any Error).self) { try texts(258) }
     }
