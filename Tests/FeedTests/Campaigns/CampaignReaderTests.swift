@@ -38,18 +38,19 @@ struct CampaignReaderTests {
 
     @Test(
         "Texts have up to 256 characters, as the schema says, of any alphabet", arguments: ["a", "ф", "日", "😀", "e\u{301}"],
-        ["disclosure", "labels", "attributes"])
+        ["disclosure", "labels"])
     func lengths(_ character: String, _ field: String) throws {
         func texts(_ count: Int) throws -> ValidatedItem {
             let text = String(repeating: character, count: count / character.unicodeScalars.count)
-            let member =
-                switch field {
-                case "disclosure": #","disclosure":{"label":"\#(text)"}"#
-                case "labels": #","labels":["\#(text)"]"#
-                default: #","targeting":{"attributes":{"any":["a=\#(text.unicodeScalars.dropFirst(2).map(String.init).joined())"]}}"#
-                }
+            let member = field == "labels" ? #","labels":["\#(text)"]"# : #","disclosure":{"label":"\#(text)"}"#
             return try item(member)
         }
+        func attribute(_ count: Int) throws -> ValidatedItem {
+            let value = String(repeating: character, count: count / character.unicodeScalars.count)
+            return try item(#","targeting":{"attributes":{"any":["plan=\#(value)"]}}"#)
+        }
+        #expect(throws: Never.self) { try attribute(128) }
+        #expect(throws: (any Error).self) { try attribute(130) }
         #expect(throws: Never.self) { try texts(256) }
         #expect(throws: (any Error).self) { try texts(258) }
     }

@@ -37,7 +37,7 @@ final class MemoryStore: FeedStore {
         }
 
         func item(kind: String, id: String) throws -> FeedItem? {
-            lanes.values.joined().first { $0.kind == kind && $0.id == id }
+            lanes.values.joined().first { $0.kind == kind && $0.id.utf8.elementsEqual(id.utf8) }
         }
 
         func counts() throws -> [ItemType: Int] {
@@ -76,7 +76,7 @@ final class MemoryStore: FeedStore {
         state.withLock { state in
             state.writes += 1
             var items = state.snapshot.lanes[lane] ?? []
-            if let index = items.firstIndex(where: { $0.kind == item.kind && $0.id == item.id }) {
+            if let index = items.firstIndex(where: { $0.kind == item.kind && $0.id.utf8.elementsEqual(item.id.utf8) }) {
                 var item = item
                 item.position = items[index].position
                 items[index] = item
@@ -99,7 +99,9 @@ final class MemoryStore: FeedStore {
     func delete(kind: String, id: String) {
         state.withLock { state in
             state.writes += 1
-            for lane in state.snapshot.lanes.keys { state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id == id } }
+            for lane in state.snapshot.lanes.keys {
+                state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id.utf8.elementsEqual(id.utf8) }
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ package struct CampaignKind: ItemKind {
            "texts": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {"$ref": "#/$defs/text"}},
            "name": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},
            "attributes": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {
-             "type": "string", "maxLength": 256, "pattern": "^[a-z][a-z0-9_.*-]{0,63}(=[^\\u0000-\\u001F\\u007F]+)?$"}},
+             "type": "string", "maxLength": 256, "pattern": "^[a-z][a-z0-9_.*-]{0,63}(=\"?[^\"\\u0000-\\u001F\\u007F]{1,128}\"?)?$"}},
            "moment": {"type": "string", "format": "date-time"},
            "count": {"type": "integer", "minimum": 1, "maximum": 1000000000000},
            "trackers": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 8000, "pattern": "^[Hh][Tt][Tt][Pp]"}}
