@@ -76,7 +76,7 @@ public struct CommandContext: Sendable {
     ///
     /// - Returns: the undo record. A command that selects the list by its input must also store the name of the list with ``recordUndo(_:)``,
     ///   because an undo has no input.
-    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    /// - Throws: An error if the request has no viewer.
     @discardableResult
     public mutating func put(on list: ViewerList) throws -> [UInt8] {
         let (viewer, performance) = try listKey()
@@ -88,7 +88,7 @@ public struct CommandContext: Sendable {
     /// Removes the cell from one of the viewer's lists, at any time after it was added. ``revert(_:from:)`` undoes the removal.
     ///
     /// - Returns: the undo record, as for ``put(on:)``.
-    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    /// - Throws: An error if the request has no viewer.
     @discardableResult
     public mutating func remove(from list: ViewerList) throws -> [UInt8] {
         let (viewer, performance) = try listKey()
@@ -105,7 +105,7 @@ public struct CommandContext: Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    /// - Throws: An error if the request has no viewer.
     public mutating func revert(_ record: [UInt8], from list: ViewerList) throws {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
         changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
@@ -163,7 +163,6 @@ extension CommandContext {
         steps += command.leaves.map { StepResult(command: $0.name, outcome: .skipped) }
     }
 
-    /// Undoes the performed steps from index `start` to the end of ``steps``, in reverse order. A step that cannot be undone stays performed.
     package mutating func compensate(from start: Int) async {
         for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
             guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }

@@ -73,10 +73,9 @@ public struct MacroCommand: Command {
         return face?.action(for: subject)
     }
 
-    /// Performs the components in order. ``CommandContext/steps`` records the result of every component.
+    /// Performs the components in order.
     ///
-    /// - Throws: The ``Refusal`` of a command, or ``CommandError/macroFailed(step:)`` if a command fails and the policy is not
-    ///   ``FailurePolicy/continue``.
+    /// - Throws: The ``Refusal`` of a command, or an error if a command fails and the policy is not ``FailurePolicy/continue``.
     public func perform(in context: inout CommandContext) async throws {
         let start = context.steps.count
         for (index, command) in commands.enumerated() {

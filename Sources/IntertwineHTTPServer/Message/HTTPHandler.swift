@@ -40,7 +40,7 @@ extension HTTPHandler {
 public struct ServerRequest: Sendable {
     /// The method, path with query, authority and fields.
     public var head: HTTPRequest
-    /// The body, collected or streamed as the ``RequestTask`` states.
+    /// The body, collected or streamed as the route states.
     public let body: RequestBody
     /// The address of the client's connection.
     public let peer: PeerAddress

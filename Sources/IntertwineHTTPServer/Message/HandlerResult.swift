@@ -79,7 +79,7 @@ public struct HandlerResult: Sendable {
         return result
     }
 
-    /// The response if the result is ``Kind/respond(_:)``, otherwise nil.
+    /// The response of ``respond(_:route:)``, otherwise nil.
     public var response: ServerResponse? { if case .respond(let response) = kind { response } else { nil } }
 
     private static var internalError: ServerResponse {

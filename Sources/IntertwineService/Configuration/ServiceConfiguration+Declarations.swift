@@ -254,7 +254,7 @@ extension ServiceConfiguration {
 
     /// Returns the prefixes of the cell ids of advertisements, before the colon. Reports by advertisement count these cells.
     ///
-    /// - Throws: The errors of ``itemKinds(_:)``.
+    /// - Throws: `ConfigurationError` if the file of kinds is invalid.
     public func advertisementPrefixes(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [String] {
         try kindsFile(extensions).advertisementPrefixes
     }

@@ -12,7 +12,7 @@ public struct Save: UndoableCommand {
 
     /// Adds the cell to the list `ViewerList.saved` and records the event `save`.
     ///
-    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    /// - Throws: An error if the request has no viewer.
     public func perform(in context: inout CommandContext) throws {
         try context.put(on: .saved)
         context.record(.save)
@@ -36,7 +36,7 @@ public struct Dismiss: UndoableCommand {
 
     /// Adds the cell to the list `ViewerList.dismissed` and records the event `dismissal`.
     ///
-    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
+    /// - Throws: An error if the request has no viewer.
     public func perform(in context: inout CommandContext) throws {
         try context.put(on: .dismissed)
         context.record(.dismissal)

@@ -33,7 +33,7 @@ public struct Present: UndoableCommand {
 
     /// Sets the screen of the cell as the presentation of the context.
     ///
-    /// - Throws: ``CommandError/missing(_:command:)`` if the cell opens no screen.
+    /// - Throws: An error if the cell opens no screen.
     public func perform(in context: inout CommandContext) throws {
         guard let presentation = context.subject?.presentation else { throw CommandError.missing(.presentation, command: name) }
         context.presentation = presentation
@@ -64,7 +64,7 @@ public struct Clickthrough: Command {
 
     /// Records the event `click` and sets the stored URL of the cell as the destination of the context.
     ///
-    /// - Throws: ``CommandError/missing(_:command:)`` if the cell has no stored URL.
+    /// - Throws: An error if the cell has no stored URL.
     public func perform(in context: inout CommandContext) throws {
         guard let destination = context.subject?.destination else { throw CommandError.missing(.destination, command: name) }
         context.record(.click)
