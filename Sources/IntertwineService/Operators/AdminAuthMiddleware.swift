@@ -116,9 +116,6 @@ struct AdminAuthMiddleware: HTTPHandler {
         return try result.get()
     }
 
-    /// Records the begin of an action.
-    ///
-    /// - Throws: ``Problem``: 429 if the store has refused too many actions of the operator, 503 if the log cannot be written.
     private func begin(_ entry: AuditEntry, by sender: OperatorIdentity) async throws -> AuditEntry {
         if let seconds = audit.wait(of: sender.name) {
             throw Problem(.tooManyRequests, nil, "Too many writes were refused. Nothing was done.", fields: [.retryAfter: String(seconds)])

@@ -118,22 +118,18 @@ package final class AuditContext: Sendable {
     private let begins: (@Sendable () async throws -> AuditEntry)?
     private let breaksOff: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - begins: Records the begin of a request's action; nil for a command, which has recorded it.
     init(breaksOff: @escaping @Sendable () -> Void = {}, begins: (@Sendable () async throws -> AuditEntry)? = nil) {
         (self.breaksOff, self.begins) = (breaksOff, begins)
     }
 
-    /// Records the begin of the current request's action. Routes call it when they have checked the request, and before they change anything.
-    ///
-    /// Why: a client chooses how many invalid requests it sends, and an action has two lines.
+    /// Routes call it when they have checked the request, and before they change anything. Why: a client chooses how many invalid requests it
+    /// sends, and an action has two lines.
     static func begin() async throws {
         guard let context = current, let begins = context.begins else { return }
         let entry = try await begins()
         context.state.withLock { $0.begun = entry }
     }
 
-    /// The entry of the begin; nil if the request was refused before.
     var begun: AuditEntry? { state.withLock { $0.begun } }
 
     package func flushOnFailure() { breaksOff() }
