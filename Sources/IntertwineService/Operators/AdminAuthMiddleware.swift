@@ -103,7 +103,7 @@ struct AdminAuthMiddleware: HTTPHandler {
             await audit.recordRefusal(refused)
             return try result.get()
         }
-        if status.code >= 400 { audit.countRefusal(of: sender.name) }
+        if context.isRefusal(status.code) { audit.countRefusal(of: sender.name) }
         do {
             try await audit.finish(action, status: status.code, outcome: outcome, context: context, now: clock())
         } catch {

@@ -112,6 +112,7 @@ package final class AuditContext: Sendable {
         var changes: [String: Int] = [:]
         var items: [String] = []
         var begun: AuditEntry?
+        var hasChecked = false
     }
 
     private let state = Mutex(State())
@@ -124,10 +125,18 @@ package final class AuditContext: Sendable {
 
     /// Routes call it when they have checked the request, and before they change anything. Why: a client chooses how many invalid requests it
     /// sends, and an action has two lines.
-    static func begin() async throws {
+    ///
+    /// - Parameter hasChecked: True if only a write beside this one can make the store find that a condition is not met.
+    static func begin(hasChecked: Bool = false) async throws {
         guard let context = current, let begins = context.begins else { return }
         let entry = try await begins()
-        context.state.withLock { $0.begun = entry }
+        context.state.withLock { ($0.begun, $0.hasChecked) = (entry, hasChecked) }
+    }
+
+    /// True for the status of a refusal that a client can repeat without a write that succeeds.
+    func isRefusal(_ status: Int) -> Bool {
+        guard status >= 400 else { return false }
+        return !state.withLock { $0.hasChecked } || ![404, 412, 428].contains(status)
     }
 
     var begun: AuditEntry? { state.withLock { $0.begun } }
