@@ -11,7 +11,6 @@ package final class ReportThrottle: Sendable {
 
     private static let pause: Int64 = 60_000
     private static let kindLimit = 64
-    /// The kind of all those beyond the limit.
     private static let others = ""
 
     private let kinds = Mutex<[String: Kind]>([:])

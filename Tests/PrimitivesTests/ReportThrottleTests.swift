@@ -1,5 +1,6 @@
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwinePrimitives
 
 @Suite("Repeated reports")
 struct ReportThrottleTests {

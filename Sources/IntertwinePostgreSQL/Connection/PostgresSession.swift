@@ -177,7 +177,6 @@ final class PendingSession: @unchecked Sendable {
     private let lock = Mutex(())
     private let isDone = DispatchSemaphore(value: 0)
 
-    /// Opens a session, and stops waiting if the server is silent meanwhile.
     static func open(
         _ address: PostgresAddress, _ settings: PostgresSettings, _ pulse: PostgresPulse?
     ) throws(PostgresError) -> Session {

@@ -27,7 +27,6 @@ final class WriteLimiter: Sendable {
 
     private let state: Mutex<State>
 
-    /// The addresses and viewers that are known, at most ``Buckets/capacity`` each.
     var entries: (addresses: Int, viewers: Int) { state.withLock { ($0.addresses.count, $0.viewers.count) } }
 
     init(address: Int, viewer: Int) {

@@ -58,7 +58,6 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private static let concurrentGroups = 8
     private static let groupsPerNetwork = 32
 
-    /// The maximum number of viewers who acted since the last event. Beyond it, the changes of all viewers are computed.
     private static let activeLimit = 65_536
 
     private let limit: Int

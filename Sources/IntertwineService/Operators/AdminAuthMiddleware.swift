@@ -103,7 +103,7 @@ struct AdminAuthMiddleware: HTTPHandler {
             await audit.recordRefusal(refused)
             return try result.get()
         }
-        if status.code >= 400 { audit.countRefusal(of: sender.name) }
+        if context.isRefusal(status.code) { audit.countRefusal(of: sender.name) }
         do {
             try await audit.finish(action, status: status.code, outcome: outcome, context: context, now: clock())
         } catch {
@@ -116,9 +116,6 @@ struct AdminAuthMiddleware: HTTPHandler {
         return try result.get()
     }
 
-    /// Records the begin of an action.
-    ///
-    /// - Throws: ``Problem``: 429 if the store has refused too many actions of the operator, 503 if the log cannot be written.
     private func begin(_ entry: AuditEntry, by sender: OperatorIdentity) async throws -> AuditEntry {
         if let seconds = audit.wait(of: sender.name) {
             throw Problem(.tooManyRequests, nil, "Too many writes were refused. Nothing was done.", fields: [.retryAfter: String(seconds)])

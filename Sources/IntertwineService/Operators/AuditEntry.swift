@@ -112,28 +112,33 @@ package final class AuditContext: Sendable {
         var changes: [String: Int] = [:]
         var items: [String] = []
         var begun: AuditEntry?
+        var hasChecked = false
     }
 
     private let state = Mutex(State())
     private let begins: (@Sendable () async throws -> AuditEntry)?
     private let breaksOff: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - begins: Records the begin of a request's action; nil for a command, which has recorded it.
     init(breaksOff: @escaping @Sendable () -> Void = {}, begins: (@Sendable () async throws -> AuditEntry)? = nil) {
         (self.breaksOff, self.begins) = (breaksOff, begins)
     }
 
-    /// Records the begin of the current request's action. Routes call it when they have checked the request, and before they change anything.
+    /// Routes call it when they have checked the request, and before they change anything. Why: a client chooses how many invalid requests it
+    /// sends, and an action has two lines.
     ///
-    /// Why: a client chooses how many invalid requests it sends, and an action has two lines.
-    static func begin() async throws {
+    /// - Parameter hasChecked: True if only a write beside this one can make the store find that a condition is not met.
+    static func begin(hasChecked: Bool = false) async throws {
         guard let context = current, let begins = context.begins else { return }
         let entry = try await begins()
-        context.state.withLock { $0.begun = entry }
+        context.state.withLock { ($0.begun, $0.hasChecked) = (entry, hasChecked) }
     }
 
-    /// The entry of the begin; nil if the request was refused before.
+    /// True for the status of a refusal that a client can repeat without a write that succeeds.
+    func isRefusal(_ status: Int) -> Bool {
+        guard status >= 400 else { return false }
+        return !state.withLock { $0.hasChecked } || ![404, 412, 428].contains(status)
+    }
+
     var begun: AuditEntry? { state.withLock { $0.begun } }
 
     package func flushOnFailure() { breaksOff() }

@@ -12,7 +12,6 @@ final class AuditLog: Sendable {
     /// client chooses how many requests are refused.
     static let refusalLimit = 100
     static let refusalWindow = Duration.seconds(60)
-    /// The maximum number of operators whose refused actions are known.
     private static let operatorLimit = 4_096
 
     private struct Job {
@@ -30,7 +29,6 @@ final class AuditLog: Sendable {
     private let queue = DispatchQueue(label: "intertwine.audit")
     private let jobs = Mutex<[Job]>([])
     private let refusals: Mutex<Refusals>
-    /// The time at which an operator has all refused actions of a window left.
     private let replenished = Mutex(BoundedCache<String, ContinuousClock.Instant>(limit: operatorLimit))
 
     init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
@@ -94,13 +92,11 @@ final class AuditLog: Sendable {
         if let line = lineOfRefusal(entry) { submit(Job(line: line, continuation: nil)) }
     }
 
-    /// Records a refused request that changed nothing.
     func recordRefusal(_ entry: AuditEntry) async {
         guard let line = lineOfRefusal(entry) else { return }
         try? await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
     }
 
-    /// Returns the line of a refused request; nil beyond the limit.
     private func lineOfRefusal(_ entry: AuditEntry) -> [UInt8]? {
         let now = now()
         let omitted: Int? = refusals.withLock { refusals in
@@ -124,7 +120,7 @@ final class AuditLog: Sendable {
         return max(1, Int((full - now - Self.refusalWindow + Self.refusalInterval).components.seconds) + 1)
     }
 
-    /// Counts an action that was begun and refused. Concurrent ones count too, so that the average is bounded.
+    /// Concurrent ones count too, so that the average is bounded.
     func countRefusal(of name: String) {
         let now = now()
         replenished.withLock { $0[name] = max(now, $0[name] ?? now) + Self.refusalInterval }

@@ -55,7 +55,7 @@ struct ItemRoutes: Sendable {
             try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
         }
         try check(try await store.read { try $0.item(kind: kind, id: item.id) })
-        try await AuditContext.begin()
+        try await AuditContext.begin(hasChecked: true)
         let change: ItemChange
         do {
             change = try await store.put(item, releasing: OperatorRole.mayRelease, unless: check)
@@ -76,7 +76,7 @@ struct ItemRoutes: Sendable {
             try precondition.check(StoredItem(stored), isFree: { _ in true })
         }
         try check(try await store.read { try $0.item(kind: kind, id: key.id) })
-        try await AuditContext.begin()
+        try await AuditContext.begin(hasChecked: true)
         _ = try await store.takeDown(key, reason: nil, at: request.now, unless: check)
         AuditContext.current?.record(["removed": 1], items: [key.description])
         return ServerResponse(status: .noContent)

@@ -129,7 +129,7 @@ struct TakedownRoutes: Sendable {
     private func release(_ id: String) async throws -> ServerResponse {
         let key = try key(id, in: "id")
         guard try await store.isReleasable(key) else { throw Self.notTakenDown }
-        try await AuditContext.begin()
+        try await AuditContext.begin(hasChecked: true)
         guard try await store.release([key]) > 0 else { throw Self.notTakenDown }
         AuditContext.current?.record(["released": 1], items: [key.description])
         return ServerResponse(status: .noContent)

@@ -46,7 +46,7 @@ package final class ServedFile: Sendable {
         close(folder)
     }
 
-    /// `F_OFD_SETLK` and `F_OFD_GETLK` of Linux: locks that last as long as a descriptor. Those of a process end with any descriptor of the folder.
+    /// `F_OFD_SETLK` and `F_OFD_GETLK` of Linux. Why: the other locks of a process end when it closes any descriptor of the folder.
     private static let (setLock, getLock): (Int32, Int32) = (37, 36)
 
     private static func folder(_ path: String) -> String {
@@ -54,14 +54,12 @@ package final class ServedFile: Sendable {
         return folder.isEmpty ? "." : folder
     }
 
-    /// Returns a lock on one byte of a folder, which the name of a file determines.
     private static func nameLock(_ path: String, _ type: Int16) -> Glibc.flock {
         let name = (path as NSString).lastPathComponent
         let start = name.utf8.reduce(UInt64(0)) { $0 &* 0x100_0000_01B3 ^ UInt64($1) } >> 2
         return Glibc.flock(l_type: type, l_whence: Int16(SEEK_SET), l_start: Int(start), l_len: 1, l_pid: 0)
     }
 
-    /// Returns true if a process, this one included, serves a file that was at a path.
     private static func isNameLocked(_ path: String) -> Bool {
         let folder = open(folder(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return false }
@@ -116,7 +114,6 @@ package final class ServedFile: Sendable {
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    /// Returns true if another process uses the file at a path, or serves one that was moved away from it. For a process that has not opened it.
     static func isUsedElsewhere(_ path: String) -> Bool { isNameLocked(path) || isOpenElsewhere(path) }
 
     func writing<Value>(_ body: () throws -> Value) throws -> Value {

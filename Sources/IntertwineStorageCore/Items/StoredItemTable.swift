@@ -112,7 +112,6 @@ package struct StoredItemTable<Session: SQLSession> {
     /// Call it before the item is removed.
     package func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
-    /// Takes an item down and removes it.
     package func remove(_ takedown: Takedown) throws -> TakedownChange {
         let isNew = try takedowns.takedown(of: takedown.item) == nil
         try takedowns.add(takedown)

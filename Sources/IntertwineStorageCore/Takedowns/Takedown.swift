@@ -13,12 +13,9 @@ package struct Takedown: Sendable, Hashable {
     }
 }
 
-/// The changes that a takedown made.
-public struct TakedownChange: Sendable, Hashable {
-    /// True if the item was stored.
-    public var wasStored: Bool
-    /// True if the item was not taken down before.
-    public var isNew: Bool
+package struct TakedownChange: Sendable, Hashable {
+    package var wasStored: Bool
+    package var isNew: Bool
 
     package init(wasStored: Bool, isNew: Bool) {
         (self.wasStored, self.isNew) = (wasStored, isNew)

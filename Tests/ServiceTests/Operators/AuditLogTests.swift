@@ -159,6 +159,7 @@ struct AuditLogTests {
                 passed.withLock { $0 += .milliseconds(100) }
             }
             #expect((minutes * 100...(minutes + 1) * 100 + 7).contains(refused), "\(refused)")
+            for _ in 0..<7 { log.countRefusal(of: "ann") }
             #expect(log.wait(of: "bob") == nil)
             let wait = try #require(log.wait(of: "ann"))
             passed.withLock { $0 += .seconds(wait) }
