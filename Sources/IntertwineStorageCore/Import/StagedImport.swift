@@ -207,9 +207,9 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
         try session.write(
             """
             INSERT INTO ad_listing (lane, position, kind, id)
-            SELECT coalesce(i.lane, 0), coalesce(i.position, ?1), ad.kind, ad.id
-            FROM staged AS ad LEFT JOIN staged AS n ON n.number = ad.neighbour LEFT JOIN item AS i ON i.kind = n.kind AND i.id = n.id
-            WHERE ad.lane = 1 ORDER BY ad.number
+            SELECT coalesce(i.lane, 0), coalesce(i.position, ?1), pinned.kind, pinned.id
+            FROM staged AS pinned LEFT JOIN staged AS n ON n.number = pinned.neighbour LEFT JOIN item AS i ON i.kind = n.kind AND i.id = n.id
+            WHERE pinned.lane = 1 ORDER BY pinned.number
             """, .integer(.min))
     }
 }
