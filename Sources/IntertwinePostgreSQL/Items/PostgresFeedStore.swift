@@ -128,7 +128,6 @@ package final class PostgresFeedStore: SQLItemStore {
         try writers.use { try write($0, isLong: true, body) }
     }
 
-    /// Runs a transaction that changes items. Such transactions are serialized.
     private func write<Value>(
         _ connection: PostgresConnection, _ limits: [SQLCommand] = [], isLong: Bool = false, _ body: (PostgresSnapshot) throws -> Value
     ) throws -> Value {

@@ -184,7 +184,6 @@ package final class PostgresSnapshot: StoreSnapshot, SQLSession {
         }
     }
 
-    /// Returns the value of ``SectionIndex/expression(_:)`` in the sixth column.
     private static func key(_ field: SortField, _ rows: PostgresRows, _ row: Int) -> SortKey {
         switch field.comparison {
         case .text, .date: .text(rows.bytes(row, 5))

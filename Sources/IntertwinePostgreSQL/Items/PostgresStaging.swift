@@ -1,17 +1,12 @@
 internal import IntertwineFeed
 import IntertwineStorageCore
 
-/// A session with temporary tables, for imports and sources.
 final class PostgresStaging: StagingDatabase {
     private let address: PostgresAddress
     private let changes: OwnWrites
     private let note: String
     private let session: GuardedSession
 
-    /// - Parameters:
-    ///   - source: The source whose items are staged; nil for an import.
-    ///   - note: What follows an error if nothing was written.
-    /// - Throws: `SnapshotRejection.busy` while the same source is being synchronised elsewhere, on whichever machine; `StoreError`.
     init(_ address: PostgresAddress, _ changes: OwnWrites, _ name: String, for source: String? = nil, note: String = "") throws {
         (self.address, self.changes, self.note) = (address, changes, note)
         let connection = try ServerChecks.explaining(address) {

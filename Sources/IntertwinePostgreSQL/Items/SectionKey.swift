@@ -1,6 +1,5 @@
 enum SectionKey {
-    /// `json` refuses the NUL that JSON can write. Function names include their schema, PostgreSQL finds no others when it checks an index by
-    /// because itself.
+    /// Function names include their schema, because PostgreSQL finds no others when it checks an index by itself. `json` refuses NUL.
     static let functions = #"""
         CREATE FUNCTION intertwine_value(body text, field text) RETURNS text
         LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$

@@ -10,7 +10,6 @@ struct PostgresLedgerGroup {
     private let counters: RateCounters
     let days: Set<Int64>
 
-    /// - Parameter moment: The time that selects the location of short windows.
     init(_ entries: [LedgerEntry], _ counters: RateCounters, at moment: Int64) {
         (self.entries, self.counters) = (entries, counters)
         keys = entries.map { $0.events.map { $0.verdict == .counted ? RateCounterKeys($0) : .none } }

@@ -2,15 +2,10 @@ internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The log of short rate counters, which all replicas share: a row for each group of a replica.
-///
-/// While a group is decided and written, no other group decides by its keys; see ``AdvisoryLockStripes``. The holder of those locks finds
-/// all earlier decisions by these keys, and their outcomes, in the log. A replica's groups are committed in sequence and numbered,
-/// so the last number read from it shows which entries are new.
+/// A replica's groups are committed in sequence and numbered, so the last number read from it shows which entries are new.
 struct RateCounterLog {
-    /// The last row that was read of each replica's log.
     private var known: [Int64: Int64] = [:]
 
-    /// The query for new log entries.
     private static let newRows = """
         SELECT writer.process, writer.last, entry.until, entry.spilled, entry.entries
         FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
@@ -23,9 +18,7 @@ struct RateCounterLog {
         ORDER BY entry.id
         """
 
-    /// Returns the query for log entries of other replicas since the last read. The caller must hold the locks.
-    ///
-    /// - Parameter process: The process whose own entries are left out.
+    /// The caller must hold the locks.
     func question(besides process: Int64?) -> SQLCommand {
         var known = known
         if let process { known[process] = .max }
@@ -42,7 +35,6 @@ struct RateCounterLog {
 
     private static let insertion = "INSERT INTO recent_allowance (writer, number, until, spilled, entries) VALUES ($1, $2, $3, $4, $5)"
 
-    /// Writes the group's part of the log, where it has one.
     static func commands(_ counters: RateCounters, process: Int64, number: Int64) -> [SQLCommand] {
         guard let row = counters.logRow else { return [] }
         return [
@@ -50,8 +42,6 @@ struct RateCounterLog {
         ]
     }
 
-    /// Returns commands that make replicas read short windows from the table `allowance` until all windows that began before a moment have
-    /// ended, for a copy of a database, which has the table without the log.
     static func expectation(from moment: Int64) -> [SQLCommand] {
         let process = SQLValue.integer(Int64.random(in: 0...Int64.max))
         let end = LedgerTime.latestEnd(at: moment, window: RecentRateCounters.longestWindow)
@@ -61,7 +51,6 @@ struct RateCounterLog {
         ]
     }
 
-    /// Moves all counters of the log into the table `allowance`. No other session may write meanwhile.
     static func load(_ connection: PostgresConnection) throws {
         try connection.transaction {
             guard try RateCounters.load(connection) else { return }

@@ -4,22 +4,14 @@ package import IntertwineFeed
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 
-/// The items' file with a staging file beside it, which one process at a time uses. The staging file is removed at the end.
-///
+/// The items' file with a staging file beside it, which one process at a time uses.
 /// Why: SQLite's own temporary files are in a folder that may be small, or in memory.
 package final class StagingFile: StagingDatabase {
     private let path: String
     private let descriptor: Int32
     private let file: ServedFile
-    /// The connection; nil after the end.
     private var pool: DatabasePool?
 
-    /// Opens the items' file, which is created if it is missing, and creates the staging file.
-    ///
-    /// - Parameters:
-    ///   - source: the source whose items are staged; nil for an import.
-    ///   - cache: the limit of cached pages of the items in KiB.
-    /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere, in any process; `StoreError`.
     init(beside items: String, for source: String? = nil, cache: Int) throws {
         path = source.map { "\(items).source-\($0)" } ?? "\(items).import-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         descriptor = try Self.lock(path, of: source)
@@ -65,7 +57,6 @@ package final class StagingFile: StagingDatabase {
         return configuration
     }
 
-    /// Creates an empty file, and locks it. A file that remains after a crash is emptied by its next owner.
     private static func lock(_ path: String, of source: String?) throws -> Int32 {
         while true {
             let descriptor = OwnedFile.open(path, O_RDWR)
@@ -124,11 +115,9 @@ package final class StagingFile: StagingDatabase {
     }
 }
 
-/// A complete list of a source's items for a file; see `StagedSource`.
 package typealias SourceSnapshot = StagedSource<StagingFile>
 
 extension StagedSource where Database == StagingFile {
-    /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere, in any process; `StoreError`.
     package convenience init(of source: String, kind: any ItemKind, into path: String) throws {
         let database = try StoreError.wrappingBlocking { try StagingFile(beside: path, for: source, cache: 32_768) }
         try self.init(database, of: source, kind: kind)

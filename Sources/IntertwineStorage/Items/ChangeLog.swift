@@ -14,7 +14,6 @@ final class ChangeLog: Sendable {
 
     private let steps = Mutex<FIFOQueue<Step>>([])
 
-    ///   - item: the item that the commit replaced; nil if it made other changes.
     func record(_ item: InPlaceUpdate?, from before: StoreVersion, to after: StoreVersion) {
         guard let item, after.isNext(to: before) else { return }
         steps.withLock { steps in

@@ -69,7 +69,6 @@ extension SQLStatement {
         }
     }
 
-    /// Returns the value of ``SectionIndex/expression(_:)`` in a column.
     func key(_ column: Int, _ field: SortField) -> SortKey {
         switch field.comparison {
         case .text, .date: .text(bytes(column))

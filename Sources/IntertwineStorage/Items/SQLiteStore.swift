@@ -14,12 +14,10 @@ package final class SQLiteStore: SQLItemStore {
     package let file: ServedFile
     let threads: ReaderPool
     private let sectionOrders = Mutex<[StreamID: SectionSort]>([:])
-    /// The thread of writes, and the number of those that wait or run.
     private let writes = DispatchQueue(label: "intertwine.items.write")
     private let waiting = Atomic(0)
     private let history = ChangeLog()
 
-    /// The limit of waiting writes, which bounds memory while another process keeps the file locked.
     private static let mostWaiting = 4_096
 
     package init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {

@@ -6,7 +6,6 @@ final class LedgerWriter {
     private let database: Database
     private let session: SQLiteSession
     private let counters: RateCounters
-    /// The last row of the counters' log that was read or written.
     private var lastLogRow: Int64 = 0
     private var rollups = Rollups()
     private var limiter = PendingRollup()
@@ -72,7 +71,6 @@ final class LedgerWriter {
         }
     }
 
-    /// Reads the counters of other processes since the last transaction; the first call reads all.
     private func readLog() throws {
         let newRows = SQLCommand(
             "SELECT id, until, spilled, entries FROM recent_allowance WHERE id > ?1 ORDER BY id", [.integer(lastLogRow)])
@@ -82,7 +80,6 @@ final class LedgerWriter {
         }
     }
 
-    /// Writes the group's row of the log, and returns its number; nil if it has none.
     private func writeLog() throws -> Int64? {
         guard let row = counters.logRow else { return nil }
         perishable += 1

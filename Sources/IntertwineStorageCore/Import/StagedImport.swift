@@ -1,28 +1,19 @@
 package import IntertwineFeed
 
 /// A database with tables of this session alone, `staged` and others, which imports and sources fill before they change the items.
-///
-/// No other writer waits, and no snapshot of the items is held, before ``merge(_:_:)``. Used by one thread at a time; its calls block.
+/// Used by one thread at a time; its calls block.
 package protocol StagingDatabase: AnyObject {
     associatedtype Session: SQLSession
 
-    /// Reads committed items, and writes the session's own tables.
     func stage<Value>(_ body: (Session) throws -> Value) throws -> Value
 
-    /// Changes items in one transaction, which waits for other writers up to 60 s. It is durable when the call returns.
-    ///
-    /// - Parameters:
-    ///   - count: The number of staged items of an import, 0 for a source.
-    ///   - body: Returns true to commit, false to roll back. The transaction is rolled back if it throws.
     func merge<Value>(_ count: Int64, _ body: (Session) throws -> (Value, commits: Bool)) throws -> Value
 
-    /// Discards the session's own tables. Nothing else is called from then on.
     func close()
 }
 
 /// An import into a store that is in use: items are staged while the input arrives, and merged in one transaction at the end.
 package struct StagedImport<Database: StagingDatabase>: ImportDestination {
-    /// The items in the order of the import, each with the number of the content item before it, 0 before the first.
     private static var staged: TableSchema {
         TableSchema(
             "staged", .items, key: 1,
@@ -39,9 +30,6 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
 
     private var dialect: SQLDialect { Database.Session.dialect }
 
-    /// - Parameters:
-    ///   - sections: a new section layout; empty keeps the current layout.
-    ///   - isRehearsal: true to count the changes, and write nothing.
     package init(_ database: Database, sections: [SectionConfiguration], isRehearsal: Bool) throws {
         (self.database, self.sections, self.isRehearsal) = (database, sections, isRehearsal)
         _ = try database.stage { try $0.write(Self.staged.creation(Database.Session.dialect, isStaging: true)) }
@@ -137,10 +125,6 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
         return withheld
     }
 
-    /// Appends new items to their streams, in the order of the import, and replaces others in place. Of items with one id, the last is stored,
-    /// at the position of the first.
-    ///
-    /// - Returns: the number of new items.
     private func store(_ session: Database.Session) throws -> Int64 {
         try moveKinds(session)
         let last = try session.integer(
@@ -179,8 +163,6 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
         return added
     }
 
-    /// Returns true if no item of the import exists in the store and none is repeated, as in most imports.
-    ///
     /// A hash collision between two ids returns false, which selects the slower path. Why: conflict handling doubles the cost of each row.
     private func isAllNew(_ session: Database.Session) throws -> Bool {
         try session.integer(
@@ -190,7 +172,6 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
             """) != nil
     }
 
-    /// Moves the items of kinds whose stream is another one than when they were stored.
     private func moveKinds(_ session: Database.Session) throws {
         let layout = try SectionLayout(session)
         for (kind, stream) in kinds {
@@ -201,7 +182,6 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
         }
     }
 
-    /// Pins the ads of the import where it lists them. Other ads stay where they are.
     private func pin(_ session: Database.Session) throws {
         try session.write("DELETE FROM ad_listing WHERE (kind, id) IN (SELECT kind, id FROM staged WHERE lane = 1)")
         try session.write(
@@ -215,7 +195,6 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
 }
 
 extension SQLDialect {
-    /// Returns an insertion whose result has a count of rows for which a condition is true.
     fileprivate func counting(_ condition: String, in insertion: String) -> String {
         isSetWise
             ? "WITH written AS (\(insertion) RETURNING \(condition) AS isnew) SELECT count(*) FILTER (WHERE isnew) FROM written"

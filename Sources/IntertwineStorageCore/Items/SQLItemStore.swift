@@ -1,37 +1,23 @@
 package import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// An item store in a database. The extension has what both databases do alike.
 package protocol SQLItemStore: ItemStore {
     associatedtype Session: SQLSession & StoreSnapshot
 
-    /// The order of each section from the last call of `arrange`. A section without an entry is in order of positions.
     var orders: [StreamID: SectionSort] { get nonmutating set }
 
-    /// Reads on a thread of the store, in one snapshot.
     func reading<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable (Session) throws -> Value) async throws -> Value
 
-    /// Reads on the caller's thread, in one snapshot.
     func reading<Value>(_ body: (Session) throws -> Value) throws -> Value
 
-    /// Changes items in one transaction, which is durable when the call returns.
-    ///
-    /// - Parameter body: Returns the item that it replaced in place; nil if it made other changes.
-    /// - Throws: The error of `body`, after a rollback; `StoreError.unavailable`, for example if another writer takes longer than 5 s.
     func writing<Value: Sendable>(_ body: @escaping @Sendable (Session) throws -> (Value, InPlaceUpdate?)) async throws -> Value
 
-    /// Changes the arrangement of items on the caller's thread, in one transaction that may take long.
     func arranging<Value>(_ body: (Session) throws -> Value) throws -> Value
 }
 
 extension SQLItemStore {
-    /// Appends an item to its stream, or replaces the item with its kind and id in place, unless `refuse` rejects the change. Both run in one
-    /// transaction, so the stored item cannot change in between.
-    ///
-    /// - Parameters:
-    ///   - releasing: true to end the item's takedown, false to refuse an item that is taken down.
-    ///   - refuse: receives the stored item of that kind and id, or nil, and throws to prevent the change.
-    /// - Throws: the error of `refuse`, `StoreOperationError.Reason.takenDown`, or `StoreError.unavailable`.
+    /// Appends an item to its stream, or replaces the item with its kind and id in place, unless `refuse` rejects the change. Both run in
+    /// one transaction, so the stored item cannot change in between.
     package func put(
         _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
@@ -44,27 +30,11 @@ extension SQLItemStore {
         }
     }
 
-    /// Removes an item; false if there is no such item.
     package func remove(kind: String, id: String) async throws -> Bool {
         try await writing { (try StoredItemTable($0).delete(ItemKey(kind: kind, id: id)), nil) }
     }
 
-    /// Applies a list of operations in order and in one transaction. If one operation fails, none is applied.
-    ///
-    /// A page changes only if one of its items changes, or an item is added among them. An earlier cursor continues after the item at which it was
-    /// created. If no positions are left between two items, up to some thousand items after them move towards the end.
-    /// Pagination in progress then misses none of them, but may repeat an item. In a section that shows the newest items first, it may
-    /// miss an item, but repeats none.
-    ///
-    /// Removed items are taken down, and appended or inserted items are released: see `Takedown`.
-    ///
-    /// - Parameters:
-    ///   - reason: the reason of removals, which their takedowns store.
-    ///   - moment: milliseconds since 1970-01-01 UTC.
-    ///   - releasing: true to end the takedowns of added items, false to refuse items that are taken down.
-    ///   - refuse: receives the index of each operation that changes an item, and the current item, and throws to prevent the change. It
-    ///     runs in the transaction, so the item cannot change in between.
-    /// - Throws: `StoreOperationError`; the error of `refuse`; `StoreError.unavailable`.
+    /// It runs in the transaction, so the item cannot change in between.
     package func apply(
         _ operations: [StoreOperation], reason: String?, at moment: Int64, releasing: Bool,
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
@@ -83,11 +53,7 @@ extension SQLItemStore {
 
     // MARK: Takedowns
 
-    /// Removes an item and keeps it out of the store until it is released; see `Takedown`. An item that is not stored can be taken down too.
-    ///
-    /// - Parameter refuse: receives the stored item, or nil, and throws to prevent the takedown. It runs in the transaction of the takedown, so
-    ///   the item cannot change in between.
-    /// - Returns: true if the item was stored.
+    /// It runs in the transaction of the takedown, so the item cannot change in between.
     package func takeDown(
         _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> TakedownChange {
@@ -97,12 +63,6 @@ extension SQLItemStore {
         }
     }
 
-    /// Ends takedowns, and releases ads from the campaigns that they belong to, also from campaigns that are taken down. A campaign releases
-    /// all ads that belong to it.
-    ///
-    /// An item that was taken down returns when a source or an operator stores it again.
-    ///
-    /// - Returns: the number of items that were taken down, or belonged to a campaign.
     package func release(_ keys: [ItemKey]) async throws -> Int {
         try await writing { (try TakedownTable($0).release(keys), nil) }
     }
@@ -127,30 +87,16 @@ extension SQLItemStore {
         try await reading(for: .background) { try TakedownTable($0).version() }
     }
 
-    /// Returns at most `limit` takedowns in order of kind and id, after a key.
     package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
         try await reading(for: .background) { try TakedownTable($0).list(after: key, limit: limit) }
     }
 
     // MARK: Sections
 
-    /// Returns the stream of each section, as it is or will be after ``arrange(_:willWrite:)``. Writes nothing.
     package func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
         try blocking { try reading { try SectionLayout($0).arranged(by: sections).streams } }
     }
 
-    /// Arranges the items in sections, in one transaction.
-    ///
-    /// Items of a kind that was in another section move to the end of their new section, in their order. Items of a kind without a section move
-    /// to the end of the main section.
-    ///
-    /// Nothing is written if the database already has this layout. Otherwise the cost depends on the number of items that move. A new order by
-    /// a field costs in proportion to the items in the section.
-    ///
-    /// - Parameters:
-    ///   - sections: all sections; a kind is in at most one of them.
-    ///   - willWrite: called before anything is written.
-    /// - Returns: the stream of each section, including the main one.
     package func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void) throws(StoreError) -> [String: StreamID] {
         let streams = try blocking {
             let (layout, isArranged) = try reading { session in
@@ -179,7 +125,6 @@ extension SQLItemStore {
     }
 }
 
-/// The reads that both databases share.
 extension StoreSnapshot where Self: SQLSession {
     package func item(kind: String, id: String) throws -> FeedItem? {
         try first("SELECT kind, id, variant, position, body FROM item WHERE kind = ?1 AND id = ?2", .text(kind), .text(id)) {

@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// An index for a section that is ordered by a field. It contains only the items of the section.
 package struct SectionIndex: Hashable {
     private static let prefix = "section_order_"
 
@@ -11,8 +10,7 @@ package struct SectionIndex: Hashable {
         (self.stream, self.field) = (stream, field)
     }
 
-    /// The name of the index. It contains stream and field, so a change of either gives another index.
-    ///
+    /// It contains stream and field, so a change of either gives another index.
     /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
     package var name: String {
         let digest = field.name.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
@@ -21,9 +19,6 @@ package struct SectionIndex: Hashable {
     }
 
     /// Returns the SQL expression by which items are compared: never NULL, always of one type.
-    ///
-    /// An item that was stored under another declaration and lacks the field has the position of an empty value. The name of a field needs
-    /// no escapes.
     package func expression(_ dialect: SQLDialect) -> String {
         if dialect.isSetWise {
             return switch field.comparison {

@@ -1,7 +1,6 @@
 internal import IntertwineFeed
 
 extension LedgerGroup {
-    /// Inserts the events that have rows; nil if there are none.
     package func eventInsertion(_ dialect: SQLDialect) -> SQLCommand? {
         guard !events.isEmpty else { return nil }
         func texts(_ value: (LedgerEvent) -> String?) -> SQLValue { .texts(events.map { value($0.event) }) }
@@ -26,9 +25,7 @@ extension LedgerGroup {
 }
 
 extension Rollups.Sums {
-    /// The commands that add the counts to the rows of the tables.
-    ///
-    /// - Parameter slot: the slot of a replica, whose rows no other replica writes, so that replicas never wait for each other's counts.
+    /// `slot`: the slot of a replica, whose rows no other replica writes, so that replicas never wait for each other's counts.
     package func commands(_ dialect: SQLDialect, slot: Int64 = 0) -> [SQLCommand] {
         let texts = dialect.isSetWise ? Self.postgres : Self.sqlite
         let (cells, days, deliveries, choices) = (Array(cells), Array(days), Array(deliveries), Array(choices))

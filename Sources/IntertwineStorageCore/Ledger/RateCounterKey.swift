@@ -58,10 +58,8 @@ package struct RateCounterKeys: Sendable {
     package var required: ArraySlice<RateCounterKey> { all[ends.leaves..<ends.required] }
     package var rates: ArraySlice<RateCounterKey> { all[ends.required...] }
 
-    /// The keys of an event that does not count.
     package static let none = RateCounterKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
 
-    /// The number of keys that the event stores if it counts.
     package var storedCount: Int { recorded.count + rates.count }
 
     package init(_ event: LedgerEvent) {

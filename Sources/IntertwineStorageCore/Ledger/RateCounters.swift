@@ -1,21 +1,11 @@
 package import IntertwineFeed
 
 /// The rate counters that decide the verdict of an event: it counts if it is no duplicate and within its rate limits.
-///
-/// A window begins with the first event that counts, and ends for all of its events together. Events that do not count use nothing, so
-/// further attempts above a limit do not extend the window. A stored window that began ahead of now by its length or more was written while
-/// the clock was wrong, and counts as expired.
-///
-/// Short windows, as clicks have, are in memory, and on disk in a log with one row for all counters of a transaction. A process reads the rows
-/// of other processes before it decides. Long windows, and those that exceed the memory limit, are rows of the table `allowance`, which are
-/// looked up for each group. Confined to the ledger's queue.
-///
 /// Why a log: keys are digests in random order. In a tree each key would dirty its own page; in the log many keys share one.
 package final class RateCounters {
     private struct StoredCounter {
         var until: Int64
         var used: Int64
-        /// True if the table has a row, which this transaction has locked.
         var isStored: Bool
         var isChanged = false
     }
@@ -28,18 +18,15 @@ package final class RateCounters {
 
     private let slots: Int
     private var recent: RecentRateCounters
-    /// The latest end of short windows in the table, of all and of the group.
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
     /// The mode of the group, and its number of keys, which must fit in memory.
     private var mode = Mode()
     private var keyCount = 0
-    /// The keys to look up in the table, and the rows that were found or will be written.
     private var asked: Set<RateCounterKey> = []
     private var stored: [RateCounterKey: StoredCounter] = [:]
     /// The longest window of the events so far, in milliseconds.
     package private(set) var longestWindow: Int64 = 0
 
-    /// - Parameter slots: the limit of slots in memory, a power of two.
     package init(slots: Int = RecentRateCounters.defaultSlots) {
         self.slots = slots
         recent = RecentRateCounters(mostSlots: slots)
@@ -57,15 +44,11 @@ package final class RateCounters {
         spilled = (.min, nil)
     }
 
-    /// Stores the counters of a row.
-    ///
-    /// - Parameter isSpilled: true if some of the row's counters are in the table instead.
     package func readLog(until: Int64, isSpilled: Bool, _ entries: UnsafeRawBufferPointer) {
         if isSpilled { spilled.until = max(spilled.until, until) }
         Self.unpack(entries) { recent.store($0, $1) }
     }
 
-    /// The row of the group; nil if it has none.
     package var logRow: (until: Int64, isSpilled: Bool, entries: [UInt8])? {
         let changed = recent.changed
         guard !changed.isEmpty || spilled.own != nil else { return nil }
@@ -98,9 +81,6 @@ package final class RateCounters {
         }
     }
 
-    /// Moves all counters of the log into the table, where each is a row, for a copy of the database. No other session may write meanwhile.
-    ///
-    /// - Returns: true if there were any.
     package static func load<Session: SQLSession>(_ session: Session) throws -> Bool {
         var counters: [RateCounterKey: RecentRateCounters.RateCounter] = [:]
         let rows = try session.rows("DELETE FROM recent_allowance RETURNING id, entries") { ($0.integer(0), $0.bytes(1)) }
@@ -116,9 +96,6 @@ package final class RateCounters {
 
     // MARK: One transaction
 
-    /// Begins a group, before its keys are collected. Do not call it within a transaction that has changed counters.
-    ///
-    /// - Parameter keys: the number of keys that the group may store.
     package func begin(at moment: Int64, keys: Int) {
         recent.tidy(for: keys) {
             $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
@@ -136,7 +113,6 @@ package final class RateCounters {
     /// Returns true if the log has put short windows elsewhere since ``begin(at:keys:)``, so that the group must be repeated.
     package func isOutdated(at moment: Int64) -> Bool { mode(at: moment) != mode }
 
-    /// Adds the keys of an event to those that are looked up.
     package func ask(for event: LedgerEvent, _ keys: RateCounterKeys) {
         keys.forEach(event) { key, window in
             longestWindow = max(longestWindow, window)
@@ -144,7 +120,6 @@ package final class RateCounters {
         }
     }
 
-    /// Finds and locks the rows of the table.
     package func questions(_ dialect: SQLDialect) -> [SQLCommand] {
         guard !asked.isEmpty else { return [] }
         return [
@@ -156,14 +131,12 @@ package final class RateCounters {
 
     private static let postgresQuestion = "SELECT key, until, used FROM allowance WHERE key = ANY (?1) ORDER BY key FOR UPDATE"
 
-    /// Stores a row of the answer.
     package func apply(_ row: some SQLRow) {
         guard let key = RateCounterKey(row.view(0)) else { return }
         stored[key] = StoredCounter(until: row.integer(1), used: row.integer(2), isStored: true)
     }
 
-    /// The changes of the table, in the order of the keys. A new key that another process has written in the meantime is a conflict, so the
-    /// group is repeated.
+    /// A new key that another process has written in the meantime is a conflict, so the group is repeated.
     package func commands(_ dialect: SQLDialect) -> [SQLCommand] {
         let changed = stored.filter(\.value.isChanged).sorted { $0.key < $1.key }
         guard !changed.isEmpty else { return [] }
@@ -185,7 +158,6 @@ package final class RateCounters {
         forget()
     }
 
-    /// The group was rolled back. Rows read from other processes stay valid.
     package func discard() {
         recent.discard()
         spilled.own = nil
@@ -199,9 +171,6 @@ package final class RateCounters {
 
     // MARK: Decisions
 
-    /// Decides the verdict of an event, and counts it if it is valid.
-    ///
-    /// - Parameter now: the time of the commit, which can be later than the event.
     func verdict(on event: LedgerEvent, _ keys: RateCounterKeys, committedAt now: Int64) -> Verdict {
         let moment = EventMoment(of: event, committedAt: now)
         let verdict = verdict(on: event, keys, at: moment)
@@ -235,7 +204,6 @@ package final class RateCounters {
         return mode.writesTable ? .table : .memory
     }
 
-    /// Returns the number of uses of a key within its current window.
     private func used(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64) -> Int64 {
         counter(key, at: moment, window).used
     }
@@ -251,9 +219,6 @@ package final class RateCounters {
         return (location, until, moment.isWithin(until, window: window) ? used : 0)
     }
 
-    /// Counts one use of a key.
-    ///
-    /// - Parameter restarts: true if a new window begins in any case.
     private func use(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool) {
         let (end, isEndless) = moment.event.addingReportingOverflow(window)
         var (location, until, used) = counter(key, at: moment, window)
@@ -269,7 +234,6 @@ package final class RateCounters {
 }
 
 extension RateCounterKeys {
-    /// Calls `body` with each key of an event and its window.
     package func forEach(_ event: LedgerEvent, _ body: (RateCounterKey, _ window: Int64) -> Void) {
         let window = event.deduplication?.window ?? 0
         for key in repeats where !recorded.contains(key) { body(key, window) }

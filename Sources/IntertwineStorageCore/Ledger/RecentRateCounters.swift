@@ -96,8 +96,6 @@ package struct RecentRateCounters {
         changes.removeAll(keepingCapacity: true)
     }
 
-    /// - Parameters:
-    ///   - keys: the number of keys that need space.
     package mutating func tidy(for keys: Int = 1, _ isOver: (Int64) -> Bool) {
         // A full table accepts no new counters, so a fixed share of its slots is examined.
         let lookups = min(isFull(with: keys) ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)

@@ -36,8 +36,6 @@ extension SQLLedger {
         }
     }
 
-    /// Returns the events that count in a range, one for each group of equal events, with the size of the group. The groups of trackers ignore
-    /// the time, and the others distinguish hours.
     func alike(after marker: Int64, through end: Int64, isTracked: Bool = false, _ session: some SQLSession) throws -> [(
         LedgerEvent, Int64
     )] {
@@ -123,7 +121,6 @@ extension SQLLedger {
 }
 
 extension LedgerEvent {
-    /// Reads the impression context and the creative from seven columns: campaign, feed, section, position, layout, creative, advertiser.
     mutating func readPlacement(from row: some SQLRow, _ first: Int) {
         showing = row.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
             ImpressionContext(

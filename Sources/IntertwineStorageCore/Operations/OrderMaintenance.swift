@@ -78,7 +78,6 @@ struct OrderMaintenance<Session: SQLSession> {
 
     // MARK: Rows
 
-    /// Returns the position of the item next to a position; nil if there is no such item.
     package func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
         let text =
             switch direction {
@@ -88,7 +87,6 @@ struct OrderMaintenance<Session: SQLSession> {
         return try session.integer(text, .integer(stream.rawValue), .integer(position))
     }
 
-    /// Returns the first positions after a position.
     private func positions(after position: Int64, limit: Int) throws -> [Int64] {
         try session.rows(
             "SELECT position FROM item WHERE lane = ?1 AND position > ?2 ORDER BY position LIMIT ?3", .integer(stream.rawValue),
@@ -96,12 +94,7 @@ struct OrderMaintenance<Session: SQLSession> {
         ) { $0.integer(0) }
     }
 
-    /// Moves items, and the ads listed after them, towards the end of the stream.
-    ///
     /// Rows move by way of an unused stream number, so that no row takes a position that another row still has.
-    ///
-    /// - Parameter moves: in the order of the items. The target of an item may be the old position of the next one. Ads that are pinned before the
-    ///   end, the position of the next item, move with the item.
     private func move(_ moves: [(old: Int64, end: Int64, target: Int64)]) throws {
         // The last is moved first, so that its ads are not among those of the item before it.
         let moves = moves.reversed()

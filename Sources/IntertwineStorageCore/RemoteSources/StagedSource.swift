@@ -1,9 +1,6 @@
 package import IntertwineFeed
 
 /// A complete list of a source's items, which is staged and then merged into the store in one transaction.
-///
-/// Memory is bounded by the caches of the database, for lists of any length. Readers of the store see no change before
-/// ``apply(removing:step:)`` returns, and all changes after it.
 package final class StagedSource<Database: StagingDatabase>: SourceCollection {
     private static var staged: TableSchema {
         TableSchema(
@@ -14,9 +11,7 @@ package final class StagedSource<Database: StagingDatabase>: SourceCollection {
     private let database: Database
     private let source: String
     private let kind: any ItemKind
-    /// The number of collected items.
     package private(set) var count = 0
-    /// The places in the list, those of repeated ids included.
     private var places: Int64 = 0
 
     package init(_ database: Database, of source: String, kind: any ItemKind) throws {
@@ -28,9 +23,6 @@ package final class StagedSource<Database: StagingDatabase>: SourceCollection {
 
     deinit { database.close() }
 
-    /// Collects items in the source's order.
-    ///
-    /// - Returns: the indices of items whose id was collected before; they are skipped.
     package func add(_ items: [ValidatedItem]) throws -> [Int] {
         guard !items.isEmpty else { return [] }
         let first = places + 1
@@ -49,15 +41,6 @@ package final class StagedSource<Database: StagingDatabase>: SourceCollection {
         return items.indices.filter { !inserted.contains(first + Int64($0)) }
     }
 
-    /// Updates the store to the content of the list.
-    ///
-    /// New items are appended in the source's order, and known ones are replaced in place. An item is removed if the list lacks it and only
-    /// this source has stored it. Nothing is written if nothing has changed.
-    ///
-    /// - Parameters:
-    ///   - share: the limit of the share of the source's items that may be removed at once; 1 allows an empty list to remove all.
-    ///   - step: called periodically with the number of processed items; if it throws, all changes are reverted.
-    /// - Throws: ``SnapshotRejection``, `StoreError`; the store is then unchanged. The list cannot be used again in any case.
     package func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
         defer { database.close() }
         guard count > 0 || share >= 1 else { throw SnapshotRejection.empty }

@@ -11,7 +11,6 @@ package enum SQLValue: Sendable, Hashable {
     case texts([String?])
     case flags([Bool])
     case blobs([[UInt8]?])
-    /// A column of texts, as ``utf8(_:)``.
     case documents([[UInt8]])
 
     package var rowCount: Int? {
@@ -25,7 +24,6 @@ package enum SQLValue: Sendable, Hashable {
         }
     }
 
-    /// Calls `body` with the bytes of a text as databases store it: with U+FFFD in place of U+0000, which PostgreSQL cannot store.
     package static func withStored<Value>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Value) rethrows -> Value {
         var text = text
         return try text.withUTF8 { utf8 in

@@ -34,7 +34,7 @@ package struct TableSchema: Sendable {
         case index(String, on: String)
         /// PostgreSQL accepts other numbers only from copies if the numbers are its own.
         case numbered(always: Bool)
-        /// Numbers of removed rows are not used again. PostgreSQL has a sequence.
+        /// PostgreSQL has a sequence.
         case ascending
         /// Replicas have rows of their own in PostgreSQL, by slot, which are counted together: the last column is the count.
         case perReplica
@@ -62,8 +62,6 @@ package struct TableSchema: Sendable {
 
     // MARK: Creation
 
-    ///
-    /// - Parameter isStaging: True for a table of one session, see ``StagingDatabase``.
     package func creation(_ dialect: SQLDialect, isStaging: Bool = false) -> String {
         var lines = columns.map { definition($0, dialect) }
         var keyNames = key.map(\.name)
