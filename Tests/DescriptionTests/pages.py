@@ -511,6 +511,67 @@ Every setting, in the order of [`Config/intertwine.yaml`](../../Config/intertwin
     return text
 
 
+# Command line
+
+def help_of(binary):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("INTERTWINE_")}
+    run = subprocess.run([binary, "--experimental-dump-help"], check=True, capture_output=True, text=True, env=environment)
+    return json.loads(run.stdout)["command"]
+
+
+def command_line(root):
+    text = f"""# Command line
+
+{NOTE}
+{root['abstract']} The man page and the completions for bash, zsh and fish have the same content; `make manual` builds them, and the Debian package contains
+them.
+
+Commands write results to standard output, and progress and errors to standard error:
+
+| exit code | meaning |
+| --- | --- |
+| 0 | success |
+| 1 | the command was refused or failed; the last line has the reason |
+| 64 | an unknown command, an unknown option or an invalid argument |
+
+`intertwine check-config` prints the settings in force and the origin of each value, with secrets masked. If settings, kinds, feeds or sources have errors, it
+prints each error on one line and exits with code 1. A start does the same.
+
+## Options of most commands
+
+"""
+    commands = [command for command in root["subcommands"] if command["commandName"] != "help"]
+    shared = common_options(commands)
+    text += options(shared) + "\n"
+    rows = [(f"[`intertwine {command['commandName']}`](#intertwine-{command['commandName']})", command["abstract"]) for command in commands]
+    text += f"## Commands\n\n{table(['command', 'effect'], rows)}\n"
+    for command in commands:
+        text += described(command, "intertwine", shared)
+    return text
+
+
+def common_options(commands):
+    first = next(command for command in commands if command["commandName"] == "serve")
+    names = ["config", "database", "set"]
+    return [argument for argument in first["arguments"] if argument.get("preferredName", {}).get("name") in names]
+
+
+def described(command, parent, shared, level=2):
+    name = f"{parent} {command['commandName']}"
+    text = f"{'#' * level} {name}\n\n{command['abstract']}\n\n"
+    if discussion := command.get("discussion"):
+        text += prose(discussion) + "\n\n"
+    known = {argument["preferredName"]["name"] for argument in shared}
+    own = [argument for argument in command.get("arguments", []) if argument["shouldDisplay"] and not (
+        argument["kind"] != "positional" and argument["preferredName"]["name"] in known | {"help", "version"})]
+    if own:
+        text += options(own) + "\n"
+    for inner in command.get("subcommands", []):
+        if inner["commandName"] != "help":
+            text += described(inner, name, shared, level + 1)
+    return text
+
+
 def prose(discussion):
     """Paragraphs; indented lines are commands."""
     out, code = [], False

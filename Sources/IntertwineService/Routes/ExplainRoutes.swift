@@ -287,4 +287,3 @@ struct ExplainRoutes: Sendable {
         }
     }
 }
-

@@ -25,7 +25,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 
 /// A collector that continues after an error, so that all errors are reported together.
 struct ErrorCollector {
-     var reasons: [String] = []
+    var reasons: [String] = []
 
     @discardableResult
     mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {

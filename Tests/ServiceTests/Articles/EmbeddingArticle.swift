@@ -1,5 +1,5 @@
 // article: Embedding
-@testable import IntertwineService
+import IntertwineService
 
 /// Serves the items of a file.
 func serve(_ items: [UInt8], from database: String, started: @escaping @Sendable (String) -> Void) async throws {

@@ -3,7 +3,7 @@
 @testable import ExtensionProbe
 
 // article: CommandInput
-@testable import IntertwineService
+import IntertwineService
 
 /// Votes for a cell with one to five stars.
 struct Rate: InputCommand, UndoableCommand {

@@ -1,5 +1,5 @@
 // article: RoutesOfYourOwn
-@testable import IntertwineService
+import IntertwineService
 
 /// Refuses requests without a token.
 struct TokenGate: ServiceMiddleware {

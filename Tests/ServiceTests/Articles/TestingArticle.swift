@@ -3,7 +3,7 @@
 @testable import ExtensionProbe
 
 // article: TestingYourFeed
-@testable import IntertwineService
+import IntertwineService
 import IntertwineTesting
 import Testing
 
