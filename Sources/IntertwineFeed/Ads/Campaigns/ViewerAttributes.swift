@@ -31,7 +31,9 @@ package struct ViewerAttributes: Sendable, Hashable {
         guard name.endIndex < text.endIndex else { return "\(name)=true" }
         var value = text[text.index(after: name.endIndex)...]
         if value.utf8.count >= 2, value.first == "\"", value.last == "\"" { value = value.dropFirst().dropLast() }
-        guard (1...128).contains(value.unicodeScalars.count), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") }) else {
+        guard (1...128).contains(value.unicodeScalars.count),
+            value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") })
+        else {
             return nil
         }
         return "\(name)=\(value)"
