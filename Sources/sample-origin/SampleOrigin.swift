@@ -19,7 +19,7 @@ struct SampleOrigin: AsyncParsableCommand {
         var configuration = HTTPServerConfiguration()
         configuration.port = port
         configuration.loops = 1
-        let server = HTTPServer(configuration: configuration, handler: ImageFolder(path: folder))
+        let server = try HTTPServer(configuration: configuration, handler: ImageFolder(path: folder))
         // Before the line with the port, because its reader may end this process at once. The stream keeps a signal from before the wait.
         signal(SIGTERM, SIG_IGN)
         let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
