@@ -12,7 +12,7 @@ let package = Package(
         .executable(name: "intertwine-image-worker", targets: ["intertwine-image-worker"]),
         .library(
             name: "IntertwineService",
-            targets: ["IntertwineFeed", "IntertwineHTTPServer", "IntertwineService", "IntertwineStorage"]),
+            targets: ["IntertwineFeed", "IntertwineHTTPServer", "IntertwineService"]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
     traits: [

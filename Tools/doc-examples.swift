@@ -13,26 +13,19 @@ func missing<Value>() -> Value { fatalError() }
     var api: ArticleClient { fatalError() }
     var articles: ArrayDataSource { fatalError() }
     var cards: ArrayDataSource { fatalError() }
-    var client: ClientFingerprint { fatalError() }
     var commands: CellCommands { fatalError() }
     var context: CellContext { fatalError() }
     var digest: String { fatalError() }
-    var event: LedgerEvent { fatalError() }
     nonisolated(unsafe) var extensions: ServiceExtensions = missing()
     nonisolated(unsafe) var factories: CellFactories = missing()
     var fields: ItemFields { fatalError() }
     var item: FeedItem { fatalError() }
     var items: [FeedItem] { fatalError() }
-    var key: IdempotencyKey { fatalError() }
-    var ledger: any Ledger { fatalError() }
     var logger: Logger { fatalError() }
     var now: Int64 { fatalError() }
-    var page: [ListEntry] { fatalError() }
     var response: [UInt8] { fatalError() }
     var snapshot: any FeedSnapshot { fatalError() }
-    var store: any FeedStore { fatalError() }
     var subject: CommandSubject { fatalError() }
-    var tokens: CellTokens { fatalError() }
     var viewModel: CellViewModel { fatalError() }
     var votes: Votes { fatalError() }
 
@@ -99,73 +92,32 @@ func missing<Value>() -> Value { fatalError() }
 #if IntertwineHTTPServer
     import IntertwineHTTPServer
 
-    var descriptor: Int32 { fatalError() }
     var handler: any HTTPHandler { fatalError() }
-    var loop: EventLoop { fatalError() }
     var owner: any AnyObject & Sendable { fatalError() }
-    var server: HTTPServer { fatalError() }
 
-    actor Counter: EventLoopActor {
-        nonisolated let loop: EventLoop
-        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-        var count = 0
-
-        init(on loop: EventLoop) { self.loop = loop }
-    }
-#endif
-
-#if IntertwineImages
-    import IntertwineImages
-
-    nonisolated(unsafe) var bytes: [UInt8] = missing()
-    var client: CurlClient { fatalError() }
-    nonisolated(unsafe) var configuration: ImageConfiguration = missing()
-    var image: CachedImage { fatalError() }
-    var manager: ImageNetworkManager { fatalError() }
-    var now: Int64 { fatalError() }
-    var page: [UInt8] { fatalError() }
-    var request: FetchRequest { fatalError() }
-    var signer: ImageURLSigner { fatalError() }
-    var table: ImageMetadataTable { fatalError() }
-    var token: String { fatalError() }
-    var transformer: any ImageTransformer { fatalError() }
-    var url: FetchURL { fatalError() }
-#endif
-
-#if IntertwinePrimitives
-    var bytes: [UInt8] { fatalError() }
-    var secret: [UInt8] { fatalError() }
 #endif
 
 #if IntertwineService
     @_exported import CoreMetrics
     @_exported import IntertwineFeed
-    @_exported import IntertwineImages
     @_exported import IntertwinePrimitives
     import IntertwineService
     @_exported import Logging
 
-    var backoff: Backoff { fatalError() }
-    var client: CurlClient { fatalError() }
     var configuration: ServiceConfiguration { fatalError() }
     var context: RouteContext { fatalError() }
     nonisolated(unsafe) var extensions: ServiceExtensions = missing()
     var item: FeedItem { fatalError() }
-    var job: SyncJob { fatalError() }
     var logger: Logger { fatalError() }
     var now: Int64 { fatalError() }
     var orders: ServiceRoute { fatalError() }
-    var outcome: SourceOutcome { fatalError() }
     var picture: URL? { fatalError() }
     var portions: Int { fatalError() }
     var ratings: Ratings { fatalError() }
-    nonisolated(unsafe) var source: RemoteSource = missing()
     var stock: ServiceRoute { fatalError() }
-    var telemetry: Telemetry { fatalError() }
     var text: String { fatalError() }
     var title: String { fatalError() }
     var token: String { fatalError() }
-    nonisolated(unsafe) var validators: HTTPValidatorCache = missing()
     var website: URL { fatalError() }
 
     struct Card: ItemContent {
@@ -191,26 +143,6 @@ func missing<Value>() -> Value { fatalError() }
             fatalError()
         }
     }
-#endif
-
-#if IntertwineStorage
-    @_exported import IntertwineFeed
-    import IntertwineStorage
-
-    var item: ValidatedItem { fatalError() }
-    var store: SQLiteStore { fatalError() }
-#endif
-
-#if IntertwineStorageCore
-    import IntertwineFeed
-    @_exported import IntertwineStorage
-
-    var body: AsyncStream<[UInt8]> { fatalError() }
-    var item: ValidatedItem { fatalError() }
-    var operations: [StoreOperation] { fatalError() }
-    var rejection: SnapshotRejection { fatalError() }
-    var session: ItemImport { fatalError() }
-    var store: SQLiteStore { fatalError() }
 #endif
 
 #if IntertwineTesting

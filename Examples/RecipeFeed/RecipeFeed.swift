@@ -33,10 +33,7 @@ struct RecipeFeed: AsyncParsableCommand {
         // The program has no admin listener.
         configuration.admin.isEnabled = false
 
-        let importer = try ItemImport(into: database, kinds: try configuration.itemKinds(extensions))
-        guard let recipes = FileHandle(forReadingAtPath: file) else { throw ValidationError("\(file) cannot be read") }
-        try importer.add(contentsOf: recipes.fileDescriptor)
-        _ = try importer.commit()
+        try configuration.importItems(Array(try Data(contentsOf: URL(fileURLWithPath: file))), extensions)
 
         let logger = Logger(label: "recipe-feed")
         let service = try FeedService.build(configuration: configuration, extensions: extensions, logger: logger)

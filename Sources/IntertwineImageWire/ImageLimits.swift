@@ -1,15 +1,12 @@
-/// The limits of images that follow from the memory of a worker (`images.worker-memory`). Service and worker compute them from the same number.
+/// The limits of images that follow from the memory of a worker (`images.worker-memory`).
 package struct ImageLimits: Sendable, Hashable {
     /// The way in which libvips holds the original while it makes a smaller image.
     package enum Decoding: Sendable, Hashable {
-        /// A baseline JPEG: a few rows, at the smallest sufficient scale.
         case rows
-        /// A progressive JPEG: the coefficients of all pixels, 3 to 6 bytes each.
         case coefficients
-        /// Any other image: all pixels, with copies in other color spaces.
         case pixels
 
-        /// The bytes of the worker's memory for each pixel. Measured with photographs of 12 to 200 million pixels, and rounded up.
+        /// Measured with photographs of 12 to 200 million pixels, and rounded up.
         fileprivate var bytesPerPixel: Int {
             switch self {
             case .rows: 4
@@ -31,7 +28,6 @@ package struct ImageLimits: Sendable, Hashable {
         self.memory = memory
     }
 
-    /// The maximum number of pixels that are held decoded. It applies to results, too.
     package var mostPixels: Int { memory / Decoding.pixels.bytesPerPixel }
 
     /// Returns the cost of decoding, in pixels that are held decoded.
@@ -39,7 +35,7 @@ package struct ImageLimits: Sendable, Hashable {
         count / (Decoding.pixels.bytesPerPixel / decoding.bytesPerPixel)
     }
 
-    /// Returns true if a worker can decode an image. The product of the sides cannot overflow.
+    /// The product of the sides cannot overflow.
     package func accepts(width: Int, height: Int, _ decoding: Decoding) -> Bool {
         max(width, height) <= Self.longestSide && width * height <= memory / decoding.bytesPerPixel
     }

@@ -1,6 +1,4 @@
-/// A job from the service to a worker. The bytes of the image follow it.
 package struct TransformJob: Sendable, Hashable {
-    /// The way in which the image fits its box.
     package enum Cut: UInt8, Sendable {
         case fit = 0
         case centre = 1
@@ -8,16 +6,13 @@ package struct TransformJob: Sendable, Hashable {
         case point = 3
     }
 
-    /// The identifier of the job in responses and cancellations.
     package var id: UInt32
-    /// The width of the box in pixels; 0 for any. `height` is the corresponding height.
+    /// The width of the box in pixels; 0 for any.
     package var width: Int
     package var height: Int
     package var cut: Cut
-    /// The focus point, in thousandths from left and top.
     package var x: Int
     package var y: Int
-    /// The output format; nil if only metadata is requested.
     package var format: OutputFormat?
     package var quality: Int
     package var keepsAnimation: Bool
@@ -37,7 +32,6 @@ package struct TransformJob: Sendable, Hashable {
         self.keepsAnimation = keepsAnimation
     }
 
-    /// Returns the beginning of the frame. The bytes of the image follow it.
     package func head(before count: Int) -> [UInt8] {
         var writer = WireWriter(.job, following: count)
         writer.word(id)
@@ -52,10 +46,6 @@ package struct TransformJob: Sendable, Hashable {
         return writer.encodedBytes
     }
 
-    /// Parses the body of a frame.
-    ///
-    /// - Parameter body: The body of the frame.
-    /// - Returns: The job and the bytes of the image; nil if the body is invalid.
     package static func read(_ body: UnsafeRawBufferPointer) -> (job: TransformJob, image: UnsafeRawBufferPointer)? {
         var reader = WireReader(body)
         guard let id = reader.word(), let width = reader.word(), let height = reader.word(), let x = reader.half(), let y = reader.half(),
@@ -68,7 +58,6 @@ package struct TransformJob: Sendable, Hashable {
         return (job, reader.remaining)
     }
 
-    /// Returns the frame that cancels a job.
     package static func cancellation(of id: UInt32) -> [UInt8] {
         var writer = WireWriter(.cancel)
         writer.word(id)
@@ -76,7 +65,6 @@ package struct TransformJob: Sendable, Hashable {
     }
 }
 
-/// The output formats with their numbers in the protocol.
 package enum OutputFormat: UInt8, Sendable, CaseIterable {
     case jpeg = 1
     case png = 2

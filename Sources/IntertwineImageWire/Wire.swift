@@ -1,4 +1,4 @@
-/// The frames of the protocol between service and worker: a type, a length and a body. Numbers are little-endian.
+/// The frames of the protocol between service and worker: a type, a length and a body.
 package enum WireFrame: UInt8, Sendable {
     // Frames to the worker.
     case job = 1
@@ -8,14 +8,9 @@ package enum WireFrame: UInt8, Sendable {
     case done = 17
     case failed = 18
 
-    /// The bytes of type and length.
     package static let headLength = 5
-    /// The longest body. A larger image is a fault.
     package static let longestBody = 1 << 30
 
-    /// Parses the head of a frame; nil if it is invalid.
-    ///
-    /// - Parameter head: Exactly ``headLength`` bytes.
     package static func head(_ head: UnsafeRawBufferPointer) -> (type: WireFrame, length: Int)? {
         var reader = WireReader(head)
         guard let type = reader.byte().flatMap(WireFrame.init(rawValue:)), let length = reader.word(), length <= longestBody else {
@@ -25,14 +20,10 @@ package enum WireFrame: UInt8, Sendable {
     }
 }
 
-/// Writes one frame.
 struct WireWriter {
     private var bytes: [UInt8]
     private let following: Int
 
-    /// Creates a writer.
-    ///
-    /// - Parameter following: The number of body bytes that are sent separately.
     init(_ type: WireFrame, following: Int = 0) {
         bytes = [type.rawValue, 0, 0, 0, 0]
         self.following = following
@@ -60,7 +51,6 @@ struct WireWriter {
     }
 }
 
-/// Reads the body of a frame from an untrusted sender.
 struct WireReader {
     private(set) var remaining: UnsafeRawBufferPointer
 

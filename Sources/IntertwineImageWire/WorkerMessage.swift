@@ -1,6 +1,4 @@
-/// A message of a worker.
 package enum WorkerMessage: Sendable, Hashable {
-    /// The first message, sent once the worker is ready.
     case hello(WorkerReport)
     case done(id: UInt32, TransformResult)
     case failed(id: UInt32, TransformRejection)
@@ -25,7 +23,6 @@ package enum WorkerMessage: Sendable, Hashable {
         }
     }
 
-    /// Returns the beginning of a `done` frame whose image bytes are sent separately.
     package static func head(_ id: UInt32, _ result: TransformResult, before count: Int) -> [UInt8] {
         var writer = WireWriter(.done, following: count)
         writer.word(id)
@@ -39,7 +36,6 @@ package enum WorkerMessage: Sendable, Hashable {
         return writer.encodedBytes
     }
 
-    /// Parses a message; nil if it is invalid.
     package init?(_ type: WireFrame, _ body: UnsafeRawBufferPointer) {
         var reader = WireReader(body)
         switch type {
@@ -63,9 +59,7 @@ package enum WorkerMessage: Sendable, Hashable {
     }
 }
 
-/// The report of a worker on its sandbox and its image library.
 package struct WorkerReport: Sendable, Hashable {
-    /// The version of the protocol between service and worker.
     static let version: UInt8 = 1
 
     package var hasSeccomp: Bool
@@ -83,7 +77,6 @@ package struct WorkerReport: Sendable, Hashable {
     }
 }
 
-/// The result of a job.
 package struct TransformResult: Sendable, Hashable {
     package struct Color: Sendable, Hashable {
         package var red: UInt8
@@ -97,9 +90,8 @@ package struct TransformResult: Sendable, Hashable {
         }
     }
 
-    package static let longestThumbHash = 40
+    static let longestThumbHash = 40
 
-    /// The dimensions of the resized image, followed by those of the original.
     package var width: Int
     package var height: Int
     package var originalWidth: Int
@@ -108,7 +100,6 @@ package struct TransformResult: Sendable, Hashable {
     package var hasAlpha: Bool
     package var color: Color
     package var thumbHash: [UInt8]
-    /// The bytes of the resized image; empty if only metadata was requested.
     package var bytes: [UInt8]
 
     package init(
@@ -139,14 +130,10 @@ package struct TransformResult: Sendable, Hashable {
     }
 }
 
-/// The reason for the failure of a job.
 package enum TransformRejection: UInt8, Error, Sendable {
-    /// The bytes are not an image, or not a complete one.
     case undecodable = 1
     case tooManyPixels = 2
     case cancelled = 3
-    /// The image is valid, but could not be encoded to the requested format.
     case unencodable = 4
-    /// No available decoder supports the image, which may be valid.
     case unsupported = 5
 }

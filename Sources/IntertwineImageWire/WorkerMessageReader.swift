@@ -1,16 +1,10 @@
-/// Assembles the messages of a worker from pieces. The type is pure: it performs no I/O.
 package struct WorkerMessageReader: Sendable {
-    /// The longest frame that is accepted from a worker, which an image may have compromised.
     private static let longestBody = 64 << 20
 
-    /// The bytes of an incomplete frame.
     private var pendingBytes: [UInt8] = []
 
     package init() {}
 
-    /// Adds bytes.
-    ///
-    /// - Returns: The complete messages; nil if the data is invalid, after which no further data can be used.
     package mutating func consume(_ bytes: some Collection<UInt8>) -> [WorkerMessage]? {
         pendingBytes.append(contentsOf: bytes)
         var messages: [WorkerMessage] = []

@@ -1,67 +1,35 @@
-/// An error that explains why there is no image.
-///
-/// ```swift
-/// let error = ImageError(.upstream(status: 503), retryAfter: 10)
-/// error.code  // "upstream-503"
-/// error.status  // 503
-/// ```
-public struct ImageError: Error, Sendable, Hashable {
-    /// The reasons why there is no image.
-    public enum Reason: Sendable, Hashable {
-        /// The download failed.
+package struct ImageError: Error, Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         case fetch(FetchError)
-        /// The origin responded with a status other than success.
         case upstream(status: Int)
-        /// The first bytes are not those of a permitted image format.
         case typeMismatch
         /// The decoded image would need too much memory on a client.
         case tooManyPixels
         /// The animation has more frames than permitted, or resizing it would need more frames than the time limit allows.
         case tooManyFrames
-        /// The first bytes are those of an image, but it cannot be decoded to its end.
         case undecodable
-        /// No available decoder supports the image, for example an AVIF animation. Clients may be able to show it.
         case noDecoder
-        /// The worker process crashed on this image or exceeded its time limit.
         case workerFailed
-        /// The download queue is full.
         case overloaded
-        /// The queue timeout of the download has expired.
         case queueTimeout
-        /// The circuit breaker of the origin's host is open.
         case circuitOpen
-        /// The memory budget for downloads is exhausted.
         case buffersFull
-        /// The client cancelled the request.
         case cancelled
-        /// The request accepts only a stored image (`only-if-cached`), and none is stored.
         case notStored
-        /// The image is available only in formats that the client does not accept.
         case notAcceptable
-        /// The request has passed through this service before: the origin leads back to it.
         case loop
     }
 
-    /// The reason why there is no image.
-    public let reason: Reason
+    package let reason: Reason
     /// The time in seconds after which a retry is useful.
-    public var retryAfter: Int?
+    package var retryAfter: Int?
 
-    /// Creates an error.
-    ///
-    /// - Parameter retryAfter: The time in seconds after which a retry is useful; nil if it is not known.
-    public init(_ reason: Reason, retryAfter: Int? = nil) {
+    package init(_ reason: Reason, retryAfter: Int? = nil) {
         self.reason = reason
         self.retryAfter = retryAfter
     }
 
-    /// The code in the `Image-Error` field and in the type of the problem details.
-    ///
-    /// ```swift
-    /// ImageError(.typeMismatch).code  // "type-mismatch"
-    /// ImageError(.fetch(.hostNotFound)).code  // "host-not-found"
-    /// ```
-    public var code: String {
+    package var code: String {
         switch reason {
         case .fetch(let failure): failure.rawValue
         case .upstream(let status): "upstream-\(status)"
@@ -82,13 +50,7 @@ public struct ImageError: Error, Sendable, Hashable {
         }
     }
 
-    /// All codes except those of upstream statuses, with their statuses.
-    ///
-    /// ```swift
-    /// for (code, status) in ImageError.codes { print(code, status) }  // "malformed-url" 403, …
-    /// let isKnown = ImageError.codes.contains { $0.code == "type-mismatch" }  // true
-    /// ```
-    public static let codes: [(code: String, status: Int)] =
+    package static let codes: [(code: String, status: Int)] =
         (FetchError.allCases.map { ImageError(.fetch($0)) }
         + [
             .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .workerFailed, .overloaded,
@@ -98,19 +60,11 @@ public struct ImageError: Error, Sendable, Hashable {
             if !codes.contains(where: { $0.code == error.code }) { codes.append((error.code, error.status)) }
         }
 
-    /// The metric label: the code, with upstream statuses reduced to their class to limit the number of labels.
     var metric: String {
         if case .upstream(let status) = reason { "upstream-\(status / 100)xx" } else { code }
     }
 
-    /// The status of the response to the client; 499 if the client no longer waits for it.
-    ///
-    /// ```swift
-    /// ImageError(.upstream(status: 404)).status  // 404
-    /// ImageError(.upstream(status: 500)).status  // 502
-    /// ImageError(.typeMismatch).status  // 415
-    /// ```
-    public var status: Int {
+    package var status: Int {
         switch reason {
         case .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder: 415
         case .workerFailed: 502
@@ -144,7 +98,6 @@ public struct ImageError: Error, Sendable, Hashable {
         }
     }
 
-    /// Returns the time for which the failure is remembered; nil if it is not.
     func remembered(strikes: Int) -> Duration? {
         switch reason {
         case .overloaded, .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
@@ -170,15 +123,13 @@ public struct ImageError: Error, Sendable, Hashable {
         }
     }
 
-    /// Returns ten seconds, doubled with each consecutive failure, and two minutes at most.
     private static func growing(_ strikes: Int) -> Duration {
         .seconds(min(120, 10 << min(max(strikes - 1, 0), 4)))
     }
 
-    /// True if a stale image may be served (RFC 5861 section 4). The origin, the network or this service failed, and no request was refused.
+    /// True if a stale image may be served (RFC 5861 section 4).
     var permitsStale: Bool { [500, 502, 503, 504].contains(status) }
 
-    /// The outcome for the circuit breaker of the origin's host; nil if the error says nothing about it.
     var outcome: CircuitBreaker.Outcome? {
         switch reason {
         case .upstream(let status): status >= 500 ? .badResponse : .good
@@ -195,7 +146,6 @@ public struct ImageError: Error, Sendable, Hashable {
 }
 
 extension ImageError {
-    /// True if a fallback may be shown: the image is unavailable to every client.
     var permitsFallback: Bool {
         switch reason {
         case .cancelled, .notStored, .notAcceptable, .overloaded, .queueTimeout, .buffersFull, .loop: false

@@ -1,8 +1,7 @@
 /// Base64 for URLs (RFC 4648 §5), without padding.
-///
-/// Decoding accepts only the canonical encoding of a value, so two different texts never decode to equal bytes.
-/// A signed value with a changed encoding is refused even if only the unused bits of its last character differ.
-public enum Base64URL {
+/// Decoding accepts only the canonical encoding of a value, so two different texts never decode to equal bytes. A signed value with a
+/// changed encoding is refused even if only the unused bits of its last character differ.
+package enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     private static let values: [UInt8] = {
@@ -13,21 +12,13 @@ public enum Base64URL {
 
     private static let invalid: UInt8 = 0xFF
 
-    /// Returns the encoding without padding.
-    ///
-    /// ```swift
-    /// let text = Base64URL.encode(Array("Hi?".utf8))  // "SGk_"
-    /// let bytes = Base64URL.decode(text.utf8)  // [72, 105, 63]
-    /// ```
-    public static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
         bytes.withContiguousStorageIfAvailable(encode) ?? Array(bytes).withUnsafeBufferPointer(encode)
     }
 
-    /// Returns the number of characters that encode `count` bytes.
-    public static func length(of count: Int) -> Int { (count * 4 + 2) / 3 }
+    package static func length(of count: Int) -> Int { (count * 4 + 2) / 3 }
 
-    /// Writes ``length(of:)`` characters to `output`.
-    public static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
+    package static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
         precondition(output.count == length(of: bytes.count))
         // Three bytes are encoded as four characters.
         let alphabet = UnsafeRawPointer(alphabet.utf8Start)
@@ -55,13 +46,7 @@ public enum Base64URL {
         }
     }
 
-    /// Returns the decoded bytes, or nil if the text is not a canonical encoding.
-    ///
-    /// ```swift
-    /// Base64URL.decode("SGk_".utf8)  // [72, 105, 63]
-    /// Base64URL.decode("SGk_=".utf8)  // nil: padding is not canonical
-    /// ```
-    public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decode) ?? Array(text).withUnsafeBufferPointer(decode)
     }
 

@@ -1,34 +1,18 @@
 /// A day of the proleptic Gregorian calendar in UTC, written as an RFC 3339 §5.6 `full-date`: `2026-11-21`.
-///
-/// ```swift
-/// let day = CalendarDay(year: 2026, month: 11, day: 21)
-/// day?.text  // "2026-11-21"
-/// day?.number  // 20778
-/// ```
-public struct CalendarDay: Hashable, Comparable, Sendable {
-    /// The days with a year of four digits: 0000-01-01 to 9999-12-31.
-    public static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
+package struct CalendarDay: Hashable, Comparable, Sendable {
+    package static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
 
-    /// Days since 1970-01-01.
-    public let number: Int64
+    package let number: Int64
 
-    /// Creates the day of a number of days since 1970-01-01, which may be outside of ``range``.
-    public init(number: Int64) {
+    package init(number: Int64) {
         self.number = number
     }
 
-    /// Creates the day of an instant in seconds since 1970-01-01 UTC.
-    public init(ofSecond second: Int64) {
+    package init(ofSecond second: Int64) {
         number = second.floored(by: 86_400).quotient
     }
 
-    /// Creates the day of a date. Returns nil if the calendar has no such day or the year is outside of 0 to 9999.
-    ///
-    /// ```swift
-    /// CalendarDay(year: 2028, month: 2, day: 29)?.text  // "2028-02-29"
-    /// CalendarDay(year: 2026, month: 2, day: 29)  // nil
-    /// ```
-    public init?(year: Int, month: Int, day: Int) {
+    package init?(year: Int, month: Int, day: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), (1...Self.days(of: month, in: year)).contains(day) else { return nil }
         // The calculation uses years that begin in March, so that the leap day comes last, and eras of 400 years.
         let shifted = Int64(month <= 2 ? year - 1 : year)
@@ -37,13 +21,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
         number = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Parses exactly the format of ``text``. Returns nil for any other text.
-    ///
-    /// ```swift
-    /// CalendarDay("2026-11-21")?.date.month  // 11
-    /// CalendarDay("2026-11-31")  // nil
-    /// ```
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         self.init(bytes: text.utf8)
     }
 
@@ -55,8 +33,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
         self.init(year: year, month: month, day: day)
     }
 
-    /// The year, the month from 1, and the day from 1. A day outside of ``range`` is clamped to it.
-    public var date: (year: Int, month: Int, day: Int) {
+    package var date: (year: Int, month: Int, day: Int) {
         let number = min(max(number, Self.range.lowerBound.number), Self.range.upperBound.number)
         let (era, dayOfEra) = (number + 719_468).floored(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -66,18 +43,15 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
         return (Int(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), Int(month), Int(dayOfYear - (153 * shifted + 2) / 5 + 1))
     }
 
-    /// The day of the week, counted from Thursday, 0 to 6: 1970-01-01 was a Thursday.
     var dayOfWeek: Int { Int(number.floored(by: 7).remainder) }
 
-    /// The day as `2026-11-21`. A day outside of ``range`` is clamped to it.
-    public var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends ``text``.
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         let (year, month, day) = date
         bytes.append(decimal: year, digits: 4)
         bytes.append(UInt8(ascii: "-"))
@@ -86,8 +60,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
         bytes.append(decimal: day, digits: 2)
     }
 
-    /// Returns true if the first day is earlier.
-    public static func < (one: CalendarDay, other: CalendarDay) -> Bool {
+    package static func < (one: CalendarDay, other: CalendarDay) -> Bool {
         one.number < other.number
     }
 
@@ -101,7 +74,7 @@ public struct CalendarDay: Hashable, Comparable, Sendable {
 }
 
 extension Int64 {
-    /// Returns quotient and remainder of a floored division: the remainder is never negative. The divisor is positive.
+    /// Returns quotient and remainder of a floored division: the remainder is never negative.
     func floored(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -109,7 +82,6 @@ extension Int64 {
 }
 
 extension [UInt8] {
-    /// Appends the last digits of a number that is not negative, padded with leading zeros.
     @inline(__always)
     mutating func append(decimal number: Int, digits: Int) {
         var power = 1
@@ -126,7 +98,6 @@ struct DigitReader<Bytes: Collection<UInt8>> {
     private var rest: Bytes.SubSequence
     private let ignoresCase: Bool
 
-    /// - Parameter ignoresCase: A Boolean value indicating if a letter that is skipped may have either case.
     init(_ text: Bytes, ignoresCase: Bool = false) {
         rest = text[...]
         self.ignoresCase = ignoresCase
@@ -134,7 +105,6 @@ struct DigitReader<Bytes: Collection<UInt8>> {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Reads exactly `count` decimal digits, at most nine.
     mutating func number(_ count: Int) -> Int? {
         var value = 0
         for _ in 0..<count {
@@ -145,7 +115,6 @@ struct DigitReader<Bytes: Collection<UInt8>> {
         return value
     }
 
-    /// Skips all digits that follow and returns their number.
     mutating func digits() -> Int {
         let digits = rest.prefix { $0 &- UInt8(ascii: "0") <= 9 }
         rest = rest[digits.endIndex...]
@@ -166,7 +135,6 @@ struct DigitReader<Bytes: Collection<UInt8>> {
         return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
-    /// Reads one of the names, which are all three characters long, and returns its index.
     mutating func name(of names: [StaticString]) -> Int? {
         names.indices.first { skip(names[$0]) }
     }

@@ -1,24 +1,21 @@
 internal import Glibc
 
 /// The limits of the process's control groups (cgroups(7), version 1 or 2), which a container runtime or systemd sets.
-public struct ControlGroup {
+package struct ControlGroup {
     private static let sizeLimit = 64 << 10
 
-    /// The root of the machine's file system.
     private let root: String
 
-    /// - Parameter root: The root of the machine's file system; another folder for tests.
-    public init(root: String = "") {
+    package init(root: String = "") {
         self.root = root
     }
 
     /// The lowest memory limit in bytes of the process's group and of its parents; nil if no group has a limit.
-    public var memoryLimit: Int? {
+    package var memoryLimit: Int? {
         (values(of: "memory.max") + values(of: "memory.limit_in_bytes", under: "memory")).compactMap { Int($0) }.min()
     }
 
-    /// The lowest CPU limit of the process's group and of its parents in whole processors, rounded up; nil if no group has a limit.
-    public var processorLimit: Int? {
+    var processorLimit: Int? {
         let limits = values(of: "cpu.max").map { $0.split(separator: " ").compactMap { Int($0) } }
         let quotas = values(of: "cpu.cfs_quota_us", under: "cpu").map { Int($0) }
         let periods = values(of: "cpu.cfs_period_us", under: "cpu").map { Int($0) }
@@ -31,11 +28,6 @@ public struct ControlGroup {
         }.min()
     }
 
-    /// Returns the values of a file in the process's group and in its parents, where it exists.
-    ///
-    /// A container sees its own group as the root, whatever its path.
-    ///
-    /// - Parameter controller: The controller of a version 1 hierarchy; nil for version 2.
     private func values(of file: String, under controller: String? = nil) -> [String] {
         text("\(root)/proc/self/cgroup").split(separator: "\n").flatMap { line -> [String] in
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -54,7 +46,6 @@ public struct ControlGroup {
         }
     }
 
-    /// Returns the content of a file; empty if it cannot be read.
     private func text(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
@@ -71,13 +62,9 @@ public struct ControlGroup {
     }
 }
 
-/// The processors of the machine.
-public enum Processors {
-    /// The number of processors that the process may use: those of the machine, or fewer under the CPU limit of a control group.
-    ///
-    /// It determines the number of threads that compute. More threads than the limit allows would exhaust it within a part of each period, and all
-    /// of them would then wait.
-    public static var count: Int {
+package enum Processors {
+    /// More threads than the limit allows would exhaust it within a part of each period, and all of them would then wait.
+    package static var count: Int {
         max(1, min(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), ControlGroup().processorLimit ?? .max))
     }
 }

@@ -1,12 +1,6 @@
 /// Hexadecimal encoding of bytes and numbers (RFC 4648 §8): written in lower case, read in either case.
-public enum Hexadecimal {
-    /// Returns two digits per byte.
-    ///
-    /// ```swift
-    /// Hexadecimal.text([0x0A, 0xFF])  // "0aff"
-    /// Hexadecimal.bytes("0AFF")  // [10, 255]
-    /// ```
-    @inlinable public static func text(_ bytes: some Sequence<UInt8>) -> String {
+package enum Hexadecimal {
+    @inlinable package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * bytes.underestimatedCount)
         for byte in bytes {
@@ -16,13 +10,7 @@ public enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Decodes hexadecimal digits. Returns nil for any other character or an odd number of digits.
-    ///
-    /// ```swift
-    /// Hexadecimal.bytes("0aff")  // [10, 255]
-    /// Hexadecimal.bytes("0af")  // nil
-    /// ```
-    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var digits = text.utf8.makeIterator()
         while let first = digits.next() {
@@ -34,8 +22,7 @@ public enum Hexadecimal {
 }
 
 extension UInt8 {
-    /// The value of a hexadecimal digit in either case, nil for every other byte.
-    @inlinable public var hexadecimalValue: UInt8? {
+    @inlinable package var hexadecimalValue: UInt8? {
         switch self {
         case 0x30...0x39: self &- 0x30
         case 0x41...0x46: self &- 0x37
@@ -44,23 +31,20 @@ extension UInt8 {
         }
     }
 
-    /// Returns the hexadecimal digit of the byte's lower half.
-    @inlinable @inline(__always) public func hexadecimalDigit(isUpperCase: Bool = false) -> UInt8 {
+    @inlinable @inline(__always) package func hexadecimalDigit(isUpperCase: Bool = false) -> UInt8 {
         let value = self & 15
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: isUpperCase ? "A" : "a") + value - 10
     }
 }
 
 extension [UInt8] {
-    /// Appends the lowest `digits` hexadecimal digits of a number, with leading zeros.
-    public mutating func append(hexadecimal number: UInt64, digits: Int) {
+    package mutating func append(hexadecimal number: UInt64, digits: Int) {
         for index in stride(from: digits - 1, through: 0, by: -1) {
             append(UInt8(truncatingIfNeeded: number >> (4 * UInt64(index))).hexadecimalDigit())
         }
     }
 
-    /// Appends a whole number as decimal digits.
-    public mutating func append(decimal number: Int64) {
+    package mutating func append(decimal number: Int64) {
         if number < 0 { append(UInt8(ascii: "-")) }
         var rest = number.magnitude
         // A number of 64 bits has at most 20 characters.

@@ -1,26 +1,20 @@
 /// Eight bytes of a text, examined together. Why: nearly all texts need no escape, and most are read only to find that out.
-public struct EightBytes {
+package struct EightBytes {
     @usableFromInline let word: UInt64
 
-    /// Creates the eight bytes of a word, whose order does not matter.
-    @inlinable public init(_ word: UInt64) { self.word = word }
+    @inlinable package init(_ word: UInt64) { self.word = word }
 
-    /// Returns true if one of the eight bytes is below a limit.
-    ///
-    /// - Parameter limit: The limit, at most 128.
-    @inlinable public func hasByte(below limit: UInt8) -> Bool {
+    @inlinable package func hasByte(below limit: UInt8) -> Bool {
         // The highest bit of a byte remains set if the byte is below the limit. This is certain for the lowest such byte.
         (word &- 0x0101_0101_0101_0101 &* UInt64(limit)) & ~word & 0x8080_8080_8080_8080 != 0
     }
 
-    /// Returns true if one of the eight bytes equals this byte.
-    @inlinable public func has(_ byte: UInt8) -> Bool {
+    @inlinable package func has(_ byte: UInt8) -> Bool {
         EightBytes(word ^ 0x0101_0101_0101_0101 &* UInt64(byte)).hasByte(below: 1)
     }
 
-    /// True if all eight bytes are below 128.
-    @inlinable public var isASCII: Bool { word & 0x8080_8080_8080_8080 == 0 }
+    @inlinable package var isASCII: Bool { word & 0x8080_8080_8080_8080 == 0 }
 
     /// True if one of the eight bytes must be escaped in a JSON string.
-    @inlinable public var isEscapedInJSON: Bool { hasByte(below: 0x20) || has(UInt8(ascii: "\"")) || has(UInt8(ascii: "\\")) }
+    @inlinable package var isEscapedInJSON: Bool { hasByte(below: 0x20) || has(UInt8(ascii: "\"")) || has(UInt8(ascii: "\\")) }
 }

@@ -1,9 +1,7 @@
 internal import Glibc
 
-/// Reading and writing of ranges of files. The calls block. They continue after a signal and after a partial transfer.
-public enum FileIO {
-    /// Reads bytes at an offset. The result is shorter at the end of the file and after an error.
-    public static func read(_ descriptor: Int32, _ count: Int, at offset: Int = 0) -> [UInt8] {
+package enum FileIO {
+    package static func read(_ descriptor: Int32, _ count: Int, at offset: Int = 0) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 let more = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset + filled))
@@ -14,10 +12,7 @@ public enum FileIO {
         }
     }
 
-    /// Writes bytes at the current offset.
-    ///
-    /// - Returns: The number of written bytes. If it is less than all, `errno` has the error.
-    public static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
         var written = 0
         while written < bytes.count {
             let more = Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)

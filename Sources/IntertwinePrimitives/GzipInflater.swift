@@ -1,22 +1,15 @@
 internal import CIntertwineZlib
 
-/// A streaming decompressor of gzip (RFC 1952), with all members of a file in sequence, as `zcat` does. What follows the last member, such as padding
-/// with zeros, is ignored.
-///
-/// Its memory is limited to a window of 32 KiB and one piece of output, for files of any size.
+/// A streaming decompressor of gzip (RFC 1952), with all members of a file in sequence, as `zcat` does.
 package final class GzipInflater {
-    /// The first bytes of a gzip member.
     package static let magic: [UInt8] = [0x1F, 0x8B]
     private static let pieceSize = 1 << 17
 
     private var stream = z_stream()
-    /// A Boolean value indicating whether a member has begun and not ended.
     private var isInside = false
-    /// A Boolean value indicating whether a member has ended.
     private var hasMember = false
     private var isOver = false
 
-    /// The reason why bytes are not gzip.
     package struct Failure: Error, Hashable {
         package let reason: String
     }
@@ -29,10 +22,6 @@ package final class GzipInflater {
         inflateEnd(&stream)
     }
 
-    /// Decompresses the next bytes.
-    ///
-    /// - Parameter body: called with each decompressed piece.
-    /// - Throws: ``Failure``, or the error of `body`.
     package func inflate(_ bytes: UnsafeRawBufferPointer, _ body: ([UInt8]) throws -> Void) throws {
         guard !isOver else { return }
         try bytes.withMemoryRebound(to: UInt8.self) { input in
@@ -63,7 +52,6 @@ package final class GzipInflater {
         }
     }
 
-    /// A Boolean value indicating whether all members are complete.
     package var isComplete: Bool { !isInside }
 
     private func step() -> (piece: [UInt8], status: Int32) {

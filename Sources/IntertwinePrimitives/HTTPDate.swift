@@ -1,28 +1,19 @@
 /// HTTP dates (RFC 9110 §5.6.7) as seconds since 1970-01-01 UTC: written as IMF-fixdate, read in all three formats.
-public enum HTTPDate {
-    /// The number of bytes of every IMF-fixdate.
-    public static let length = 29
+package enum HTTPDate {
+    package static let length = 29
 
     private static let months: [StaticString] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     /// The list begins with Thursday, because 1970-01-01 was a Thursday.
     private static let days: [StaticString] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    /// The remainders of the long day names after the short ones.
     private static let longDayEnds: [StaticString] = ["rsday, ", "day, ", "urday, ", "day, ", "day, ", "sday, ", "nesday, "]
 
-    /// Returns a text such as `Sun, 06 Nov 1994 08:49:37 GMT`. Instants outside the years 0 to 9999 are clamped.
-    ///
-    /// ```swift
-    /// let date = HTTPDate.text(784_111_777)  // "Sun, 06 Nov 1994 08:49:37 GMT"
-    /// HTTPDate.parse(date, now: 0)  // 784111777
-    /// ```
-    public static func text(_ second: Int64) -> String {
+    package static func text(_ second: Int64) -> String {
         var bytes: [UInt8] = []
         append(second, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends an IMF-fixdate of ``length`` bytes.
-    public static func append(_ second: Int64, to bytes: inout [UInt8]) {
+    package static func append(_ second: Int64, to bytes: inout [UInt8]) {
         let (day, time) = Timestamp.clamped(second).floored(by: 86_400)
         let calendar = CalendarDay(number: day)
         let date = calendar.date
@@ -40,27 +31,16 @@ public enum HTTPDate {
     }
 
     /// Parses IMF-fixdate, RFC 850 and asctime dates, with names and zone in either case, as some origins write them.
-    /// Returns nil for any other text and for days that the calendar does not have.
-    ///
-    /// - Parameter now: Seconds since 1970-01-01 UTC. A year of two digits that seems more than 50 years ahead of it is in the past.
-    public static func parse(_ text: String, now: Int64) -> Int64? {
+    package static func parse(_ text: String, now: Int64) -> Int64? {
         read(text.utf8, now: now)
     }
 
-    /// Parses the bytes of a date as the method for a `String` does.
-    public static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
+    package static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
         read(text, now: now)
     }
 
     /// Returns the delay in seconds of a `Retry-After` field (RFC 9110 §10.2.3); nil if it is neither a number of seconds nor a date.
-    ///
-    /// ```swift
-    /// HTTPDate.delay(retryAfter: "120", now: 0)  // 120
-    /// HTTPDate.delay(retryAfter: "soon", now: 0)  // nil
-    /// ```
-    ///
-    /// - Parameter now: Seconds since 1970-01-01 UTC.
-    public static func delay(retryAfter field: String, now: Int64) -> Int64? {
+    package static func delay(retryAfter field: String, now: Int64) -> Int64? {
         if (1...10).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Int64(field) }
         return parse(field, now: now).map { max(0, $0 - now) }
     }
@@ -74,7 +54,6 @@ public enum HTTPDate {
         return rest.skip(longDayEnds[day]) ? obsolete(&rest, now: now) : nil
     }
 
-    /// Reads `06 Nov 1994 08:49:37 GMT`.
     private static func fixdate(_ rest: inout DigitReader<some Collection<UInt8>>) -> Int64? {
         guard let day = rest.number(2), rest.skip(" "), let month = rest.name(of: months), rest.skip(" "), let year = rest.number(4),
             rest.skip(" "), let time = time(&rest), rest.skip(" GMT"), rest.isAtEnd
@@ -82,7 +61,6 @@ public enum HTTPDate {
         return second(year, month, day, time)
     }
 
-    /// Reads `Nov  6 08:49:37 1994`.
     private static func asctime(_ rest: inout DigitReader<some Collection<UInt8>>) -> Int64? {
         guard let month = rest.name(of: months), rest.skip(" "), let day = rest.number(rest.skip(" ") ? 1 : 2), rest.skip(" "),
             let time = time(&rest), rest.skip(" "), let year = rest.number(4), rest.isAtEnd
@@ -90,7 +68,6 @@ public enum HTTPDate {
         return second(year, month, day, time)
     }
 
-    /// Reads `06-Nov-94 08:49:37 GMT`.
     private static func obsolete(_ rest: inout DigitReader<some Collection<UInt8>>, now: Int64) -> Int64? {
         guard let day = rest.number(2), rest.skip("-"), let month = rest.name(of: months), rest.skip("-"), let short = rest.number(2),
             rest.skip(" "), let time = time(&rest), rest.skip(" GMT"), rest.isAtEnd
@@ -105,7 +82,6 @@ public enum HTTPDate {
         return second(isAhead ? year - 100 : year, month, day, time)
     }
 
-    /// Reads `08:49:37` as seconds. A leap second is read as the second that follows it.
     private static func time(_ rest: inout DigitReader<some Collection<UInt8>>) -> Int64? {
         guard let hour = rest.number(2), hour < 24, rest.skip(":"), let minute = rest.number(2), minute < 60, rest.skip(":"),
             let second = rest.number(2), second <= 60
@@ -113,9 +89,6 @@ public enum HTTPDate {
         return Int64(hour * 3_600 + minute * 60 + second)
     }
 
-    /// Returns the seconds since 1970-01-01 UTC, nil if the calendar has no such day.
-    ///
-    /// - Parameter month: The month from 0.
     private static func second(_ year: Int, _ month: Int, _ day: Int, _ time: Int64) -> Int64? {
         CalendarDay(year: year, month: month + 1, day: day).map { $0.number * 86_400 + time }
     }

@@ -1,29 +1,20 @@
 /// JSON strings: quote, backslash and control characters are escaped, as RFC 8259 §7 requires, and all other characters stay unchanged.
 /// Equal texts therefore have equal bytes.
 extension [UInt8] {
-    /// Appends a text as a JSON string with its quotes.
-    ///
-    /// ```swift
-    /// var bytes: [UInt8] = []
-    /// bytes.append(jsonString: "a\"b")
-    /// print(String(decoding: bytes, as: UTF8.self))  // "a\"b"
-    /// ```
-    public mutating func append(jsonString text: String) {
+    package mutating func append(jsonString text: String) {
         append(UInt8(ascii: "\""))
         append(jsonCharactersOf: text)
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends the UTF-8 of a text as a JSON string with its quotes.
-    public mutating func append(jsonString characters: some Collection<UInt8>) {
+    package mutating func append(jsonString characters: some Collection<UInt8>) {
         append(UInt8(ascii: "\""))
         let isContiguous = characters.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous { Array(characters).withUnsafeBufferPointer { append(jsonCharacters: $0) } }
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends the escaped characters of a text without quotes.
-    public mutating func append(jsonCharactersOf text: String) {
+    package mutating func append(jsonCharactersOf text: String) {
         let isContiguous = text.utf8.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous {
             var native = text

@@ -1,29 +1,16 @@
 /// A person's preferred languages from `Accept-Language` (RFC 9110, 12.5.4): language ranges (RFC 4647), the most preferred first.
-///
-/// Invalid ranges and ranges after the sixteenth are ignored, which limits the cost of a request.
-///
-/// ```swift
-/// let preferences = LanguagePreferences("de-CH, en;q=0.8")
-/// let index = preferences.lookup(among: ["en", "de"])  // 1
-/// ```
-public struct LanguagePreferences: Sendable, Hashable {
+package struct LanguagePreferences: Sendable, Hashable {
     private struct Range: Sendable, Hashable {
-        /// The subtags in lower case; `["*"]` for any language.
         var subtags: [Substring]
-        /// The quality value in thousandths; 0 if the language is not wanted.
         var quality: Int
     }
 
     private static let limit = 16
-    /// The number of bytes of a field that are read.
     private static let longest = 1_024
 
     private let ranges: [Range]
 
-    /// Parses the value of an `Accept-Language` field.
-    ///
-    /// - Parameter field: The value of the field. If the field occurs more than once, all values, separated by commas.
-    public init(_ field: String) {
+    package init(_ field: String) {
         var ranges: [Range] = []
         let bytes = Array(field.utf8.prefix(Self.longest))
         bytes.span.forEachWeightedMember(limit: .max) { name, weight in
@@ -36,15 +23,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     }
 
     /// Returns the index of the best language among those available, by lookup (RFC 4647, 3.4).
-    /// Each range in turn is shortened from its end until it equals an available language.
-    /// Returns nil if none matches; the caller then chooses a default.
-    ///
-    /// ```swift
-    /// let preferences = LanguagePreferences("fr-CA, en;q=0.5")
-    /// preferences.lookup(among: ["en", "fr"])  // 1
-    /// preferences.lookup(among: ["de"])  // nil
-    /// ```
-    public func lookup(among languages: [String]) -> Int? {
+    package func lookup(among languages: [String]) -> Int? {
         let tags = languages.map(Self.subtags)
         let refused = ranges.filter { $0.quality == 0 }.map(\.subtags)
         for range in ranges where range.quality > 0 && range.subtags != ["*"] {
@@ -61,8 +40,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     }
 
     /// The language ranges, in lower case, that match a preferred language by basic filtering (RFC 4647, 3.3.1).
-    /// For `de-CH` these are `de-ch`, `de` and `*`.
-    public var rangesAround: [String] {
+    package var rangesAround: [String] {
         var found: [String] = []
         for range in ranges where range.quality > 0 {
             for count in stride(from: range.subtags.count, to: 0, by: -1) {
@@ -73,7 +51,7 @@ public struct LanguagePreferences: Sendable, Hashable {
     }
 
     /// Returns true if a text has the form of a language tag (RFC 5646, 2.1): subtags of letters and digits, the first of letters only.
-    public static func isTag(_ text: String) -> Bool {
+    package static func isTag(_ text: String) -> Bool {
         let subtags = Self.subtags(text)
         guard let first = subtags.first, (2...8).contains(first.utf8.count), first.utf8.allSatisfy(isLetter) else { return false }
         return text.utf8.count <= 35 && subtags.allSatisfy(isSubtag)

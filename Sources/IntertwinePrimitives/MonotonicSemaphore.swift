@@ -1,16 +1,12 @@
 internal import CIntertwineLinux
 internal import Glibc
 
-/// A semaphore whose timeouts follow the monotonic clock.
-///
-/// Why: on Linux, a timed wait of `DispatchSemaphore` ends at a time of day. If the clock is set back during the wait, the wait lasts longer by
-/// the same amount.
-///
+/// Why: on Linux, a timed wait of `DispatchSemaphore` ends at a time of day. If the clock is set back during the wait, the wait lasts
+/// longer by the same amount.
 /// `@unchecked Sendable`: the calls on the memory are safe on any thread, and the pointer never changes.
 package final class MonotonicSemaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    /// Creates a semaphore with the value 0.
     package init() { sem_init(semaphore, 0, 0) }
 
     deinit {
@@ -18,18 +14,13 @@ package final class MonotonicSemaphore: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    /// Increments the value, and wakes a waiting thread.
     package func signal() { sem_post(semaphore) }
 
-    /// Blocks the thread until the value is above 0, and decrements it.
     package func wait() {
         // The call fails only if a signal interrupts it.
         while sem_wait(semaphore) != 0 {}
     }
 
-    /// Blocks the thread as ``wait()`` does, at most for a time.
-    ///
-    /// - Returns: False if the time ended first; the value is then unchanged.
     package func wait(for time: Duration) -> Bool {
         clinux_semaphore_wait(semaphore, Int64(clamping: max(0, time.attoseconds / 1_000_000_000)))
     }

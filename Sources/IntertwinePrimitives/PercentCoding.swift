@@ -1,23 +1,19 @@
 /// Percent-encoding (RFC 3986 §2.1): `%` and two hexadecimal digits for a byte of UTF-8.
-public enum PercentCoding {
-    /// A set of ASCII characters that are not escaped.
-    public struct Kept: Sendable {
+package enum PercentCoding {
+    package struct Kept: Sendable {
         /// The unreserved characters: letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
-        public static let unreserved = Kept { byte in
+        package static let unreserved = Kept { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
             case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
             default: false
             }
         }
-        /// The characters of a path segment: the unreserved ones and the colon of cell ids.
-        public static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
+        package static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
         /// The characters of a path that is escaped already (RFC 3986 §3.3).
-        public static let path = Kept { segment.contains($0) || "!$&'()*+,;=@%/".utf8.contains($0) }
-        /// All ASCII characters, for a reference that is escaped already.
-        public static let ascii = Kept { $0 < 0x80 }
+        package static let path = Kept { segment.contains($0) || "!$&'()*+,;=@%/".utf8.contains($0) }
+        package static let ascii = Kept { $0 < 0x80 }
 
-        /// One bit for each ASCII character. All other bytes are always escaped.
         private var bits: (UInt64, UInt64) = (0, 0)
 
         private init(_ isAllowed: (UInt8) -> Bool) {
@@ -30,24 +26,17 @@ public enum PercentCoding {
         }
     }
 
-    /// Returns the text with all characters outside of `allowed` escaped, in upper-case digits.
-    ///
-    /// ```swift
-    /// PercentCoding.encode("a/b ü")  // "a%2Fb%20%C3%BC"
-    /// PercentCoding.encode("a/b ü", keeping: .path)  // "a/b%20%C3%BC"
-    /// ```
-    public static func encode(_ text: String, keeping allowed: Kept = .unreserved) -> String {
+    package static func encode(_ text: String, keeping allowed: Kept = .unreserved) -> String {
         isUnchanged(text, allowed) ? text : encode(text.utf8, keeping: allowed)
     }
 
     /// Returns true if no character of a text would be escaped.
-    public static func isUnchanged(_ text: String, _ allowed: Kept) -> Bool {
+    package static func isUnchanged(_ text: String, _ allowed: Kept) -> Bool {
         let isAllowed = text.utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy { allowed.contains($0) } }
         return isAllowed ?? text.utf8.allSatisfy(allowed.contains)
     }
 
-    /// Returns the bytes with all characters outside of `allowed` escaped, in upper-case digits.
-    public static func encode(_ bytes: some Sequence<UInt8>, keeping allowed: Kept) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>, keeping allowed: Kept) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.underestimatedCount + 16)
         for byte in bytes {
@@ -62,13 +51,7 @@ public enum PercentCoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Decodes escapes, once. Returns nil if an escape is malformed or the bytes are not valid UTF-8.
-    ///
-    /// ```swift
-    /// PercentCoding.decode("a%2Fb")  // "a/b"
-    /// PercentCoding.decode("a%2")  // nil
-    /// ```
-    public static func decode(_ text: Substring) -> String? {
+    package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(percent) else { return String(text) }
         var bytes: [UInt8] = []
         var iterator = text.utf8.makeIterator()
@@ -84,7 +67,7 @@ public enum PercentCoding {
     }
 
     /// Returns the text with the escapes of unreserved characters decoded, which does not change its meaning (RFC 3986 §6.2.2.2).
-    public static func normalised(_ text: Substring) -> Substring {
+    package static func normalised(_ text: Substring) -> Substring {
         guard text.utf8.contains(percent) else { return text }
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

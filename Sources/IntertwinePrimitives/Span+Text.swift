@@ -1,6 +1,5 @@
 extension Span<UInt8> {
-    /// Compares without regard to the case of A to Z. `other` is in lower case.
-    public func isEqualIgnoringCase(_ other: StaticString) -> Bool {
+    package func isEqualIgnoringCase(_ other: StaticString) -> Bool {
         guard count == other.utf8CodeUnitCount else { return false }
         return other.withUTF8Buffer { other in
             for index in indices {
@@ -13,8 +12,7 @@ extension Span<UInt8> {
 }
 
 extension String {
-    /// Decodes UTF-8. Invalid sequences are replaced.
-    public init(decoding bytes: Span<UInt8>) {
+    package init(decoding bytes: Span<UInt8>) {
         self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 }

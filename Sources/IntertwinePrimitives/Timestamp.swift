@@ -1,9 +1,6 @@
 /// Timestamps of JSON and log lines: RFC 3339 §5.6, in UTC.
-public enum Timestamp {
-    /// Returns a timestamp in whole seconds: `2026-11-21T09:00:00Z`.
-    ///
-    /// - Parameter milliseconds: Milliseconds since 1970-01-01 UTC. Instants outside the years 0 to 9999 are clamped.
-    public static func text(milliseconds: Int64) -> String {
+package enum Timestamp {
+    package static func text(milliseconds: Int64) -> String {
         var bytes: [UInt8] = []
         appendSeconds(milliseconds.floored(by: 1_000).quotient, to: &bytes)
         bytes.append(UInt8(ascii: "Z"))
@@ -11,19 +8,14 @@ public enum Timestamp {
     }
 
     /// Returns a timestamp with milliseconds: `2026-11-21T09:00:00.041Z`.
-    ///
-    /// ```swift
-    /// Timestamp.text(milliseconds: 41)  // "1970-01-01T00:00:00Z"
-    /// Timestamp.exactText(milliseconds: 41)  // "1970-01-01T00:00:00.041Z"
-    /// ```
-    public static func exactText(milliseconds: Int64) -> String {
+    package static func exactText(milliseconds: Int64) -> String {
         var bytes: [UInt8] = []
         appendExact(milliseconds: milliseconds, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends ``exactText(milliseconds:)``.
-    public static func appendExact(milliseconds: Int64, to bytes: inout [UInt8]) {
+    static func appendExact(milliseconds: Int64, to bytes: inout [UInt8]) {
         let moment = min(max(milliseconds, seconds.lowerBound * 1_000), seconds.upperBound * 1_000 + 999)
         let (second, rest) = moment.floored(by: 1_000)
         appendSeconds(second, to: &bytes)
@@ -32,9 +24,7 @@ public enum Timestamp {
         bytes.append(UInt8(ascii: "Z"))
     }
 
-    /// Returns true if a text is a date, or a date with time and offset, in upper case.
-    /// Leap seconds are refused. A second has at most nine decimal digits.
-    public static func isDateOrMoment(_ text: ArraySlice<UInt8>) -> Bool {
+    package static func isDateOrMoment(_ text: ArraySlice<UInt8>) -> Bool {
         guard CalendarDay(bytes: text.prefix(10)) != nil else { return false }
         var rest = DigitReader(text.dropFirst(10))
         if rest.isAtEnd { return true }
@@ -44,13 +34,7 @@ public enum Timestamp {
         return (rest.skip("+") || rest.skip("-")) && isClock(&rest) && rest.isAtEnd
     }
 
-    /// Parses a date with time and offset. Returns milliseconds since 1970-01-01 UTC, or nil for any other text.
-    ///
-    /// ```swift
-    /// Timestamp.milliseconds(of: "1970-01-01T01:00:00+01:00")  // 0
-    /// Timestamp.milliseconds(of: "1970-01-01")  // nil
-    /// ```
-    public static func milliseconds(of text: String) -> Int64? {
+    package static func milliseconds(of text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count > 10, isDateOrMoment(bytes[...]), let day = CalendarDay(bytes: bytes.prefix(10)) else { return nil }
         func number(_ start: Int, _ count: Int) -> Int64 {
@@ -68,18 +52,15 @@ public enum Timestamp {
         return bytes[end] == UInt8(ascii: "-") ? moment + offset : moment - offset
     }
 
-    /// An ECMA-262 pattern of the texts that ``isDateOrMoment(_:)`` accepts, including the days of each month and leap years.
-    public static let pattern =
+    package static let pattern =
         "^(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
         + "|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
         + "(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]))?$"
 
-    /// Returns the nearest second within the years 0 to 9999.
     static func clamped(_ second: Int64) -> Int64 {
         min(max(second, seconds.lowerBound), seconds.upperBound)
     }
 
-    /// Appends the time of day, such as `09:00:00`.
     static func append(timeOfDay second: Int, to bytes: inout [UInt8]) {
         bytes.append(decimal: second / 3_600, digits: 2)
         bytes.append(UInt8(ascii: ":"))
@@ -98,7 +79,6 @@ public enum Timestamp {
         append(timeOfDay: Int(time), to: &bytes)
     }
 
-    /// Reads hours and minutes and returns true if both are valid.
     private static func isClock(_ rest: inout DigitReader<some Collection<UInt8>>) -> Bool {
         guard let hour = rest.number(2), hour < 24, rest.skip(":"), let minute = rest.number(2) else { return false }
         return minute < 60

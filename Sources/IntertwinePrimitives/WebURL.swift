@@ -1,27 +1,17 @@
 internal import Foundation
 
 /// URLs as browsers read them (the URL standard of WHATWG), for http and https.
-///
-/// People's APIs write URLs that browsers accept and RFC 3986 does not: with white space, other letters than ASCII, backslashes, or without a scheme.
-///
-/// ```swift
-/// try WebURL.absolute(" https://bücher.example/a b\n")  // "https://xn--bcher-kva.example/a%20b"
-/// try WebURL.absolute("../b.png", relativeTo: "https://example.com/v1/list")  // "https://example.com/v1/../b.png"
-/// ```
-public enum WebURL {
+/// People's APIs write URLs that browsers accept and RFC 3986 does not: with white space, other letters than ASCII, backslashes, or without
+/// a scheme.
+package enum WebURL {
     /// The reason why a text is not an absolute http or https URL.
-    public enum Failure: Error, Sendable {
-        /// The text has another scheme, or none and no base.
+    package enum Failure: Error, Sendable {
         case scheme, relative
-        /// The URL has a user name or a password, which can disguise the host.
         case userInfo
         case host, port
     }
 
-    /// Returns the absolute URL of a text, in ASCII. Dot segments of its path are kept.
-    ///
-    /// - Parameter base: The absolute URL of the document that contains the text. Without one, only a scheme may be missing: it is https.
-    public static func absolute(_ text: String, relativeTo base: String? = nil) throws(Failure) -> String {
+    package static func absolute(_ text: String, relativeTo base: String? = nil) throws(Failure) -> String {
         var bytes = Array(text.utf8)[...]
         while let first = bytes.first, first <= 0x20 { bytes.removeFirst() }
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
@@ -50,7 +40,6 @@ public enum WebURL {
         return try absolute(base, start + rest)
     }
 
-    /// Returns the scheme in lower case, if there is one, and the text after its colon.
     private static func parts(_ text: ArraySlice<UInt8>) -> (scheme: String?, rest: ArraySlice<UInt8>) {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), let first = text.first, (first | 0x20) &- UInt8(ascii: "a") < 26,
             text[..<colon].allSatisfy({ ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 &- UInt8(ascii: "0") < 10 || "+-.".utf8.contains($0) })
@@ -58,7 +47,6 @@ public enum WebURL {
         return (String(decoding: text[..<colon], as: UTF8.self).lowercased(), text[(colon + 1)...])
     }
 
-    /// - Parameter rest: The text from the authority on.
     private static func absolute(_ scheme: String, _ rest: ArraySlice<UInt8>) throws(Failure) -> String {
         let authority = rest.prefix { !endsAuthority($0) }
         guard !authority.contains(UInt8(ascii: "@")) else { throw .userInfo }
@@ -82,7 +70,6 @@ public enum WebURL {
         return url + (tail.isEmpty ? "/" : String(decoding: tail, as: UTF8.self))
     }
 
-    /// Returns a host in ASCII. A name with other letters is an internationalised domain name, which Foundation encodes.
     private static func host(_ name: ArraySlice<UInt8>) throws(Failure) -> String {
         guard let host = PercentCoding.decode(Substring(decoding: name, as: UTF8.self)), !host.isEmpty else { throw .host }
         let isASCII = host.utf8.allSatisfy { $0 < 0x80 }
@@ -91,7 +78,6 @@ public enum WebURL {
         return ascii
     }
 
-    /// - Parameter text: What follows the host, with its colon.
     private static func port(_ text: ArraySlice<UInt8>) throws(Failure) -> UInt16? {
         guard let colon = text.first else { return nil }
         let digits = text.dropFirst().drop { $0 == UInt8(ascii: "0") }

@@ -1,23 +1,7 @@
 /// The members of a negotiation field such as `Accept` or `Accept-Encoding`, each with its weight (RFC 9110, 12.4.2).
-///
 /// Reading allocates no memory, because these fields are read for every request.
 extension Span<UInt8> {
-    /// Calls `body` for each member in order until it returns false. Empty members are skipped; commas and semicolons in quotes do not separate.
-    ///
-    /// ```swift
-    /// let field = Array("br, gzip;q=0.5".utf8)
-    /// field.span.forEachWeightedMember { name, weight in
-    ///     print(String(decoding: name), weight ?? 0)  // br 1000, then gzip 500
-    ///     return true
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - limit: The number of members that are read.
-    ///   - body: Receives the member's name without blanks and parameters, and the weight in thousandths.
-    ///     The weight is 1,000 if none is given and nil if it is malformed.
-    ///     If there are more than three decimal digits, the first three count, and a weight that is not zero is at least 1.
-    public func forEachWeightedMember(limit: Int = 32, _ body: (_ name: Span<UInt8>, _ weight: Int?) -> Bool) {
+    package func forEachWeightedMember(limit: Int = 32, _ body: (_ name: Span<UInt8>, _ weight: Int?) -> Bool) {
         var (start, seen) = (0, 0)
         while start < count, seen < limit {
             seen += 1
@@ -29,7 +13,6 @@ extension Span<UInt8> {
         }
     }
 
-    /// Returns the weight of the first `q` among the parameters, each of which begins with a semicolon.
     private func weight(_ start: Int, _ end: Int) -> Int? {
         var offset = start
         while offset < end {
@@ -45,7 +28,6 @@ extension Span<UInt8> {
         return 1_000
     }
 
-    /// Reads a number from 0 to 1 in thousandths. Returns nil for any other text.
     private func thousandths(_ start: Int, _ end: Int) -> Int? {
         guard start < end, self[start] == UInt8(ascii: "0") || self[start] == UInt8(ascii: "1") else { return nil }
         var value = self[start] == UInt8(ascii: "1") ? 1_000 : 0
@@ -62,7 +44,6 @@ extension Span<UInt8> {
         return value <= 1_000 ? value : nil
     }
 
-    /// Returns the index of the separator outside of quotes, or the end if the separator is missing.
     private func end(of separator: UInt8, _ start: Int, _ end: Int) -> Int {
         var isQuoted = false
         var offset = start

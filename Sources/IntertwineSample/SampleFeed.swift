@@ -1,15 +1,12 @@
 /// The items that `intertwine serve --sample` imports, and the declaration of their kinds, in the binary.
-public enum SampleFeed {
-    /// The declaration of the kinds `article` and `event`, for `kinds.file`.
-    public static let kinds = SampleFiles.all["kinds.yaml", default: []]
+package enum SampleFeed {
+    package static let kinds = SampleFiles.all["kinds.yaml", default: []]
 
-    /// The ids of the items that only the sample has, by which a store with the sample is recognized.
-    public static let events = [
+    package static let events = [
         "open-air-cinema", "night-market", "rooftop-jazz", "river-swim", "book-swap", "lantern-walk",
     ]
 
-    /// A JSON array of users, ads, articles, events and a campaign in the order of the feed: an article and an event after every two other items.
-    public static var items: [UInt8] {
+    package static var items: [UInt8] {
         let newline = UInt8(ascii: "\n")
         var others = SampleFiles.all["events.ndjson", default: []].split(separator: newline).makeIterator()
         var items: [UInt8] = []

@@ -1,6 +1,5 @@
 internal import CEmbeddedFiles
 
-/// The files of the sample in the program, by their path below `files`.
 enum SampleFiles {
     static let all: [String: [UInt8]] = {
         var files: [String: [UInt8]] = [:]

@@ -1,13 +1,11 @@
 /// The images of the sample feed, in the binary: every cell of it is shown whole, without a network and without an allowance for one.
-public enum SampleImages {
-    /// The origin of the images in the sample feed. No such host exists (RFC 6761 section 6.4).
-    public static let origin = "http://pictures.sample.invalid"
+package enum SampleImages {
+    /// No such host exists (RFC 6761 section 6.4).
+    package static let origin = "http://pictures.sample.invalid"
 
-    /// The origin with the scheme of most image URLs, such as those of the tutorial.
     private static let secureOrigin = "https://pictures.sample.invalid"
 
-    /// The bytes of a PNG by its URL; nil for every URL that is not one of the sample's.
-    public static func image(at url: String) -> [UInt8]? {
+    package static func image(at url: String) -> [UInt8]? {
         images[url]
     }
 

@@ -3,9 +3,6 @@ internal import IntertwineFeed
 internal import Logging
 
 /// Exchanges the delivery counts of campaigns with other processes on the ledger, twice a second.
-///
-/// If the exchange fails, campaigns can use the leases of this process until these expire for the others. After that, campaigns get nothing
-/// until an exchange succeeds.
 struct CampaignQuotaSync: PeriodicService {
     let interval = Duration.milliseconds(500)
     let startsAtOnce = true
@@ -14,7 +11,6 @@ struct CampaignQuotaSync: PeriodicService {
     private let delivery: AdServer
     private let now: @Sendable () -> Int64
     private let logger: Logger
-    /// The queue of the exchange, which blocks until the ledger responds.
     private let queue = DispatchQueue(label: "intertwine.campaigns")
 
     init(delivery: AdServer, now: @escaping @Sendable () -> Int64, logger: Logger) {

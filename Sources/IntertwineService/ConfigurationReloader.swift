@@ -7,11 +7,9 @@ internal import ServiceLifecycle
 struct ConfigurationReloader: ServiceLifecycle.Service {
     /// The interval of checks of the file. Why: unlike file notifications, polling works for replaced, linked and mounted files.
     private static let interval = Duration.seconds(1)
-    /// The time after which a configuration is applied again that could not be applied for a passing reason.
     private static let retryInterval = Duration.seconds(2)
 
     let source: ConfigurationSource
-    /// An element per SIGHUP.
     let hangUps: AsyncStream<Void>
     let live: ReloadableApplication
     let logger: Logger
@@ -55,10 +53,6 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
         }
     }
 
-    /// Reloads the configuration.
-    ///
-    /// - Parameter lastStamp: The last file that was read; nil if there was none. In that case, only other files such as campaigns are reloaded.
-    /// - Returns: False if the configuration is valid and could not be applied now, such as while a database does not respond.
     private func reload(because reason: String, lastStamp: inout FileStamp?) async -> Bool {
         do {
             let found = source.file.flatMap(FileStamp.init)
@@ -98,7 +92,6 @@ public struct ConfigurationSource: Sendable {
     public var file: String?
     /// Reads flags, environment and file again.
     public var read: @Sendable () async throws -> ServiceConfiguration
-    /// The stamp of the file when this value was created.
     let stamp: FileStamp?
 
     /// Creates a source. Call it before the first read of the configuration, so that later changes of the file are noticed.
@@ -109,17 +102,13 @@ public struct ConfigurationSource: Sendable {
     }
 }
 
-/// The properties that identify a version of a file.
 struct FileStamp: Equatable, Sendable {
     private let number: UInt64?
     private let size: UInt64?
     private let changed: Date?
-    /// The byte order marks of UTF-8 and UTF-16, which an editor may save in an empty file.
     private static let byteOrderMarks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
-    /// True if the file contains nothing, not even a comment.
     let isBlank: Bool
 
-    /// Reads the stamp of a path; nil if it is no regular file. A pipe is read once, at the start.
     init?(path: String) {
         // Links are followed, because mounted configurations often use them.
         let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path

@@ -4,16 +4,7 @@ internal import IntertwineFeed
 internal import IntertwineStorage
 
 /// Copies all stored data from files to a PostgreSQL database or back.
-///
-/// The data are items, sections, takedowns, ledger, viewers' lists and the signing key.
 package enum DatabaseCopy {
-    /// Copies the data. An interrupted copy leaves the destination empty.
-    ///
-    /// - Parameters:
-    ///   - source: The source database in the format of `store.database`, like `destination`.
-    ///   - onProgress: Called on any thread with the number of copied rows per table.
-    /// - Returns: The number of rows per table.
-    /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     package static func run(
         from source: String, to destination: String, onProgress: @escaping @Sendable (_ table: String, _ rows: Int) -> Void
     ) async throws -> [(table: String, rows: Int)] {

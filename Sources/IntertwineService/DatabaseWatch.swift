@@ -6,7 +6,6 @@ internal import ServiceLifecycle
 
 /// Checks twice a second for missing, replaced or corrupt database files. Why: writes to such a file are lost.
 struct DatabaseWatch: PeriodicService {
-    /// Returns the change of a file since the last check; the functions block.
     private let monitors: [@Sendable () -> FileChange?]
     private let logger: Logger
     let interval = Duration.milliseconds(500)

@@ -5,7 +5,7 @@ public import Logging
 public import ServiceLifecycle
 internal import UnixSignals
 
-/// The service, composed from a configuration by ``build(configuration:extensions:telemetry:logger:)``.
+/// The service, composed from a configuration by ``build(configuration:extensions:logger:)``.
 public struct FeedService: ServiceLifecycle.Service, Sendable {
     /// The product's version (semver.org), as `intertwine --version` and the metric `intertwine_build_info` report it.
     public static let version = "0.1.0"
@@ -14,26 +14,17 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     let stores: OpenStores
     let parts: ProcessParts
     let listeners: ServiceListeners
-    /// The background services.
     let background: [any ServiceLifecycle.Service]
     let telemetry: Telemetry
     let logger: Logger
 
-    /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
-    /// The routes of the admin listener.
     var operatorRoutes: [Route] { listeners.operatorRoutes }
-    /// The handler of the public listener, which tests can call without a socket.
     package var publicHandler: any HTTPHandler { listeners.publicHandler }
-    /// The handler of the admin listener; nil if it is not started.
     package var operatorHandler: (any HTTPHandler)? { listeners.operatorHandler }
 
-    /// Arranges the sections of the store for the feeds. It is the first write of a start, when no check can fail any more.
-    ///
-    /// - Throws: `StoreError`, also if another process has just arranged the store for other sections.
     package func prepare() throws { try stores.prepare() }
 
-    /// Closes the databases and other open resources after the last response.
     package func close() async {
         for service in parts.tokenServices { await service.close() }
         await parts.images.shutDown()
@@ -42,7 +33,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         telemetry.sink.flush()
     }
 
-    /// Builds the service and serves, like ``build(configuration:extensions:telemetry:logger:)`` followed by ``run(reloading:started:)``.
+    /// Builds the service and serves, like ``build(configuration:extensions:logger:)`` followed by ``run(reloading:started:)``.
     ///
     /// The addresses are bound first. Therefore a start that cannot bind opens no store, and requests wait while a store is opened.
     ///
@@ -56,8 +47,17 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     ///
     /// - Throws: The errors of both methods.
     public static func serve(
-        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
-        logger: Logger, reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), logger: Logger,
+        reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
+    ) async throws {
+        try await serve(
+            configuration: configuration, extensions: extensions, telemetry: Telemetry(configuration.log), logger: logger,
+            reloading: reloading, started: started)
+    }
+
+    package static func serve(
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry,
+        logger: Logger, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
     ) async throws {
         let sockets = try BoundSockets(configuration)
         let service: FeedService

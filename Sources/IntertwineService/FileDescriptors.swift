@@ -1,18 +1,11 @@
 internal import Foundation
 internal import Glibc
 
-/// The limit of open files and sockets of the process.
 enum FileDescriptors {
-    /// The number of descriptors that listeners, event loops and signals need before the first client.
     static let ofServing = 16 + 4 * ProcessInfo.processInfo.activeProcessorCount
-    /// The number of descriptors that the databases need to open.
     static let ofStores = 16
 
-    /// Checks that a number of further descriptors can be opened.
-    ///
     /// Why: without a descriptor, the waiting calls for connections, events and signals end the process without a message.
-    ///
-    /// - Throws: `ConfigurationError` with the remedy.
     static func require(_ count: Int) throws {
         var opened: [Int32] = []
         defer { for descriptor in opened { close(descriptor) } }

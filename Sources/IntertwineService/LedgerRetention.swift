@@ -3,19 +3,16 @@ internal import IntertwinePrimitives
 internal import Logging
 
 /// Removes the ledger's events after their retention time, at the start and every hour.
-///
-/// The age of events is measured by ``RetentionClock``, which counts elapsed time. Why: a single run under a clock that is a year ahead would
-/// remove all events.
+/// The age of events is measured by ``RetentionClock``, which counts elapsed time. Why: a single run under a clock that is a year ahead
+/// would remove all events.
 struct LedgerRetention: PeriodicService {
     let archive: any LedgerArchive
-    /// Returns the current retention time, which can change.
     let retention: @Sendable () -> Duration
     /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
     let interval: Duration
     let startsAtOnce = true
-    /// The time of the last run that the ledger recorded.
     private var last: ContinuousClock.Instant?
 
     init(
@@ -31,7 +28,6 @@ struct LedgerRetention: PeriodicService {
         if await sweep(elapsed: last?.duration(to: moment) ?? .zero) { last = moment }
     }
 
-    /// Removes old events. Returns true if the ledger recorded the elapsed time.
     private func sweep(elapsed: Duration) async -> Bool {
         var isReported = false
         do {

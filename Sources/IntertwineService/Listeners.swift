@@ -3,7 +3,6 @@ internal import IntertwineHTTPServer
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The listening servers as one service, which starts and stops them in order.
 struct Listeners: ServiceLifecycle.Service {
     private let servers: [(name: String, server: HTTPServer)]
     private let state: ServiceState
@@ -11,19 +10,8 @@ struct Listeners: ServiceLifecycle.Service {
     private let grace: Duration
     private let started: @Sendable ([String: String]) -> Void
     private let stopping: @Sendable () -> Void
-    /// The address of each listener by name.
     private let addresses: [String: String]
 
-    /// Prepares the service and starts the servers.
-    ///
-    /// - Parameters:
-    ///   - sockets: The bound sockets.
-    ///   - drain: The time for which the first server continues to serve after a stop, with `Connection: close`.
-    ///   - grace: The time for which a stop then waits for responses in progress.
-    ///   - prepare: Called before one of the servers responds; it blocks.
-    ///   - started: Called with the address of each listener by name, after signals are handled.
-    ///   - stopping: Called when a stop begins.
-    /// - Throws: The errors of `prepare`, or `HTTPServerError`; the sockets are closed in that case.
     init(
         servers: [(name: String, server: HTTPServer)], on sockets: BoundSockets, state: ServiceState, drain: Duration, grace: Duration,
         prepare: @escaping @Sendable () throws -> Void, started: @escaping @Sendable ([String: String]) -> Void,
@@ -62,14 +50,11 @@ struct Listeners: ServiceLifecycle.Service {
     }
 }
 
-/// The sockets of the listeners, bound before the stores are opened: a start that cannot bind opens no store, and the requests that arrive while
-/// the stores are opened wait in the kernel.
+/// The sockets of the listeners, bound before the stores are opened: a start that cannot bind opens no store, and the requests that arrive
+/// while the stores are opened wait in the kernel.
 struct BoundSockets: Sendable {
     private var sockets: [String: ListeningSocket] = [:]
 
-    /// Binds the addresses.
-    ///
-    /// - Throws: `ConfigurationError` if the process may open too few files. `HTTPServerError` if an address cannot be bound.
     init(_ configuration: ServiceConfiguration) throws {
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
         sockets["service"] = try ListeningSocket(configuration.publicServer)
@@ -92,7 +77,6 @@ extension DispatchQueue {
     }
 }
 
-/// The state of the service: serving or draining.
 final class ServiceState: Sendable {
     private let draining = Atomic(false)
 

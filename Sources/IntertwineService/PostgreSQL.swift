@@ -10,61 +10,35 @@ internal import IntertwineStorageCore
 
 /// A database that holds items, ledger and signing keys of all replicas.
 protocol SharedDatabase: Sendable {
-    /// True if the address names several hosts.
     var hasSeveralHosts: Bool { get }
 
-    /// Returns the location of the items.
-    ///
-    /// - Parameters:
-    ///   - standby: A standby that is read if it is as recent as the replica's last read; nil for none.
-    ///   - maximumAge: The age up to which pages are read from a standby while the primary is away; zero for never.
-    ///   - companions: The path of files beside the items, without their suffixes.
+    /// `maximumAge`: The age up to which pages are read from a standby while the primary is away; zero for never.
     func items(standby: (any SharedDatabase)?, maximumAge: Duration, companions: String) -> any ItemLocation
 
-    /// Opens the ledger; creates it if it is missing.
-    ///
-    /// - Parameters:
-    ///   - waiting: The maximum number of queued writes.
-    ///   - group: The maximum number of writes in one transaction.
-    ///   - timeout: The write timeout in seconds.
-    ///   - items: The open items of the same database, if there are any.
-    ///   - now: Returns milliseconds since 1970-01-01 UTC; nil for the server's clock.
     func ledger(
         waiting: Int, group: Int, timeout: Double, reading: ReadLimits, beside items: (any ItemStore)?, now: (@Sendable () -> Int64)?
     ) throws(StoreError) -> any PersistentLedger
 
-    /// Opens the signing keys; creates the first key in an empty database.
     func keys() throws(StoreError) -> any SharedKeys
 
-    /// Stores a key from another store. Does nothing if the database has that key.
-    ///
-    /// - Throws: `StoreError.unusable` if the database has another key.
     func store(_ key: SigningKey) throws(StoreError)
 
-    /// Opens the database as the source or destination of a copy.
     func copyEndpoint() throws(StoreError) -> any CopySource & CopyDestination
 }
 
-/// The signing keys of all replicas.
 protocol SharedKeys: Sendable {
     /// The time at which the newest key was created, in milliseconds since 1970-01-01 UTC.
     var newestCreation: Int64 { get }
 
-    /// Reads the valid keys. Blocks the caller's thread.
     func load() throws -> SigningKeys
 
-    /// Reads the valid keys without blocking the caller.
     func read() async throws -> SigningKeys
 
-    /// Creates a new key.
-    ///
-    /// - Parameter age: The minimum age in seconds of a key made by a rotation.
-    /// - Throws: `StoreError.unusable` if that key is younger or does not sign yet.
+    /// `age`: The minimum age in seconds of a key made by a rotation.
     func rotate(after age: Int64) async throws
 }
 
 extension StoreSettings {
-    /// - Throws: `StoreError.unusable` if the address cannot be parsed, or the program was built without PostgreSQL.
     func postgresDatabase(at address: String, statementTimeout: Duration) throws(StoreError) -> any SharedDatabase {
         #if PostgreSQL
             return PostgresDatabase(address: try PostgresAddress(address, statementTimeout: statementTimeout))

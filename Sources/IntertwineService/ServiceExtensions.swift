@@ -29,7 +29,6 @@ public struct ServiceExtensions: Sendable {
     ///
     /// It is for tests. All data that expires at a time of day uses it; lines of the log do not.
     public var clock: (@Sendable () -> Int64)?
-    /// The reasons why kinds cannot be added, one sentence for each.
     var faults: [String] = []
     /// Registers cell factories. The registry contains all commands at that time.
     public var registerCells: @Sendable (inout CellFactories, CommandRegistry) throws -> Void
@@ -46,7 +45,6 @@ public struct ServiceExtensions: Sendable {
         self.registerCells = registerCells
     }
 
-    /// The reasons why ``lists`` cannot be served, one sentence for each.
     var listErrors: [String] {
         var names: Set<ViewerList> = [.saved, .dismissed]
         return lists.compactMap { list in
@@ -56,7 +54,6 @@ public struct ServiceExtensions: Sendable {
         }
     }
 
-    /// Returns the reasons why items of the program's kinds have no cells, one sentence for each.
     func cellErrors(in factories: CellFactories) -> [String] {
         let known = factories.kinds.sorted().joined(separator: ", ")
         let variants = factories.variants(of: kinds)
@@ -64,9 +61,6 @@ public struct ServiceExtensions: Sendable {
             .map { "no factory makes cells of the kind '\($0.name)'; there are factories of \(known)" }
     }
 
-    /// Returns the registry of the product's and these commands.
-    ///
-    /// - Throws: An error if two commands have one name, or the input of a command or a kind cannot be described.
     func registry() throws -> CommandRegistry {
         var registry = CommandRegistry.standard
         for command in commands { try registry.register(command) }

@@ -32,7 +32,6 @@ public protocol ServiceMiddleware: Sendable {
     func handle(_ head: borrowing RequestHead, peer: PeerAddress, route: String?, next: any HTTPHandler) -> HandlerResult
 }
 
-/// A handler that calls middleware before another handler.
 struct MiddlewareHandler: HTTPHandler {
     let middleware: any ServiceMiddleware
     let router: Router
@@ -45,7 +44,6 @@ struct MiddlewareHandler: HTTPHandler {
     func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields { next.refusalFields(field) }
 }
 
-/// A handler that calls the middleware of one route before another handler.
 struct RouteMiddlewareHandler: HTTPHandler {
     let middleware: any ServiceMiddleware
     let route: String

@@ -57,7 +57,6 @@ public struct ServiceRoute: Sendable {
         }
     }
 
-    /// Returns the route of the router.
     func route(in parts: RouteContext.Parts) -> Route {
         let names = pattern.split(separator: "/").compactMap { segment in
             segment.hasPrefix("{") ? String(segment.dropFirst().prefix { $0 != "}" }) : nil
@@ -81,13 +80,11 @@ public struct ServiceRoute: Sendable {
 ///
 /// ```swift
 /// ServiceRoute(.get, "/followed") { _, context in
-///     guard let viewer = try await context.viewer else { throw Refusal(.forbidden, "A viewer is required.") }
-///     let entries = try await context.ledger.cells(on: "followed", of: viewer, after: nil, limit: 20)
-///     return try .json(entries.map(\.cell))
+///     guard try await context.viewer != nil else { throw Refusal(.forbidden, "A viewer is required.") }
+///     return try .json(await context.cells(on: "followed", limit: 20))
 /// }
 /// ```
 public struct RouteContext: Sendable {
-    /// The parts of the service that all requests share.
     struct Parts: Sendable {
         let store: any FeedStore
         let ledger: any Ledger
@@ -110,10 +107,6 @@ public struct RouteContext: Sendable {
         (self.request, self.route, self.parameters, self.parts, now) = (request, route, parameters, parts, request.now)
     }
 
-    /// The store of the items.
-    public var store: any FeedStore { parts.store }
-    /// The ledger of events and viewers' lists.
-    public var ledger: any Ledger { parts.ledger }
     /// The hrefs of cells and images.
     public var links: Links { parts.links }
     /// The log of the service.
@@ -126,6 +119,23 @@ public struct RouteContext: Sendable {
     /// - Throws: An error that becomes problem details: 401 if a token is rejected, 403 if the sender is no trusted proxy, 400 if the name is invalid.
     public var viewer: String? {
         get async throws { try await parts.clients.identity(of: request).viewer }
+    }
+
+    /// Reads items of the store, all of them at one moment.
+    public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
+        try await parts.store.read { try body($0) }
+    }
+
+    /// Returns the newest cells on one of the viewer's lists, the newest one first; none if the request names no viewer.
+    public func cells(on list: ViewerList, limit: Int = 100) async throws -> [String] {
+        guard let viewer = try await viewer else { return [] }
+        return try await parts.ledger.cells(on: list, of: viewer, after: nil, limit: limit).map(\.cell)
+    }
+
+    /// Returns true if a cell is on one of the viewer's lists.
+    public func contains(_ cell: String, on list: ViewerList) async throws -> Bool {
+        guard let viewer = try await viewer else { return false }
+        return try await parts.ledger.contains(cell, on: list, of: viewer)
     }
 
     /// Returns a parameter of the query; nil if it is missing.

@@ -13,7 +13,6 @@ package struct StoreBackup: Sendable {
     private let ledger: String
     private let keyFile: SigningKeyFile
 
-    /// - Parameter path: The folder of a backup, or the file of the items of a store.
     private init(_ path: String) {
         var isDirectory: ObjCBool = false
         let isFile = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
@@ -29,7 +28,6 @@ package struct StoreBackup: Sendable {
         folder = store.path(of: "")
     }
 
-    /// A line about the content: the sizes of the files, and the name of the key.
     private func summary() throws -> String {
         var parts = [(items, "items"), (ledger, "ledger")].compactMap { path, name in
             ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int).map { "\(name) \($0 >> 10) KiB" }
@@ -40,17 +38,7 @@ package struct StoreBackup: Sendable {
 
     // MARK: Commands
 
-    /// Copies items, ledger and signing key as of one point in time into a new folder, while a service may run.
-    ///
-    /// The folder has its name only once it is complete, verified and on disk.
-    ///
-    /// - Parameters:
-    ///   - target: The path of the folder, which must not exist.
-    ///   - onInterruption: Called with a function that removes the incomplete folder after an interruption.
-    ///   - willFinish: Called before the folder gets its name. Before it, an interruption makes no backup.
-    ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
-    /// - Returns: One line about the content.
-    /// - Throws: `ConfigurationError`, or `StoreError` with one line.
+    /// `target`: The path of the folder, which must not exist.
     package static func create(
         in target: String, of configuration: ServiceConfiguration,
         onInterruption: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
@@ -84,13 +72,6 @@ package struct StoreBackup: Sendable {
         }
     }
 
-    /// Verifies a backup or a store.
-    ///
-    /// - Parameters:
-    ///   - path: The folder of a backup, or the file of the items.
-    ///   - onProgress: Called on any thread with the name of each file.
-    /// - Returns: One line about the content, and one line for each finding.
-    /// - Throws: `ConfigurationError` if there is no store.
     package static func verify(
         _ path: String, onProgress: @escaping @Sendable (_ file: String) -> Void
     ) async throws -> (summary: String, findings: [String]) {
@@ -101,16 +82,6 @@ package struct StoreBackup: Sendable {
         }
     }
 
-    /// Replaces the store of a configuration by a verified backup. A start refuses a store that a failure leaves incomplete.
-    ///
-    /// - Parameters:
-    ///   - source: The folder of a backup, or the file of the items of another store.
-    ///   - overwrites: True if an existing store is replaced.
-    ///   - onInterruption: Called with a function that removes the incomplete copy and records the failure after an interruption.
-    ///   - willReplace: Called before the first change of the store. Before it, an interruption changes nothing.
-    ///   - onProgress: Called on any thread with the name of a file and the completed share of its copy.
-    /// - Returns: One line about the content, and one line for each finding. With a finding, nothing is restored.
-    /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     package static func restore(
         _ source: String, to configuration: ServiceConfiguration, overwrites: Bool,
         onInterruption: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void, willReplace: @escaping @Sendable () -> Void,
@@ -150,7 +121,6 @@ package struct StoreBackup: Sendable {
         }
     }
 
-    /// Removes the folder of an incomplete copy.
     private static func removeIncomplete(_ path: String) {
         // The copy may add a file meanwhile.
         for _ in 0..<10 where access(path, F_OK) == 0 { try? FileManager.default.removeItem(atPath: path) }
@@ -200,7 +170,6 @@ package struct StoreBackup: Sendable {
         }
     }
 
-    /// Copies the files of a store into the folder of this one, and verifies them.
     private func copyFiles(
         of source: StoreBackup, includesKey: Bool, _ onProgress: @escaping (_ file: String, _ share: Double) -> Void
     ) throws {
@@ -216,7 +185,6 @@ package struct StoreBackup: Sendable {
         guard findings.isEmpty else { throw StoreError.unusable(findings.joined(separator: "; ")) }
     }
 
-    /// Writes a new file that only its owner can read, and syncs it to disk.
     private static func write(_ text: String, to path: String) throws {
         let descriptor = OwnedFile.open(path, O_WRONLY | O_EXCL)
         guard descriptor >= 0 else { throw failure(path) }

@@ -4,10 +4,8 @@ internal import Glibc
 struct SystemdNotifier: Sendable {
     private let address: sockaddr_un
     private let length: socklen_t
-    /// The interval in which systemd expects notifications; nil if it does not watch the service.
     let watchdogInterval: Duration?
 
-    /// Nil if systemd does not wait for notifications, or the address of its socket is invalid.
     init?(environment: [String: String]) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         var bytes = Array(path.utf8)
@@ -30,7 +28,7 @@ struct SystemdNotifier: Sendable {
         return .microseconds(microseconds)
     }
 
-    /// Sends a state such as `READY=1`. Does not block and ignores errors, because systemd acts on missing notifications.
+    /// Does not block and ignores errors, because systemd acts on missing notifications.
     func send(_ state: String) {
         let kind = SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         let descriptor = socket(AF_UNIX, Int32(kind), 0)

@@ -4,7 +4,6 @@ internal import IntertwinePrimitives
 
 /// Notifies systemd as long as the event loops and the pool of tasks make progress, and ends the process if a stop exceeds its time limit.
 final class Watchdog: Sendable {
-    /// The additional time of a stop for the end of background work and for closing databases.
     private static let margin = Duration.seconds(10)
 
     private let servers: [HTTPServer]
@@ -12,15 +11,12 @@ final class Watchdog: Sendable {
     private let notifier: SystemdNotifier?
     private let end = MonotonicSemaphore()
 
-    /// - Parameter stopTime: The maximum time of a stop until the last connection is closed.
     init(_ servers: [HTTPServer], stopTime: Duration, notifier: SystemdNotifier?) {
         (self.servers, self.stopTime, self.notifier) = (servers, stopTime, notifier)
     }
 
-    /// Notifies systemd that requests are served.
     func ready() { notifier?.send("READY=1") }
 
-    /// Notifies systemd that a stop has begun, and limits its time on a thread of its own, which needs no event loop and no task.
     func stopping() {
         notifier?.send("STOPPING=1")
         _ = DetachedThread.start(stackBytes: 64 << 10) { [end, limit = stopTime + Self.margin] in
@@ -31,7 +27,6 @@ final class Watchdog: Sendable {
         }
     }
 
-    /// Ends the time limit of a stop.
     func stopped() { end.signal() }
 }
 
@@ -39,7 +34,6 @@ extension Watchdog: PeriodicService {
     var interval: Duration { notifier?.watchdogInterval.map { $0 / 3 } ?? .seconds(3_600) }
     var startsAtOnce: Bool { true }
 
-    /// Notifies systemd after each event loop has run. If one is stuck, systemd restarts the service.
     func perform() async {
         guard let notifier, notifier.watchdogInterval != nil else { return }
         for server in servers { await server.awaitLoops() }

@@ -4,7 +4,6 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 
 extension TestClient {
-    /// Sends requests to a port of 127.0.0.1, with a new connection for each request.
     init(port: UInt16) {
         self.init { request, body in
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<TestResponse, any Error>) in
@@ -28,9 +27,7 @@ extension TestClient {
     }
 }
 
-/// One request and its response on one connection, which closes afterwards.
 struct SocketExchange {
-    /// The timeout of each call in seconds.
     private static let timeoutSeconds = 30
 
     let port: UInt16
@@ -41,9 +38,6 @@ struct SocketExchange {
         return try Self.response(in: Self.all(from: descriptor), to: request.method)
     }
 
-    /// Connects and sends a request.
-    ///
-    /// - Returns: The socket, which the caller closes.
     func open(_ request: HTTPRequest, _ body: [UInt8] = []) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw TestServiceError.noResponse }
@@ -71,7 +65,6 @@ struct SocketExchange {
         return Array((text + "\r\n").utf8)
     }
 
-    /// A server that refuses a request may close the connection early; its response counts then.
     private func send(_ bytes: [UInt8], on descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -101,9 +94,6 @@ struct SocketExchange {
         return TestResponse(status: status, fields: fields, body: body)
     }
 
-    /// Parses the head of a response.
-    ///
-    /// - Returns: The status, the fields and the offset of the body; nil if the head is incomplete.
     static func head(in bytes: [UInt8]) throws -> (status: Int, fields: HTTPFields, end: Int)? {
         let end: [UInt8] = [13, 10, 13, 10]
         guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { return nil }

@@ -102,7 +102,6 @@ extension TestClient {
 }
 
 extension HTTPFields {
-    /// Creates fields from names and values. Invalid names are left out.
     fileprivate init(_ fields: [String: String]) {
         self.init(fields.compactMap { name, value in HTTPField.Name(name).map { HTTPField(name: $0, value: value) } })
     }
@@ -142,7 +141,6 @@ public struct TestResponse: Sendable {
 }
 
 extension TestClient {
-    /// Creates a client that calls a handler without a socket.
     init(_ handler: any HTTPHandler) {
         self.init { request, body in
             guard let peer = PeerAddress("127.0.0.1", port: 1) else { throw TestServiceError.noResponse }

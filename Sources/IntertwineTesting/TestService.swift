@@ -53,7 +53,7 @@ public final class TestService: Sendable {
     ///   - items: Lines of the import format; ``lines(of:)`` makes them from values.
     ///   - settings: Settings by key, as in `intertwine.yaml`.
     ///   - extensions: The program's extensions; `clock` replaces their clock.
-    /// - Throws: The errors of `ItemImport`, `ServiceConfiguration` and `FeedService`.
+    /// - Throws: The errors of `ServiceConfiguration` and `FeedService`.
     public init(
         _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
         extensions: ServiceExtensions = ServiceExtensions(),
@@ -130,16 +130,12 @@ public final class TestService: Sendable {
         let flags = ["store.database": "\(folder)/items.sqlite", "server.port": "0", "admin.port": "0", "log.requests": "false"]
         let sources = try SettingSources(flags: flags.merging(settings) { $1 }, environment: [:])
         let configuration = try ServiceConfiguration(sources)
-        let session = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))
-        try session.append(Array(items.utf8))
-        try session.endOfFile()
-        _ = try session.commit()
+        try configuration.importItems(Array(items.utf8), extensions)
         var extensions = extensions
         extensions.clock = { clock.now }
         return try FeedService.build(configuration: configuration, extensions: extensions, logger: log.logger)
     }
 
-    /// - Returns: The listeners' ports by name, and a task that ends with the service.
     private static func run(_ service: FeedService) async throws -> ([String: UInt16], Task<Void, any Error>) {
         let (started, start) = AsyncStream.makeStream(of: [String: String].self)
         let serving = Task {
@@ -158,7 +154,6 @@ public final class TestService: Sendable {
 }
 
 extension TestClient {
-    /// A client without a listener; every request throws.
     fileprivate static var none: TestClient { TestClient { _, _ in throw TestServiceError.noListener } }
 }
 

@@ -10,7 +10,6 @@ internal import Synchronization
 /// for try await line in stream where line.hasPrefix("data:") { print(line) }
 /// ```
 public struct TestStream: AsyncSequence, Sendable {
-    /// The socket of a stream. A release of the stream ends it, and its reader closes it.
     private final class Socket: Sendable {
         private let descriptor: Mutex<Int32?>
 
@@ -35,9 +34,6 @@ public struct TestStream: AsyncSequence, Sendable {
     /// Returns an iterator over the lines of the body, without their line feeds. The sequence fails if the connection ends early.
     public func makeAsyncIterator() -> AsyncThrowingStream<String, any Error>.Iterator { lines.makeAsyncIterator() }
 
-    /// Reads a response until it ends. It blocks its thread.
-    ///
-    /// - Parameter opened: Receives the stream when the head has arrived, or the error.
     static func read(from descriptor: Int32, opened: (Result<TestStream, any Error>) -> Void) {
         let socket = Socket(descriptor)
         defer { socket.close() }
@@ -92,7 +88,6 @@ public struct TestStream: AsyncSequence, Sendable {
 }
 
 extension ChunkedDecoder {
-    /// Decodes the bytes that have arrived.
     fileprivate mutating func bytes(in bytes: [UInt8]) throws -> (body: [UInt8], isComplete: Bool) {
         try bytes.withUnsafeBufferPointer { buffer in
             var (body, index) = ([UInt8](), 0)

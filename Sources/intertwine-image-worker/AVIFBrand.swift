@@ -2,14 +2,10 @@ internal import CVips
 internal import IntertwineImageWire
 
 /// The brands of an AVIF (ISO 14496-12, section 4.3).
-///
-/// libvips 8.14 opens only files whose first brand is `avif`. An animation has `avis`, and may come with a still image that libheif reads.
+/// libvips 8.14 opens only files whose first brand is `avif`.
 enum AVIFBrand {
     private static let first = 8..<12
 
-    /// Replaces the first brand by `avif`.
-    ///
-    /// - Parameter image: The bytes of any image; those of other formats are unchanged.
     static func normalize(_ image: UnsafeMutableRawBufferPointer) {
         guard isAVIF(UnsafeRawBufferPointer(image)) else { return }
         UnsafeMutableRawBufferPointer(rebasing: image[first]).copyBytes(from: "avif".utf8)
@@ -19,7 +15,6 @@ enum AVIFBrand {
         image.count >= first.upperBound && image[4..<8].elementsEqual("ftyp".utf8)
     }
 
-    /// Returns true if the file declares an animation (a `moov` box).
     static func isAnimated(_ image: UnsafeRawBufferPointer) -> Bool {
         guard isAVIF(image) else { return false }
         var offset = 0
@@ -35,7 +30,6 @@ enum AVIFBrand {
 
 /// Classifies a failure to decode an image by the error messages of libvips.
 enum DecoderMessage {
-    /// Messages of libheif and libjpeg about images that other decoders may read.
     private static let unsupported = [
         "Unsupported file-type", "Unsupported feature", "Unsupported codec", "Unsupported JPEG process", "Unsupported JPEG data precision",
         "arithmetic coding is not implemented",

@@ -16,29 +16,23 @@ final class DecodedImage {
     }
 
     var width: Int { Int(vips_image_get_width(pointer)) }
-    /// The total height of all loaded frames.
     var height: Int { Int(vips_image_get_height(pointer)) }
     var frameHeight: Int { max(1, Int(vips_image_get_page_height(pointer))) }
-    /// The number of frames of an animation; 1 for other images, including those with pages.
     var frames: Int { isAnimation ? max(1, Int(vips_image_get_n_pages(pointer))) : 1 }
     var bands: Int { Int(vips_image_get_bands(pointer)) }
     var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
-    /// True if the image has to be rotated by 90° to be upright (Exif orientations 5 to 8).
     var isOnItsSide: Bool { vips_image_get_orientation(pointer) >= 5 }
 
-    /// True if the colors depend on a profile: an embedded one, or that of CMYK.
     var hasProfile: Bool {
         vips_image_get_typeof(pointer, "icc-profile-data") != 0 || vips_image_get_interpretation(pointer) == VIPS_INTERPRETATION_CMYK
     }
 
-    /// True if the image is 8-bit sRGB or grayscale.
     var isPlain: Bool {
         let kind = vips_image_get_interpretation(pointer)
         return vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR
             && (kind == VIPS_INTERPRETATION_sRGB || (kind == VIPS_INTERPRETATION_B_W && bands <= 2))
     }
 
-    /// The way in which the image is held while it is decoded.
     var decoding: ImageLimits.Decoding {
         guard loader.hasPrefix("jpeg") else { return .pixels }
         return vips_image_get_typeof(pointer, "interlaced") == 0 ? .rows : .coefficients
@@ -54,20 +48,17 @@ final class DecodedImage {
         return name.map { String(cString: $0) } ?? ""
     }
 
-    /// Calls the closure with the pixels in row order, which are rendered to memory if necessary.
     func withPixels<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result? {
         guard vips_image_wio_input(pointer) == 0, let data = vips_image_get_data(pointer) else { return nil }
         return body(data.assumingMemoryBound(to: UInt8.self))
     }
 
-    /// The names of all metadata fields. Some belong to the image itself and cannot be removed.
     private var fields: [String] {
         guard let names = vips_image_get_fields(pointer) else { return [] }
         defer { g_strfreev(names) }
         return sequence(first: names) { $0 + 1 }.lazy.map(\.pointee).prefix { $0 != nil }.compactMap { $0.map { String(cString: $0) } }
     }
 
-    /// Removes all metadata except the fields that encoders need for frames.
     func describe(frameHeight: Int?) {
         // Not all encoders of libvips omit metadata on request, and some rebuild it from individual values.
         let retained = frameHeight == nil ? [] : ["n-pages", "delay", "loop"]
@@ -76,13 +67,9 @@ final class DecodedImage {
     }
 }
 
-/// The bytes of an encoded image.
 final class EncodedImage {
     let bytes: UnsafeRawBufferPointer
 
-    /// Encodes an image; nil if the encoder fails.
-    ///
-    /// - Parameter quality: The quality; 0 for the default of the format.
     init?(_ image: DecodedImage, _ format: OutputFormat, quality: Int) {
         var bytes: UnsafeMutableRawPointer?
         var length = 0
@@ -109,12 +96,8 @@ final class EncodedImage {
 /// Removes the metadata of a WebP (RFC 9649, sections 2.7 and 2.7.1.5). Why: libvips 8.14 writes some 200 bytes of it, regardless of its options.
 private enum WebPMetadata {
     private static let flagsOffset = 20
-    /// The flags of Exif and XMP.
     private static let flags: UInt8 = 0x08 | 0x04
 
-    /// Removes the metadata in place.
-    ///
-    /// - Returns: The number of remaining bytes; all of them if there is no metadata, or the file is not an extended WebP.
     static func remove(from file: UnsafeMutableRawBufferPointer) -> Int {
         func has(_ name: StaticString, at offset: Int) -> Bool {
             name.withUTF8Buffer { name in name.count <= file.count - offset && zip(name, file[offset...]).allSatisfy { $0 == $1 } }

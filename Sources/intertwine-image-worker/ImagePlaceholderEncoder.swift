@@ -7,12 +7,8 @@ struct ImagePlaceholderEncoder {
 
     private let width: Int
     private let height: Int
-    /// The pixels as red, green, blue and alpha from 0 to 1; colors are not premultiplied.
     private let pixels: [SIMD4<Float>]
 
-    /// Scales an image down to the size that the encoder uses.
-    ///
-    /// - Parameter image: An 8-bit image with one to four bands.
     init(_ image: DecodedImage) {
         let (fullWidth, fullHeight) = (image.width, image.height)
         let longest = max(fullWidth, fullHeight, 1)
@@ -28,7 +24,6 @@ struct ImagePlaceholderEncoder {
             } ?? Array(repeating: [0, 0, 0, 0], count: width * height)
     }
 
-    /// Returns the mean colors of boxes, weighted by alpha.
     private static func averages(
         _ bytes: UnsafePointer<UInt8>, _ fullWidth: Int, _ fullHeight: Int, _ bands: Int, _ width: Int, _ height: Int
     ) -> [SIMD4<Float>] {
@@ -65,7 +60,6 @@ struct ImagePlaceholderEncoder {
         return pixels
     }
 
-    /// The dominant color: the mean of the largest group of similar pixels.
     var color: TransformResult.Color {
         var bins = [SIMD4<Float>](repeating: .zero, count: 4_096)
         for pixel in pixels where pixel.w > 0 {
@@ -79,7 +73,6 @@ struct ImagePlaceholderEncoder {
         return TransformResult.Color(red: byte(fullest.x), green: byte(fullest.y), blue: byte(fullest.z))
     }
 
-    /// The placeholder in the ThumbHash format (version 1): low frequencies of luminance, two color differences and alpha, four bits each.
     var thumbHash: [UInt8] {
         let count = Float(pixels.count)
         var sum = SIMD4<Float>.zero
@@ -123,9 +116,6 @@ struct ImagePlaceholderEncoder {
         return hash
     }
 
-    /// Returns the low frequencies of a discrete cosine transform: the mean, the largest absolute coefficient, and the others relative to it.
-    ///
-    /// Relative coefficients are from 0 to 1, where 0.5 is zero.
     private func waves(_ channel: [Float], _ across: Int, _ down: Int) -> (mean: Float, scale: Float, rest: [Float]) {
         let columns = Self.cosines(across, width)
         let rows = Self.cosines(down, height)

@@ -1,18 +1,11 @@
 internal import Glibc
 
 /// Removes the text chunks of a PNG (section 11.3.3). Why: they are not used, but decoders inflate them before the first pixel.
-///
-/// A few hundred bytes can become megabytes, in an image of any size.
 enum PNGTextChunks {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     private static let names = ["tEXt", "zTXt", "iTXt"].map { Array($0.utf8) }
-    /// The bytes of a chunk beside its data: length, name and checksum (section 5.3).
     private static let frame = 12
 
-    /// Moves the bytes after each text chunk over it.
-    ///
-    /// - Parameter image: The bytes of any image. Other formats, and chunks that cannot be parsed, are unchanged.
-    /// - Returns: The remaining bytes, in the original memory.
     static func removed(from image: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         guard image.starts(with: signature), let base = image.baseAddress else { return UnsafeRawBufferPointer(image) }
         var (offset, end) = (signature.count, signature.count)

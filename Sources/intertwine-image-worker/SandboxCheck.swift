@@ -4,9 +4,6 @@ internal import IntertwineImageWire
 
 /// A self-test of the sandbox: it attempts forbidden operations from inside a worker and prints the results.
 enum SandboxCheck {
-    /// Runs the self-test.
-    ///
-    /// - Returns: 0 if no attempt succeeded.
     static func run(_ lockIn: () -> WorkerReport) -> Int32 {
         // A sandboxed process cannot write to files, and standard output may be one.
         var ends: [Int32] = [0, 0]
@@ -55,7 +52,6 @@ enum SandboxCheck {
         return result
     }
 
-    /// Returns true if a process can be forked. The child exits immediately.
     private static func isForking() -> Bool {
         let child = sandbox_fork()
         if child == 0 { _exit(0) }

@@ -1,7 +1,6 @@
 internal import CVips
 internal import IntertwineImageWire
 
-/// One job, from the bytes of an image to those of the result.
 struct Transformation {
     /// A value that libvips treats as no limit for a side.
     private static let anySide = 10_000_000
@@ -53,7 +52,6 @@ struct Transformation {
         return ImagePlaceholderEncoder(try decode(facts, hasProfile: header.hasProfile, isAnimated: false))
     }
 
-    /// Returns the dimensions after the orientation of the camera is applied.
     private func size(of header: DecodedImage) throws(TransformRejection) -> (width: Int, height: Int) {
         let (width, height) = (header.width, header.frameHeight)
         guard width > 0, height > 0 else { throw .undecodable }
@@ -61,7 +59,6 @@ struct Transformation {
         return header.isOnItsSide ? (height, width) : (width, height)
     }
 
-    /// Decodes the complete image to memory at the necessary size.
     private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(TransformRejection) -> DecodedImage {
         let width = plan.isBoundByWidth ? plan.scaled.width : Self.anySide
         let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
@@ -75,7 +72,6 @@ struct Transformation {
         return pixels
     }
 
-    /// Crops the image to its box.
     private func cut(_ pixels: DecodedImage, _ plan: Plan, isAnimated: Bool, _ first: DecodedImage) throws(TransformRejection)
         -> DecodedImage
     {
@@ -120,9 +116,6 @@ struct Transformation {
         return part
     }
 
-    /// Encodes the image.
-    ///
-    /// - Parameter frameHeight: The height of a frame of an animation; nil for a still image.
     private func encode(
         _ pixels: DecodedImage, _ format: OutputFormat, frameHeight: Int?
     ) throws(TransformRejection) -> EncodedImage {
@@ -146,14 +139,10 @@ struct Transformation {
     }
 }
 
-/// The sizes of an image during its transformation.
 private struct Plan {
-    /// The longest side if only metadata is requested.
     private static let factsSide = 128.0
 
-    /// The size of the complete image after scaling.
     let scaled: (width: Int, height: Int)
-    /// The size of the crop; nil for none.
     let box: (width: Int, height: Int)?
     let isBoundByWidth: Bool
     let isBoundByHeight: Bool

@@ -3,14 +3,12 @@ internal import CVips
 internal import Glibc
 internal import IntertwineImageWire
 
-/// The worker process: decodes, resizes and encodes images for the service, which starts it and communicates over a socket as standard input.
-///
-/// The worker does one job at a time, and enters its sandbox before the first. An image that compromises it gains access to that socket only.
+/// The worker process: decodes, resizes and encodes images for the service, which starts it and communicates over a socket as standard
+/// input.
+/// The worker does one job at a time, and enters its sandbox before the first.
 @main
 struct Worker {
-    /// The limit of processor time in seconds for the life of the process. The service limits each job, and replaces workers long before.
     private static let mostSeconds: UInt64 = 3_600
-    /// The descriptor of the socket.
     fileprivate static let service: Int32 = 0
     /// Safe: the variable is used on the main thread only.
     private nonisolated(unsafe) static var hasUntrimmedMemory = false
@@ -44,7 +42,6 @@ struct Worker {
         while true { next(limits) }
     }
 
-    /// Loads all libraries and enters the sandbox. Access to files is not possible afterwards.
     private static func lockIn(_ limits: ImageLimits) -> WorkerReport {
         guard cvips_start() == 0 else { fail("libvips does not start") }
         Transformation.warmUp()
@@ -55,7 +52,6 @@ struct Worker {
         return WorkerReport(hasSeccomp: seccomp == 0, landlock: Int(max(0, landlock)), hasLimits: isLimited, library: version)
     }
 
-    /// Waits for a frame, and performs it.
     private static func next(_ limits: ImageLimits) {
         let head = receive(WireFrame.headLength)
         defer { head.deallocate() }
@@ -86,7 +82,6 @@ struct Worker {
         hasUntrimmedMemory = true
     }
 
-    /// Returns true if the service sent a message during a job, which is its cancellation. Exits if the service closed the socket.
     static func isCalledOff() -> Bool {
         var byte: UInt8 = 0
         let count = recv(service, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
@@ -94,7 +89,6 @@ struct Worker {
         return count > 0
     }
 
-    /// Returns memory to the system, once after the last job.
     private static func trim() {
         guard hasUntrimmedMemory else { return }
         hasUntrimmedMemory = false

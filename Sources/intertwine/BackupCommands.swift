@@ -105,9 +105,6 @@ struct RestoreCommand: AsyncParsableCommand {
 }
 
 extension Output {
-    /// Writes one line for each finding, or the summary.
-    ///
-    /// - Throws: `ExitCode.failure` with a finding.
     fileprivate static func report(_ result: (summary: String, findings: [String]), of subject: String) throws {
         for finding in result.findings { try say(finding) }
         guard result.findings.isEmpty else { throw ExitCode.failure }
@@ -115,7 +112,6 @@ extension Output {
     }
 }
 
-/// The progress of a copy of files: redrawn on a terminal, one line for each file elsewhere.
 private final class CopyProgressLine: Sendable {
     private let isTerminal = Output.isTerminal
     private let last = Mutex("")

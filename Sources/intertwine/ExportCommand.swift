@@ -43,11 +43,8 @@ struct ExportEventsCommand: AsyncParsableCommand {
         var verdict: String
         var address: String?
         var userAgent: String?
-        /// The impression context: the location at which the cell was shown.
         var campaign: String?
-        /// The context if the event names a page.
         var page: ImpressionContext?
-        /// The input of the action.
         var input: [String: InputValue]?
 
         init(_ recorded: RecordedEvent) {
@@ -60,7 +57,6 @@ struct ExportEventsCommand: AsyncParsableCommand {
             input = event.input.flatMap { try? JSONDecoder().decode([String: InputValue].self, from: Data($0.json.utf8)) }
         }
 
-        /// Encodes every member in every row; unknown values are null.
         func encode(to encoder: any Encoder) throws {
             var row = encoder.container(keyedBy: CodingKeys.self)
             try row.encode(marker, forKey: .marker)
@@ -80,7 +76,6 @@ struct ExportEventsCommand: AsyncParsableCommand {
         }
     }
 
-    /// A value of an action's input.
     private enum InputValue: Codable {
         case flag(Bool)
         case integer(Int64)

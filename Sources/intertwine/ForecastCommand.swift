@@ -83,7 +83,6 @@ struct ForecastCommand: AsyncParsableCommand {
             var clicks: Int
             var viewers: Int
             var days: [Int]
-            /// The reason why no page can show the campaign.
             var reason: String?
         }
 
@@ -124,7 +123,7 @@ struct ForecastCommand: AsyncParsableCommand {
         return declared
     }
 
-    /// Returns the reasons why campaigns can never be shown, by their ids. Attributes are those of the command line.
+    /// Returns the reasons why campaigns can never be shown, by their ids.
     private func blockages(of declared: [Campaign], in configuration: ServiceConfiguration) throws -> [String: String] {
         let inventory = try configuration.campaignInventory(hasAttributes: attributes != nil)
         let found = declared.compactMap { campaign in campaign.blockage(in: inventory).map { (campaign.id, $0) } }

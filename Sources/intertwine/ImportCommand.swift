@@ -1,4 +1,4 @@
-public import ArgumentParser
+internal import ArgumentParser
 import Foundation
 import IntertwineFeed
 import IntertwineService
@@ -77,7 +77,6 @@ struct ImportCommand: AsyncParsableCommand {
             }
             return try writer.run { try importer.commit(interruption.committing) }
         }
-        /// Reads all files. An error that an item causes is returned with its file; some errors are found only after the last file.
         func gatherAll() throws -> ImportSummary {
             do { return try gather() } catch let bad as InvalidItem {
                 Output.write(progress.end)
@@ -101,7 +100,6 @@ struct ImportCommand: AsyncParsableCommand {
 
     private static let nothing = "nothing was imported"
 
-    /// - Parameter store: The location of the store. Why: a relative path depends on the working folder.
     private func report(_ summary: ImportSummary, in store: String) throws {
         let omitted = summary.omittedValues == 0 ? "" : ", omitted values \(summary.omittedValues)"
         let withheld = omitted + (summary.withheld.count == 0 ? "" : ", withheld \(summary.withheld): taken down")
@@ -140,7 +138,6 @@ struct ImportCommand: AsyncParsableCommand {
 }
 
 /// A thread with the initial priority of the process, for work that other programs wait for.
-///
 /// `@unchecked Sendable`: a caller that passes work to the thread blocks until the work is done.
 private final class WritingThread: @unchecked Sendable {
     private(set) var identifier: pid_t?
@@ -161,7 +158,7 @@ private final class WritingThread: @unchecked Sendable {
         ends.wait()
     }
 
-    /// Runs work on the thread and blocks until it is done. Call it at most once.
+    /// Call it at most once.
     func run<Value>(_ body: () throws -> Value) throws -> Value {
         try withoutActuallyEscaping(body) { body in
             var result: Result<Value, any Error>?

@@ -3,8 +3,6 @@ import Glibc
 import IntertwineFeed
 import IntertwineService
 
-/// The root command of the command line.
-///
 /// All commands define their names. Why: a name that is derived from the type costs each start some milliseconds.
 @main
 struct Intertwine: AsyncParsableCommand {

@@ -4,32 +4,25 @@ import Glibc
 /// A GET request to a listener on this machine, over a blocking socket. It needs no HTTP client library, so that a health check starts in
 /// milliseconds.
 struct LocalRequest {
-    /// The maximum duration of each step: connect, send, receive.
     private static let timeout = timeval(tv_sec: 2, tv_usec: 0)
     private static let responseLimit = 64 << 10
 
     private let host: String
     private let port: Int
 
-    /// - Parameter host: The address that a listener is bound to. A wildcard address is reached on loopback.
     init(host: String, port: Int) {
         self.host = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
         self.port = port
     }
 
-    /// The host and port, as in a URL.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// A Boolean value indicating whether a process listens on the port.
     var isAnswered: Bool {
         guard let descriptor = try? connected() else { return false }
         close(descriptor)
         return true
     }
 
-    /// Returns the status and the body of the response.
-    ///
-    /// - Throws: ``ExitError`` with the reason if there is no response.
     func get(_ path: String) throws(ExitError) -> (status: Int, body: Data) {
         let descriptor = try connected()
         defer { close(descriptor) }

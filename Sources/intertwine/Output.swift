@@ -3,13 +3,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Standard output and standard error, for people and for pipes.
 enum Output {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Writes all bytes to standard output.
-    ///
-    /// - Throws: ``ExitError`` if standard output accepts no more.
     static func put(_ bytes: some Sequence<UInt8>) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(bytes))
@@ -18,29 +14,24 @@ enum Output {
         }
     }
 
-    /// Writes a line to standard output.
     static func say(_ line: String) throws {
         try put("\(line.shown)\n".utf8)
     }
 
-    /// Writes a line to standard error.
     static func printError(_ line: String) {
         write("\(line.shown)\n")
     }
 
-    /// The control sequence that erases the current line of the terminal.
     static let erasure = "\r\u{1B}[K"
 
     private static let isClosed = Mutex(false)
 
-    /// Writes a text to standard error without changes.
     static func write(_ text: String) {
         isClosed.withLock { isClosed in
             if !isClosed { put(text) }
         }
     }
 
-    /// Writes the last line to standard error. Later writes are ignored.
     static func close(saying line: String) {
         isClosed.withLock { isClosed in
             put((isTerminal ? erasure : "") + line + "\n")
@@ -55,9 +46,6 @@ enum Output {
 }
 
 extension String {
-    /// The text as one safe line for a terminal: `?` replaces each control character and bidirectional control.
-    ///
-    /// Names and reasons come from third parties.
     var shown: String {
         guard unicodeScalars.contains(where: \.isActive) else { return self }
         var text = ""
@@ -76,7 +64,6 @@ extension Unicode.Scalar {
     }
 }
 
-/// The error of a failed command: one line.
 struct ExitError: Error, CustomStringConvertible {
     let description: String
 
@@ -85,17 +72,11 @@ struct ExitError: Error, CustomStringConvertible {
     }
 }
 
-/// A handler of signals that end the process: it erases the progress line, prints the outcome of the work, and stops further output.
-///
-/// The work needs no rollback: if the process ends before a commit, the store is unchanged.
-///
 /// `@unchecked Sendable`: the sources never change, and Dispatch allows their cancellation on any thread.
 final class SignalHandler: @unchecked Sendable {
     private enum Outcome {
-        /// The text about an interruption, and the function that reports it.
         case known(String, tell: @Sendable () -> Void)
         case unknown
-        /// Another part of the process handles the signals.
         case released
     }
 
@@ -112,7 +93,6 @@ final class SignalHandler: @unchecked Sendable {
     private let state: State
     private let sources: [any DispatchSourceSignal]
 
-    /// - Parameter outcome: The outcome of an interruption, such as "nothing was imported"; nil if it is unknown.
     init(_ outcome: String?) {
         let state = State(outcome.map { .known($0, tell: {}) } ?? .unknown)
         self.state = state
@@ -141,8 +121,7 @@ final class SignalHandler: @unchecked Sendable {
     }
 
     /// Ends the process by the default action of a signal, so that a waiting parent sees the signal.
-    ///
-    /// The signal is sent to this thread. Dispatch reads signals of the process, even if their action is the default one.
+    /// Dispatch reads signals of the process, even if their action is the default one.
     private static func endProcess(by number: Int32) -> Never {
         signal(number, SIG_DFL)
         var set = sigset_t()
@@ -153,7 +132,6 @@ final class SignalHandler: @unchecked Sendable {
         _exit(128 + number)
     }
 
-    /// The function that sets the report of the interruption, if its outcome is known at that time. The report blocks until it is done.
     var notifying: @Sendable (_ tell: @escaping @Sendable () -> Void) -> Void {
         { [state] tell in
             state.outcome.withLock { outcome in
@@ -162,16 +140,12 @@ final class SignalHandler: @unchecked Sendable {
         }
     }
 
-    /// The function that marks the begin of a commit. From there on, the outcome of an interruption is unknown.
     var committing: @Sendable () -> Void {
         { [state] in state.outcome.withLock { $0 = .unknown } }
     }
 
-    /// Leaves the signals to other handlers, which are installed by then. Does not return if the handler is ending the process: an error that
-    /// the interruption has caused is then not reported.
     func release() { state.outcome.withLock { $0 = .released } }
 
-    /// Restores the default handling of signals. Does not return if the handler is ending the process, like ``release()``.
     func end() {
         release()
         for source in sources { source.cancel() }

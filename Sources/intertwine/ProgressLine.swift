@@ -20,7 +20,6 @@ struct ProgressLine {
         last = start
     }
 
-    /// Returns the text to write; nil if the last text is too recent.
     mutating func text(for summary: ImportSummary) -> String? {
         let now = clock.now
         guard now - last >= (isTerminal ? .milliseconds(100) : .seconds(5)) else { return nil }
@@ -29,10 +28,8 @@ struct ProgressLine {
         return isTerminal ? "\r\(line)\u{1B}[K" : "\(line)\n"
     }
 
-    /// The text that erases the bar.
     var end: String { isTerminal ? Output.erasure : "" }
 
-    /// - Parameter seconds: The seconds since the start.
     private static func line(for summary: ImportSummary, total: Int?, after seconds: Double) -> String {
         let rate = seconds > 0 ? Double(summary.items) / seconds : 0
         let done = "\(summary.items) items, \(Int(rate))/s"
@@ -83,6 +80,5 @@ final class SyncProgress: Sendable {
         if let text { Output.write(text) }
     }
 
-    /// The text that erases the bar.
     var end: String { state.withLock { $0.reading.end } }
 }

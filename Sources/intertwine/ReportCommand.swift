@@ -1,7 +1,7 @@
-public import ArgumentParser
+internal import ArgumentParser
 import Foundation
 import IntertwineFeed
-public import IntertwinePrimitives
+internal import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage
 
@@ -52,7 +52,6 @@ struct ReportCommand: AsyncParsableCommand {
         try Output.put(format.text(of: report, question).utf8)
     }
 
-    /// Writes notes to standard error: blocked campaigns and, for a table, campaigns without a row in it.
     private func note(_ figures: [String: CampaignStatistics], besides report: LedgerReport) {
         let shown = Set(report.rows.map { $0.keys[0].text })
         for (campaign, figures) in figures.sorted(by: { $0.key < $1.key }) {
@@ -67,7 +66,6 @@ struct ReportCommand: AsyncParsableCommand {
 
 extension LedgerReport.Grouping: ExpressibleByArgument {}
 
-/// The output format of a report.
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     case table, json, csv
 

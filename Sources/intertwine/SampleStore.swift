@@ -6,20 +6,11 @@ import IntertwineService
 import IntertwineStorage
 
 /// The store of `intertwine serve --sample`: a temporary folder, or the store that a flag or the environment names.
-///
 /// The configuration file never names it, so that the sample does not enter the store of an installed service by accident.
 struct SampleStore {
-    /// The settings that serve the sample, by key. Other flags take precedence over them.
     let settings: [String: String]
-    /// The folder to remove at the end; nil if the store was named.
     private let temporaryFolder: String?
 
-    /// Selects the store, and writes the declaration of kinds beside it.
-    ///
-    /// - Parameters:
-    ///   - named: The configuration by flags, environment and file.
-    ///   - onInterruption: Called with a function that removes the temporary folder after an interruption.
-    /// - Throws: ``ExitError`` if a port of the service is in use, before anything is written.
     init(_ named: ServiceConfiguration, onInterruption: (@escaping @Sendable () -> Void) -> Void) throws {
         let listeners = [(named.server.host, named.server.port), (named.admin.host, named.admin.port)]
         for listener in listeners.map({ LocalRequest(host: $0.0, port: $0.1) }) where listener.isAnswered {
@@ -50,9 +41,6 @@ struct SampleStore {
     }
 
     /// Imports the items of the sample that the store does not have, unless the store was filled before.
-    ///
-    /// - Returns: The line that reports it; nil if the store has the sample.
-    /// - Throws: ``ExitError`` if the store has other items.
     func fill(_ configuration: ServiceConfiguration) async throws -> String? {
         let items = try configuration.store.items()
         var missing = SampleFeed.items
@@ -74,11 +62,6 @@ struct SampleStore {
         return "\(configuration.store.location): added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)"
     }
 
-    /// Returns the items of the sample that a store does not have, as a JSON array.
-    ///
-    /// An import of `feed.json` adds all items of the sample except the events and the campaign. Stored items keep their changes.
-    ///
-    /// - Returns: The items; nil if the store has other content, and does not have most of the sample.
     private static func missingItems(of store: any ItemStore) async throws -> [UInt8]? {
         let objects = try JSONSerialization.jsonObject(with: Data(SampleFeed.items)) as? [[String: Any]] ?? []
         let keys = objects.map { ItemKey(kind: "\($0["kind"] ?? "")", id: "\($0["id"] ?? "")") }
@@ -90,7 +73,6 @@ struct SampleStore {
         return Array(try JSONSerialization.data(withJSONObject: missing))
     }
 
-    /// Removes the temporary folder.
     func remove() {
         if let temporaryFolder { Self.remove(temporaryFolder) }
     }
@@ -100,9 +82,6 @@ struct SampleStore {
         for _ in 0..<10 where access(folder, F_OK) == 0 { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Returns the lines that suggest requests.
-    ///
-    /// - Parameter address: The host and port of the service's listener.
     static func suggestions(at address: String) -> String {
         let service = "http://" + address.replacing("0.0.0.0:", with: "127.0.0.1:").replacing("[::]:", with: "[::1]:")
         return """

@@ -41,7 +41,6 @@ struct ServeCommand: AsyncParsableCommand {
         ["server.host": host, "server.port": port.map(String.init), "admin.port": adminPort.map(String.init)]
     }
 
-    /// - Parameter defaults: Settings that take precedence over the environment and the file, but not over flags.
     private func read(_ defaults: [String: String]) async throws -> ServiceConfiguration {
         var configuration = try await options.checkedConfiguration(flags.merging(defaults) { flag, _ in flag })
         configuration.store.acceptsDataLoss = acceptDataLoss
@@ -61,8 +60,6 @@ struct ServeCommand: AsyncParsableCommand {
         try await serve(from: store) { interruption.release() }
     }
 
-    /// Makes the store of the sample, and a handler of signals that removes it if the process is interrupted before the service handles signals.
-    ///
     /// Not inlined, because the optimizer of Swift 6.3 crashes on an asynchronous function that contains it.
     @inline(never)
     private static func makeSampleStore(_ named: ServiceConfiguration) throws -> (store: SampleStore, interruption: SignalHandler) {
@@ -73,7 +70,6 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Parameter onListening: Called once the service handles signals.
     private func serve(from sampleStore: SampleStore?, onListening: @escaping @Sendable () -> Void) async throws {
         let defaults = sampleStore?.settings ?? [:]
         let isReadOnce = options.isReadOnce

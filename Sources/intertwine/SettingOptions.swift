@@ -4,7 +4,6 @@ import Foundation
 import Glibc
 import IntertwineService
 
-/// The options for the sources of settings, which all subcommands share.
 struct SettingOptions: ParsableArguments {
     @Option(help: "Configuration file (default: Config/intertwine.yaml or, if it is missing, /etc/intertwine/intertwine.yaml).")
     var config: String?
@@ -20,20 +19,15 @@ struct SettingOptions: ParsableArguments {
         config ?? SettingSources.file(in: ProcessInfo.processInfo.environment) ?? SettingSources.defaultFile
     }
 
-    /// A Boolean value indicating whether the file is a pipe, which cannot be read twice.
     var isReadOnce: Bool {
         var status = stat()
         return stat(file, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
     }
 
-    /// Reads the configuration.
-    ///
-    /// - Parameter flags: The flags of the subcommand by key.
     func configuration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {
         try ServiceConfiguration(try await sources(flags))
     }
 
-    /// Reads the configuration and checks it completely. If a setting is invalid, faults in the declaration files are reported too.
     func checkedConfiguration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {
         try ServiceConfiguration.checked(try await sources(flags))
     }

@@ -108,7 +108,6 @@ struct TakedownCommand: AsyncParsableCommand {
 }
 
 extension ItemStore {
-    /// Calls `body` with all takedowns in batches, in the order of kind and id.
     fileprivate func forEachBatchOfTakedowns(_ body: ([Takedown]) async throws -> Void) async throws {
         let limit = 1_000
         var last: ItemKey?

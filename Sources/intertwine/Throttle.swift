@@ -2,16 +2,13 @@ import Foundation
 
 /// Yields the machine to other programs: threads get a low priority, and a thread that calls ``pause()`` sleeps while others need the
 /// processor.
-///
-/// Why: the priority alone is not enough. A program that serves many short requests is idle between them. Work that fills each gap evicts its
-/// caches and costs context switches. The idle priority of the scheduler (`SCHED_IDLE`) is too low: beside programs that always compute, an
-/// import would not progress.
+/// Why: the priority alone is not enough. A program that serves many short requests is idle between them. Work that fills each gap evicts
+/// its caches and costs context switches. The idle priority of the scheduler (`SCHED_IDLE`) is too low: beside programs that always
+/// compute, an import would not progress.
 struct Throttle {
     /// The scheduler statistics of the kernel, in nanoseconds.
     struct Schedule {
-        /// The time for which the calling thread ran, and the time for which it was ready but did not run.
         var ran, waited: UInt64
-        /// The time for which all threads of the process ran.
         var all: UInt64
 
         /// The current statistics; nil if the kernel does not provide them.
@@ -30,15 +27,12 @@ struct Throttle {
 
     private var last: Schedule?
 
-    /// Lowers the priority of the calling thread, on which ``pause()`` is called.
-    ///
     /// Why: a pool may have raised the priority of its threads after ``yieldToOthers(except:)``.
     init() {
         Self.lowerPriority(of: 0)
         last = Schedule.current
     }
 
-    /// Sleeps if the calling thread had to wait for other programs since the last call. Returns at once on an idle machine.
     mutating func pause() {
         guard let last, let now = Schedule.current else { return }
         // The two values of the kernel use different clocks.
@@ -54,15 +48,12 @@ struct Throttle {
     /// The nice value: the kernel then gives a thread about a tenth of the time of another one that always computes.
     private static let niceness: Int32 = 10
 
-    /// Lowers the priority of all threads but one, and of threads that they create. The kernel lowers their disk priority accordingly.
+    /// The kernel lowers their disk priority accordingly.
     static func yieldToOthers(except other: pid_t?) {
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         for thread in threads.compactMap(id_t.init) where pid_t(thread) != other { lowerPriority(of: thread) }
     }
 
-    /// Lowers the priority of a thread, which may have ended in the meantime.
-    ///
-    /// - Parameter thread: The id of the thread; 0 for the calling one.
     private static func lowerPriority(of thread: id_t) {
         let target = __priority_which_t(PRIO_PROCESS.rawValue)
         errno = 0

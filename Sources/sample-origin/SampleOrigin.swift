@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import IntertwineHTTPServer
 
-/// The origin of the sample feed's images, which serves one folder on loopback. A machine without internet access can then show every cell.
+/// The origin of the sample feed's images, which serves one folder on loopback.
 @main
 struct SampleOrigin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,7 +35,6 @@ struct SampleOrigin: AsyncParsableCommand {
     }
 }
 
-/// The images of one folder, read once.
 struct ImageFolder: HTTPHandler {
     private let images: [String: EncodedResponse]
 

@@ -22,10 +22,7 @@ struct ExtensionProbe {
         }
         extensions.lists = ["followed"]
         extensions.placement = ThirdAndLast()
-        let importer = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(extensions))
-        try importer.append(Array(try Data(contentsOf: URL(fileURLWithPath: items))))
-        try importer.endOfFile()
-        _ = try importer.commit()
+        try configuration.importItems(Array(try Data(contentsOf: URL(fileURLWithPath: items))), extensions)
 
         let board = Board()
         let news = Announcements(

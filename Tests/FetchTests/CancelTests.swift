@@ -1,7 +1,7 @@
-import IntertwineHTTPServer
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 @Suite("Cancellation of fetches", .timeLimit(.untilStuck))

@@ -1,7 +1,8 @@
 import HTTPTypes
-import IntertwineImages
 import TestSupport
 import Testing
+
+@testable import IntertwineImages
 
 @Suite("Compressed bodies and credentials", .timeLimit(.untilStuck))
 struct CompressionTests {

@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
-import IntertwineImages
 import TestSupport
 import Testing
+
+@testable import IntertwineImages
 
 @Suite("Persistent connections", .timeLimit(.untilStuck))
 struct ConnectionReuseTests {

@@ -1,8 +1,9 @@
 import Foundation
-import IntertwineImages
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineImages
 
 @Suite("Fetching from a real origin", .timeLimit(.untilStuck))
 struct CurlTransferTests {

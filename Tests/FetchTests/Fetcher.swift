@@ -1,8 +1,8 @@
 import Glibc
-import IntertwineHTTPServer
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 /// Transfers on a loop of their own, as the tests drive them.

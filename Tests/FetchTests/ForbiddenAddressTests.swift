@@ -1,7 +1,8 @@
-import IntertwineImages
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineImages
 
 /// Each test has a listener where nothing may ever arrive.
 @Suite("No packet reaches a forbidden address", .timeLimit(.untilStuck))

@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineImages
 import TestSupport
 import Testing
+
+@testable import IntertwineImages
 
 @Suite("Fetching over TLS", .timeLimit(.untilStuck))
 struct SecureTests {

@@ -1,8 +1,9 @@
 import Foundation
-import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineHTTPServer
 
 @Suite("Connections")
 struct ConnectionTests {

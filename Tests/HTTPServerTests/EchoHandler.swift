@@ -1,7 +1,8 @@
 import Glibc
 import HTTPTypes
-import IntertwineHTTPServer
 import Synchronization
+
+@testable import IntertwineHTTPServer
 
 /// Says back what it was asked. A few paths behave in the ways that the tests are about.
 struct EchoHandler: HTTPHandler {

@@ -1,9 +1,10 @@
 import Dispatch
 import Glibc
-import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineHTTPServer
 
 @Suite("Graceful stop")
 struct GracefulStopTests {

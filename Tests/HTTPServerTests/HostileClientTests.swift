@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineHTTPServer
 import TestSupport
 import Testing
+
+@testable import IntertwineHTTPServer
 
 @Suite("Hostile clients")
 struct HostileClientTests {

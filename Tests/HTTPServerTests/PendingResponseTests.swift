@@ -1,6 +1,7 @@
-import IntertwineHTTPServer
 import TestSupport
 import Testing
+
+@testable import IntertwineHTTPServer
 
 @Suite("Pending responses")
 struct PendingResponseTests {

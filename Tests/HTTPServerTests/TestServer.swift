@@ -1,4 +1,4 @@
-import IntertwineHTTPServer
+@testable import IntertwineHTTPServer
 
 /// A running server with the echo handler.
 struct TestServer {

@@ -1,4 +1,4 @@
-import IntertwinePrimitives
+@testable import IntertwinePrimitives
 
 /// Tokens with a secret of any length, as an attacker makes them: the library refuses to.
 enum HMACToken {

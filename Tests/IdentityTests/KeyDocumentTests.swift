@@ -1,7 +1,8 @@
 import Foundation
-import IntertwinePrimitives
-import IntertwineService
 import Testing
+
+@testable import IntertwinePrimitives
+@testable import IntertwineService
 
 @Suite("Documents of keys")
 struct KeyDocumentTests {

@@ -1,6 +1,7 @@
 import Foundation
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwinePrimitives
 
 /// Vectors of NIST and of the authors of Ed25519, which the PyPI package `cryptography_vectors` contains. `make install-test` installs it.
 @Suite("Vectors of signatures")

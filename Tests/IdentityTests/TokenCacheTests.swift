@@ -1,6 +1,6 @@
-import IntertwinePrimitives
 import Testing
 
+@testable import IntertwinePrimitives
 @testable import IntertwineService
 
 @Suite("Cache of verified tokens")

@@ -1,7 +1,8 @@
 import Foundation
-import IntertwinePrimitives
-import IntertwineService
 import TestSupport
+
+@testable import IntertwinePrimitives
+@testable import IntertwineService
 
 /// A private key that signs the tokens of tests, with its public key in the forms that the service reads.
 struct TokenMaker: Sendable {

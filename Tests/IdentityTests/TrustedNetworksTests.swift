@@ -1,6 +1,6 @@
-import IntertwineImages
 import Testing
 
+@testable import IntertwineImages
 @testable import IntertwineService
 
 @Suite("Trusted networks")

@@ -1,7 +1,7 @@
-import IntertwineHTTPServer
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 /// The queue as downloads use it: an entry that may start does so at once.

@@ -1,8 +1,8 @@
 import Foundation
-import IntertwineHTTPServer
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 @Suite("The cache in memory and on disk", .timeLimit(.untilStuck))

@@ -167,7 +167,7 @@ struct ExitErrorTests {
             ("png", Frames.png(20_000, 20_000), "too-many-pixels"), ("jpeg", Frames.jpeg(12_000, 12_000, 0xc2), "too-many-pixels"),
             ("gif", Frames.gif(65_535, 65_535), "too-many-pixels"), ("gif", Frames.gif(1, 1, frame: (60_000, 60_000)), "too-many-pixels"),
             ("avif", Frames.avif((20_000, 20_000)), "too-many-pixels"),
-            ("jpeg", Frames.jpeg(11_000, 11_000, before: [0, 0, 0xff, 1, 0xff, 0xd0]), "too-many-pixels"),
+            ("jpeg", Frames.jpeg(12_000, 12_000, 0xc2, before: [0, 0, 0xff, 1, 0xff, 0xd0]), "too-many-pixels"),
             ("webp", Frames.webpExtended(16_777_216, 1), "too-many-pixels"),
             ("gif", Frames.gif(4_000, 3_000, frames: 50), "too-many-pixels"),
             ("png", Frames.apng(100, 100, frames: 50_000), "too-many-pixels"),

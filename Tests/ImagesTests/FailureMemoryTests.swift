@@ -1,7 +1,7 @@
 import HTTPTypes
-import IntertwineHTTPServer
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 @Suite("Negative cache")

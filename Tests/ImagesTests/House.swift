@@ -1,9 +1,9 @@
 import HTTPTypes
-import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 /// A manager with all that it stands on, and a clock under the test's control.
@@ -24,7 +24,7 @@ final class House: Sendable {
         loop = try EventLoop(label: "images tests")
         let policy = AddressPolicy(
             allowedNetworks: ["127.0.0.1/32"].compactMap(Network.init), allowedPorts: Set(origins.map(\.port)), ownAddresses: [])
-        transfers = CurlClient(on: loop, policy: policy, resolver: Resolver(lookup: lookup))
+        transfers = CurlClient(on: loop, policy: policy, resolver: Resolver(lookup: lookup), userAgent: "test")
         let seconds = Shared()
         self.seconds = seconds
         var configuration = ImageConfiguration()

@@ -1,10 +1,10 @@
 import Foundation
 import HTTPTypes
-import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 @Suite("State machine of fetches, with events in any order", .timeLimit(.untilStuck))

@@ -1,7 +1,7 @@
-import IntertwineHTTPServer
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 @Suite("Shared body buffer", .timeLimit(.untilStuck))

@@ -1,8 +1,8 @@
 import Foundation
-import IntertwineHTTPServer
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 
 @Suite("Resized images of originals without an end marker", .serialized, .timeLimit(.untilStuck))

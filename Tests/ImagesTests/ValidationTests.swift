@@ -1,9 +1,9 @@
-internal import IntertwinePrimitives
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import IntertwineImages
+@testable import IntertwinePrimitives
 
 @Suite("Validation", .timeLimit(.untilStuck))
 struct ValidationTests {

@@ -1,10 +1,10 @@
-import IntertwineFeed
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 @Suite("Replicas with one ledger")
 struct LedgerReplicaTests {

@@ -1,9 +1,10 @@
-import IntertwineFeed
-import IntertwinePostgreSQL
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 @Suite("Ledger in PostgreSQL during failures", .timeLimit(.untilStuck))
 struct LedgerTroubleTests {

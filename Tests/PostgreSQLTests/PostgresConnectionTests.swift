@@ -1,7 +1,8 @@
-import IntertwinePostgreSQL
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 @Suite("Connection to PostgreSQL")
 struct PostgresConnectionTests {

@@ -1,10 +1,11 @@
 import Glibc
-import IntertwineFeed
-import IntertwinePostgreSQL
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 @Suite("Store of items in PostgreSQL")
 struct PostgresFeedStoreTests {

@@ -1,8 +1,9 @@
-import IntertwineFeed
-import IntertwinePostgreSQL
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 @Suite("PostgreSQL at the start")
 struct ServerChecksTests {

@@ -1,11 +1,11 @@
 import Glibc
-import IntertwineFeed
-import IntertwineStorage
-import IntertwineStorageCore
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
+@testable import IntertwineStorageCore
 
 @Suite("Sessions with a PostgreSQL server", .timeLimit(.untilStuck))
 struct SessionTests {

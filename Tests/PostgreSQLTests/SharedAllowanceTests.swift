@@ -1,9 +1,9 @@
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 @Suite("Short rate counters of replicas")
 struct SharedAllowanceTests {

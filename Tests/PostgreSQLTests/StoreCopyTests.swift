@@ -1,9 +1,10 @@
 import Foundation
-import IntertwineFeed
-import IntertwinePostgreSQL
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 @Suite("A copy from files to PostgreSQL, and back")
 struct StoreCopyTests {

@@ -1,7 +1,8 @@
 import Foundation
-import IntertwinePrimitives
 import TestSupport
 import Testing
+
+@testable import IntertwinePrimitives
 
 @Suite("Codings")
 struct CodingTests {

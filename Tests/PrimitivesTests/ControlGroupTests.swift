@@ -1,6 +1,7 @@
 import Foundation
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwinePrimitives
 
 @Suite("Limits of control groups")
 struct ControlGroupTests {

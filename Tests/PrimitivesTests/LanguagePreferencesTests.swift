@@ -1,5 +1,6 @@
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwinePrimitives
 
 @Suite("Language preferences")
 struct LanguagePreferencesTests {

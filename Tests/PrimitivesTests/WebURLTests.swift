@@ -1,5 +1,6 @@
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwinePrimitives
 
 @Suite("URLs as browsers read them")
 struct WebURLTests {

@@ -1,5 +1,6 @@
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwinePrimitives
 
 @Suite("Accepted values with weights (RFC 9110, 12.4.2)")
 struct WeightedMembersTests {

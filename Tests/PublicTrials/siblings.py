@@ -157,7 +157,9 @@ def responses():
         ("no reason", raw(b"HTTP/1.1 200\r\n" + length + b"\r\n\r\n"), ALL),
         ("early hints", raw(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n" + length + b"\r\n\r\n"), ALL),
     ])
-    trials.expect("User-Agent, once and with a URL", all(len(one) == 1 and "(+https://" in one[0] for one in Handler.agents), True)
+    trials.expect("User-Agent, once and with a URL", all(one and len(one) == 1 and "(+https://" in one[0] for one in Handler.agents), True)
+    sync("/responses/1", ", headers: {User-Agent: mine}")
+    trials.expect("a source's own User-Agent, once", Handler.agents[-1], ["mine"])
 
 
 def redirects():

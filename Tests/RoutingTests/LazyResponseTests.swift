@@ -1,6 +1,7 @@
-import IntertwineHTTPServer
 import Synchronization
 import Testing
+
+@testable import IntertwineHTTPServer
 
 @Suite("Lazy responses")
 struct LazyResponseTests {

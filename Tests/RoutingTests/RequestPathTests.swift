@@ -1,7 +1,7 @@
-import IntertwinePrimitives
 import Testing
 
 @testable import IntertwineHTTPServer
+@testable import IntertwinePrimitives
 
 @Suite("Request targets")
 struct RequestPathTests {

@@ -1,12 +1,12 @@
 import Foundation
-import IntertwineFeed
-import IntertwineHTTPServer
-import IntertwineStorage
 import Synchronization
 import Testing
 
+@testable import IntertwineFeed
+@testable import IntertwineHTTPServer
 @testable import IntertwineImages
 @testable import IntertwineService
+@testable import IntertwineStorage
 
 /// Data with an expiry in wall-clock time. All other timeouts use a monotonic clock, as their types show:
 /// `NegativeCache`, `CircuitBreaker`, `AdmissionQueue`, `Resolver` and the limits of connections by `MonotonicInstant`,

@@ -1,9 +1,10 @@
 import HTTPTypes
-import IntertwineHTTPServer
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineHTTPServer
+@testable import IntertwineService
 
 @Suite("Middleware and cached responses")
 struct MiddlewareTests {

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
-import IntertwineHTTPServer
 import TestSupport
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
 
 @Suite("Notifications of the watchdog")

@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
-import IntertwineFeed
-import IntertwineStorage
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Checkpoints of database files")
 struct CompleteFileTests {

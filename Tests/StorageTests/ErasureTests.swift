@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import IntertwineFeed
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 // For `SQLiteLedger.pool`.
 @testable import IntertwineStorage
 

@@ -1,6 +1,7 @@
-import IntertwineFeed
-import IntertwineStorage
 import Logging
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 extension FeedAssembler {
     static let now: Int64 = 1_767_227_400_000

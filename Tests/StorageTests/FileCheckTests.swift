@@ -1,8 +1,8 @@
 import Foundation
-import IntertwineFeed
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineStorage
 
 @Suite("Corrupt database files")

@@ -1,9 +1,10 @@
 import Foundation
-import IntertwineFeed
-import IntertwineStorageCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorageCore
 
 @Suite("Group commit")
 struct GroupCommitTests {

@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Database files that are deleted or replaced")
 struct LostFileTests {

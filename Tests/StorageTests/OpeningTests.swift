@@ -1,8 +1,9 @@
 import Foundation
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Opening a store")
 struct OpeningTests {

@@ -1,9 +1,9 @@
 import Foundation
-import IntertwineFeed
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineStorage
 
 @Suite("Reader threads")

@@ -1,8 +1,8 @@
 import GRDB
-import IntertwineFeed
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineStorage
 
 extension SQLiteLedger {

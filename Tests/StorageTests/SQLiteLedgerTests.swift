@@ -1,10 +1,10 @@
 import Dispatch
 import GRDB
-import IntertwineFeed
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineStorage
 
 @Suite("Ledger")

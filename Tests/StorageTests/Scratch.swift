@@ -1,9 +1,10 @@
 import Foundation
-import IntertwineFeed
-import IntertwinePostgreSQL
-import IntertwineStorage
 import Synchronization
 import TestSupport
+
+@testable import IntertwineFeed
+@testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 /// A folder of one test's own, removed with it.
 final class Scratch: Sendable {

@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineFeed
-import IntertwineStorage
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Version of a store")
 struct StoreVersionTests {

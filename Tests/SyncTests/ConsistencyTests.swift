@@ -1,9 +1,10 @@
 import Foundation
-import IntertwineService
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("One complete snapshot at any time", .timeLimit(.untilStuck))
 struct ConsistencyTests {

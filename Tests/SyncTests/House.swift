@@ -1,13 +1,14 @@
 import Foundation
-import IntertwineFeed
-import IntertwineHTTPServer
-import IntertwineImages
-import IntertwinePrimitives
-import IntertwineService
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineHTTPServer
+@testable import IntertwineImages
+@testable import IntertwinePrimitives
+@testable import IntertwineService
+@testable import IntertwineStorage
 
 /// A store with a source, and all that keeps the one in step with the other.
 final class House: Sendable {

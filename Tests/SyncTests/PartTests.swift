@@ -1,7 +1,7 @@
 import HTTPTypes
-import IntertwineImages
 import Testing
 
+@testable import IntertwineImages
 @testable import IntertwineService
 
 @Suite("Links, pauses and retries")

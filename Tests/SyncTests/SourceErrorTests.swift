@@ -1,10 +1,11 @@
 import Foundation
-import IntertwineImages
-import IntertwineService
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineImages
+@testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Failing sources", .timeLimit(.untilStuck))
 struct SourceErrorTests {

@@ -1,13 +1,14 @@
 import Foundation
 import HTTPTypes
-import IntertwineFeed
-import IntertwineImages
-import IntertwinePrimitives
-import IntertwineService
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineImages
+@testable import IntertwinePrimitives
+@testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Synchronization with a real origin", .timeLimit(.untilStuck))
 struct SyncJobTests {

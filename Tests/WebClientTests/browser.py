@@ -51,8 +51,8 @@ class Chromium:
         self.tools.close()
         self.driver.quit()
 
-    def window(self, width=1280, height=860, dark=False):
-        return Browser(self, width, height, dark)
+    def window(self, width=1280, height=860, dark=False, panel=False):
+        return Browser(self, width, height, dark, panel)
 
 
 class Tools:
@@ -100,7 +100,8 @@ class Tools:
 class Browser:
     """A window with a context of its own: no storage, cache, service worker or permission is shared with another window."""
 
-    def __init__(self, chromium, width=1280, height=860, dark=False):
+    def __init__(self, chromium, width=1280, height=860, dark=False, panel=False):
+        """`panel`: the page opens its panel beside the feed, as for a first visitor."""
         self.chromium, self.driver = chromium, chromium.driver
         self.size = (width, height)
         self._console = []
@@ -116,6 +117,8 @@ class Browser:
         phone = width < 500
         self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
         self.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        if not panel:
+            self.tool("Page.addScriptToEvaluateOnNewDocument", source="try { localStorage['intertwine.panel'] ??= 'closed'; } catch {}")
 
     def __enter__(self):
         return self
@@ -124,9 +127,9 @@ class Browser:
         self.driver.switch_to.window(self._before)
         self.chromium.tools.call("Target.disposeBrowserContext", browserContextId=self._context)
 
-    def window(self, width=1280, height=860, dark=False):
+    def window(self, width=1280, height=860, dark=False, panel=False):
         """Returns another window of the same process. Until it is closed, only the new one can be used."""
-        return self.chromium.window(width, height, dark)
+        return self.chromium.window(width, height, dark, panel)
 
     def opened(self):
         """Returns the handles of the windows that the page has opened."""

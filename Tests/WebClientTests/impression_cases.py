@@ -50,6 +50,28 @@ def it_reports_no_cell_that_left_while_the_page_was_busy(browser, relay, service
         assert not [event for event in events(relay) if event["cell"] == token], "reported although it had left"
 
 
+def it_reports_no_ad_whose_picture_is_missing(browser, relay, service):
+    ad = next(cell for cell in next(service.pages())["cells"] if cell["id"].startswith("ad:"))
+    picture = ad["actions"]["configuration"]["bindings"]["content"]["href"].split("?")[0]
+    problem = {"type": "about:blank", "title": "Not Found", "status": 404}
+    relay.answer = lambda exchange: (404, {"Content-Type": "application/problem+json"}, problem) if exchange.path.startswith(picture) else None
+    browser.open(relay.url, cells=20)
+    show = f"$('[data-id=\"{ad['id']}\"]').scrollIntoView({{block: 'center', behavior: 'instant'}})"
+    browser.script(show)
+    browser.wait(lambda: browser.find(f'[data-id="{ad["id"]}"] .image[data-state=failed]'), "the missing picture")
+    time.sleep(2)
+    browser.script("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    browser.settle()
+    assert not [event for event in events(relay) if event["cell"] == ad["id"]], "reported without its picture"
+    # The picture arrives, and the ad is seen from then on.
+    relay.answer = None
+    browser.script("feed.host.parts.collection.views.forEach((view) => view.retry())")
+    browser.wait(lambda: browser.find(f'[data-id="{ad["id"]}"] .image[data-state=shown]'), "the picture")
+    time.sleep(1.6)
+    browser.script("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    browser.wait(lambda: [event for event in events(relay) if event["cell"] == ad["id"]], "the impression")
+
+
 def it_reports_no_covered_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.wait(lambda: len(advertisements(browser)) > 1, "a second ad")

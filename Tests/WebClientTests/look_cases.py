@@ -67,9 +67,9 @@ def it_has_one_button_per_cell_on_phones(browser, relay, service):
         assert phone.script("return focused().dataset.menu") == "inspect"
         phone.press(Keys.ARROW_DOWN, Keys.ENTER)
         phone.wait(lambda: before[1] not in ids(phone), "the removal of the cell")
-        # The page sends the width of the screen, and cells are as wide as in an app.
+        # The page sends the width of the screen, and cells fill it.
         assert "width=390" in relay.passed("GET", "/feed")[0].path
-        assert phone.script("return $('.cell').offsetWidth") == 312
+        assert phone.script("return $('.cell').offsetWidth") == 358
 
 
 def it_uses_different_colours_for_similar_names(browser, relay, service):

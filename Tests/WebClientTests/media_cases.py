@@ -17,26 +17,29 @@ def it_plays_a_video_by_a_real_click_and_pauses_it_out_of_sight(browser, relay, 
     relay.alter_feed(lambda page: page["cells"].insert(0, film(poster={**poster, "alt": "Bread"}, disclosure=disclosure)))
     browser.open(relay.url, cells=20)
     browser.wait(lambda: browser.find('[data-id="ad:film"] .media-poster img'), "the poster")
-    # The player is above the poster, and nothing is above the player.
-    at = "const { left, top, width, height } = $('[data-id=\"ad:film\"] video').getBoundingClientRect();"
-    for y in ("height / 2", "height - 20"):
-        assert browser.script(f"{at} return feed.elementFromPoint(left + width / 2, top + {y}).localName") == "video"
+    # The poster is visible until the player starts, under the button that starts it.
+    assert browser.script("return getComputedStyle($('[data-id=\"ad:film\"] video')).visibility") == "hidden"
+    at = "const { left, top, width, height } = $('[data-id=\"ad:film\"] .media-outlet').getBoundingClientRect();"
+    assert browser.script(f"{at} return feed.elementFromPoint(left + width / 2, top + height / 2).closest('.media-start') !== null")
+    assert browser.script("return $('[data-id=\"ad:film\"] .media-start').ariaLabel") == "Play Sponsored · The Bakery"
     assert browser.text('[data-id="ad:film"] .cell-disclosure') == "Sponsored · The Bakery"
     assert browser.script("return $('[data-id=\"ad:film\"] video').ariaLabel") == "Sponsored · The Bakery"
-    browser.click('[data-id="ad:film"] video')
+    browser.click('[data-id="ad:film"] .media-start')
     browser.wait(lambda: browser.script("const player = $('[data-id=\"ad:film\"] video'); return !player.paused && player.currentTime > 0.1"), "the playback")
     assert browser.opened() == [], "the click opened the ad"
     # The button of the controls pauses and plays.
-    button = ActionChains(browser.driver).move_to_element_with_offset(browser.find('[data-id="ad:film"] video'), -135, 62)
+    player = browser.find('[data-id="ad:film"] video')
+    width, height = player.size["width"], player.size["height"]
+    button = ActionChains(browser.driver).move_to_element_with_offset(player, 26 - width // 2, height // 2 - 28)
     button.click().perform()
     browser.wait(lambda: browser.script("return $('[data-id=\"ad:film\"] video').paused"), "the pause by the controls")
     button.click().perform()
     browser.wait(lambda: not browser.script("return $('[data-id=\"ad:film\"] video').paused"), "the playback by the controls")
     browser.script("scrollTo({top: 1400, behavior: 'instant'})")
     browser.wait(lambda: browser.script("return $('[data-id=\"ad:film\"] video')?.paused ?? true"), "the pause")
-    # The link to the advertiser is below the player.
+    # The link to the advertiser is beside the label.
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
-    link = browser.wait(lambda: browser.find('[data-id="ad:film"] .cell-band a.cell-face'), "the link")
+    link = browser.wait(lambda: browser.find('[data-id="ad:film"] .cell-line a.cell-face'), "the link")
     assert link.text == "Visit" and link.get_attribute("href").endswith("/click/x")
     assert link.accessible_name == "Visit Sponsored · The Bakery", link.accessible_name
     ActionChains(browser.driver).move_to_element(link).click().perform()
@@ -60,9 +63,10 @@ def it_plays_ads_and_reports_quartiles(browser, relay, service):
     player = browser.wait(lambda: browser.find('[data-id="ad:sound"] audio'), "the player")
     assert player.get_attribute("aria-label") == "Advertisement" and player.get_attribute("controls")
     browser.script("arguments[0].addEventListener('ended', () => { window.ended = true; }); arguments[0].muted = true", player)
-    # A real click on the button of the controls, at their left.
-    width = browser.script("return arguments[0].offsetWidth", player)
-    ActionChains(browser.driver).move_to_element_with_offset(player, 24 - width // 2, 0).click().perform()
+    # The button has the duration, because nothing is loaded before.
+    start = browser.find('[data-id="ad:sound"] .media-start')
+    assert start.accessible_name == "Play Advertisement, 0:01" and not [e for e in relay.exchanges if "jingle" in e.path], start.accessible_name
+    browser.click('[data-id="ad:sound"] .media-start')
     browser.wait(lambda: browser.script("return window.ended === true"), "the end of the audio")
     browser.wait(lambda: len(relay.passed("POST", "/told/")) >= len(slots), "the reports")
     told = [exchange.path.removeprefix("/told/") for exchange in relay.passed("POST", "/told/")]

@@ -14,6 +14,8 @@ def opened(browser, relay):
     width = browser.size[0]
     browser.tool("Emulation.setDeviceMetricsOverride", width=width, height=4600 if width > 900 else 9000, deviceScaleFactor=1, mobile=width < 500)
     browser.driver.get(relay.url + URL)
+    browser.wait(lambda: browser.find("[data-switch=layout-all]"), "the choices")
+    browser.script("$('[data-switch=layout-all]').click()")
     return browser.wait(lambda: shown_cells(browser), "the cells of the sample")
 
 
@@ -58,6 +60,13 @@ def it_shows_a_kind_in_all_languages_and_text_sizes(browser, relay, service):
     typed(browser, "#declaration", "tilte", replaces="title")
     found = browser.wait(lambda: problems(browser), "the errors")
     assert all(text.startswith("line ") and "unknown field 'title'" in text for text in found), found
+    # Each error is beside its line, too, and leads to it.
+    lines = [int(text.split()[1].rstrip(":,")) for text in found]
+    marked = browser.script("return Array.from($('#declaration').parentElement.querySelectorAll('.is-wrong'), (one) => Number(one.textContent))")
+    assert marked == sorted(set(lines)), (marked, lines)
+    browser.script("$('#problems button').click()")
+    start = browser.script("const field = $('#declaration'); return field.value.slice(0, field.selectionStart).split('\\n').length")
+    assert start == lines[0], (start, lines)
     assert browser.find("#declaration").get_attribute("aria-invalid") == "true" and browser.find("#item").get_attribute("aria-invalid") == "false"
     assert browser.text("#state") == "Not valid" and browser.find(".preview.is-outdated")
     typed(browser, "#declaration", "title", replaces="tilte")
@@ -69,19 +78,46 @@ def it_shows_a_kind_in_all_languages_and_text_sizes(browser, relay, service):
     # Nothing is stored, and nothing else is sent.
     written = {exchange.path for exchange in relay.exchanges if exchange.method not in ("GET", "HEAD")}
     assert written == {"/web-client/playground"}, written
-    assert browser.script("return localStorage.length") == 0
+    assert browser.script("return Object.keys(localStorage)") == ["intertwine.panel"], "the playground stores something beyond this tab"
     assert [text for text in browser.console() if "400" not in text] == [], browser.console()
 
 
 def it_is_reached_from_the_page_and_the_inspector(browser, relay, service):
     browser.open(relay.url, cells=12)
+    # The feed of the tests has no event, so the page of the sample has one.
+    event = {"id": "event:1", "identifier": "EventCollectionViewCell", "size": {"width": 300, "height": 200}, "actions": {}}
+    relay.alter_feed(lambda page: page["cells"].insert(1, event))
+    browser.open(relay.url, cells=12)
     browser.script("$$('.cell')[1].focus()")
     browser.press("i")
-    browser.click("#inspector a[href$='playground.html']")
+    browser.click("#inspector a[href$='playground.html#example=event']")
     browser.wait(lambda: browser.find("#declaration"), "the playground")
     browser.open(relay.url, cells=12)
     browser.click("#about a")
     browser.wait(lambda: browser.find("#declaration"), "the playground")
+
+
+def it_shows_one_cell_with_its_json_and_shares_the_texts(browser, relay, service):
+    browser.driver.get(relay.url + URL)
+    browser.wait(lambda: '"identifier": "EventCollectionViewCell"' in browser.text("#cells .json"), "the JSON")
+    assert len(browser.script("return Array.from(document.querySelectorAll('intertwine-feed'))")) == 1
+    for kind in ("article", "product", "recipe", "job"):
+        browser.script("const menu = $('#example'); menu.value = arguments[0]; menu.dispatchEvent(new Event('change'))", kind)
+        browser.wait(lambda: f'"id": "{kind}:' in browser.text("#cells .json"), kind)
+        assert problems(browser) == [] and browser.text("#state") == "Valid", kind
+    browser.script("$('[data-switch=text-2]').click()")
+    browser.wait(lambda: browser.script("return document.querySelector('intertwine-feed').textScale") == 2, "larger text")
+    typed(browser, "#item", "Night", replaces="Baker")
+    browser.wait(lambda: "Night for the early shift" in browser.text("#cells .json"), "the change")
+    # The texts are kept over a reload, and a link has them.
+    browser.driver.refresh()
+    browser.wait(lambda: "Night for the early shift" in browser.text("#cells .json"), "the kept texts")
+    browser.script("$('#share').click()")
+    link = browser.wait(lambda: browser.script("return location.hash.startsWith('#share=') && location.href"), "the link")
+    with browser.window() as other:
+        other.driver.get(link)
+        other.wait(lambda: "Night for the early shift" in other.text("#cells .json"), "the shared texts")
+        assert other.console() == [], other.console()
 
 
 def it_refuses_dangerous_declarations(browser, relay, service):

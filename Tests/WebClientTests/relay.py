@@ -180,7 +180,10 @@ class RelayHandler(BaseHTTPRequestHandler):
     def serve_file(self, exchange):
         path = exchange.path.split("?")[0]
         name = "index.html" if path == "/" else path.removeprefix("/web-client/") if path.startswith("/web-client/") else None
-        if name is None:
+        # The pages of operators, on the other listener.
+        if path.split("/")[1] in ("explain", "items", "reports"):
+            name = path[1:] if path.count("/") > 1 else f"{path[1:]}{path}.html"
+        if name is None or not (Path(self.owner.files) / name).is_file():
             return False
         exchange.finished, exchange.status = True, 200
         kind = "text/javascript" if name.endswith(".mjs") else mimetypes.guess_type(name)[0]

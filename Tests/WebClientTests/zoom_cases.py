@@ -38,6 +38,18 @@ def it_reaches_every_part_of_an_enlarged_image(browser, relay, service):
     assert browser.script(BOX, ".zoom-image")[1] > top, "the arrow key does not pan"
 
 
+def it_closes_the_image_by_going_back(browser, relay, service):
+    opened(browser, relay)
+    browser.driver.back()
+    browser.wait(lambda: not browser.find("dialog.zoom"), "the closed image")
+    assert browser.driver.current_url == relay.url and browser.count() > 0
+    # The key leaves no entry in the history.
+    browser.click(f"{USER} .cell-face")
+    browser.wait(lambda: browser.find(".zoom-image"), "the zoomed image")
+    browser.press(Keys.ESCAPE)
+    browser.wait(lambda: browser.script("return history.state?.isZoomed !== true"), "the former entry")
+
+
 def it_ignores_keys_of_the_browser(browser, relay, service):
     opened(browser, relay)
     for key in "-+0":

@@ -1,23 +1,14 @@
 internal import IntertwinePrimitives
 
-/// The validated input of one request.
 struct ActionInput {
-    /// The values for commands, keyed by field name.
     var values: [String: JSONValue] = [:]
-    /// The input that the ledger records. It is nil if the request contained no value.
     var recorded: EventInput?
 }
 
 /// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
 extension FieldDeclaration {
-    /// The maximum number of errors of one request. It bounds the response to a body with many undeclared members.
     private static let maximumErrors = 32
 
-    /// Parses and validates the values of a request body.
-    ///
-    /// - Parameter body: a JSON object. An empty body counts as an empty object.
-    /// - Throws: ``ActionError/invalidInput(_:)`` with each value that is missing, has another type, exceeds its limits or is not declared, at most
-    ///   32; also if all values together are longer than ``EventInput/limit``.
     static func read(_ input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> ActionInput {
         guard !input.isEmpty else { return ActionInput() }
         let fields: ItemFields

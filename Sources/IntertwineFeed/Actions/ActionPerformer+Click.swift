@@ -1,16 +1,12 @@
 import Synchronization
 
 extension ActionPerformer {
-    /// A clickthrough that is durable on disk.
     package struct Click: Sendable, Hashable {
-        /// The stored URL. The URL passed the rules for item URLs at import: absolute, http or https, no control characters.
         package var location: String
         package var cell: String
         package var verdict: Verdict
     }
 
-    /// A clickthrough link with a known destination and the client that follows it.
-    ///
     /// Why a class: each click passes the value through several closures.
     package final class ResolvedLink: Sendable {
         fileprivate let cell: String
@@ -34,11 +30,6 @@ extension ActionPerformer {
         let link: ResolvedLink
     }
 
-    /// Follows a clickthrough link: performs the selection of the cell as a click.
-    ///
-    /// The client is redirected for every verdict, including `expired`; the verdict decides only whether the click counts. If the request or
-    /// the token keeps the click from counting (a bot, a prefetch, HEAD, an expired token), the click is recorded and no command runs.
-    /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
     package func click(token text: String, for client: ClientFingerprint, now: Int64) async throws -> Click {
         do {
             let click = try await performed(text, for: client, now: now)
@@ -73,7 +64,6 @@ extension ActionPerformer {
         return destinations.destination(at: place, in: state(at: now)).flatMap { link(token, $0, for: client, now: now) }
     }
 
-    /// Returns nil if the cell is gone together with its campaign.
     private func link(
         _ token: ImpressionToken, _ destination: LinkCache.Destination, for client: ClientFingerprint, now: Int64
     ) -> ResolvedLink? {
@@ -82,9 +72,6 @@ extension ActionPerformer {
         return ResolvedLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
     }
 
-    /// Returns the client with the impression context and the verdict of a valid click token.
-    ///
-    /// - Parameter objection: the reason why campaigns reject the click, or nil if they accept it.
     private func client(_ client: ClientFingerprint, with token: ImpressionToken, _ objection: Verdict?, now: Int64) -> ClientFingerprint {
         var client = client
         client.showing = token.showing
@@ -95,9 +82,6 @@ extension ActionPerformer {
         return client
     }
 
-    /// Returns the client with the impression context and the verdict of the click token of a request.
-    ///
-    /// - Throws: ``ActionError/forgedToken`` if the token is invalid or belongs to another cell.
     func client(
         _ client: ClientFingerprint, withClickToken text: String, of cell: CellViewModel, now: Int64
     ) async throws -> ClientFingerprint {
@@ -111,7 +95,6 @@ extension ActionPerformer {
         return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
     }
 
-    /// Returns the content of a valid or expired click token, or nil if the token is forged.
     private func token(_ text: String, now: Int64) -> ImpressionToken? {
         switch tokens.verifyClick(text, now: now) {
         case .valid(let token), .expired(let token): token
@@ -119,12 +102,7 @@ extension ActionPerformer {
         }
     }
 
-    /// Follows a link on the calling thread until the first command that suspends.
-    ///
-    /// No task is created if the commands only record the click and redirect, as those of most links do.
-    ///
-    /// - Parameter completion: called once, on any thread, usually the thread of the ledger; it must not block that thread. The result fails
-    ///   with the errors of ``click(token:for:now:)``.
+    /// `completion`: called once, on any thread, usually the thread of the ledger; it must not block that thread.
     package func follow(_ link: ResolvedLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
         if let click = directRedirect(link) { return commit(click, completion: completion) }
         Task.immediate { [self] in
@@ -137,9 +115,6 @@ extension ActionPerformer {
     }
 
     /// Returns the result of a click without running a command, or nil if a command must run.
-    ///
-    /// No command runs for a click that does not count. The commands of most links only record the click and redirect to the stored URL, as
-    /// this method does.
     private func directRedirect(_ link: ResolvedLink) -> Performed? {
         let (destination, viewModel) = (link.destination, link.destination.viewModel)
         guard let location = destination.location, destination.isDirectRedirect || link.client.verdict != .counted else { return nil }
@@ -148,10 +123,6 @@ extension ActionPerformer {
         return Performed(events: attributed([event]), changes: [], location: location, link: link)
     }
 
-    /// Runs the selection command of a link.
-    ///
-    /// A command other than the clickthrough may fail: the client is redirected nevertheless, and the click is recorded.
-    /// - Throws: ``ActionError/gone(_:)`` if the cell has no destination any more.
     private func perform(_ link: ResolvedLink) async throws -> Performed {
         if let click = directRedirect(link) { return click }
         let viewModel = link.destination.viewModel
@@ -164,7 +135,6 @@ extension ActionPerformer {
             events: attributed(context.events), changes: context.changes, location: context.destination ?? location, link: link)
     }
 
-    /// Commits a click to the ledger and reports its events to `eventsDidCommit` before the completion is called.
     private func commit(_ click: Performed, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
         let (events, location, link) = (click.events, click.location, click.link)
         ledger.commit(LedgerEntry(events: events, changes: click.changes)) { [eventsDidCommit] receipt in
@@ -181,7 +151,6 @@ extension ActionPerformer {
         LinkCache.State(version: FeedVersion(store: store.version, sources: elsewhere.version), hour: CellTokens.bucket(of: now))
     }
 
-    /// Reads the destination of a link from the store and caches it until the state of the cache changes.
     private func destination(of token: ImpressionToken, for client: ClientFingerprint, now: Int64) async throws -> LinkCache.Destination {
         let state = state(at: now)
         do {
@@ -194,18 +163,15 @@ extension ActionPerformer {
 }
 
 /// A cache of the destinations of recently clicked links. Why: many viewers click on few ads.
-///
 /// Entries are valid for one version of the store and one hour, as pages are. A changed URL or a deleted ad is therefore never served from
-/// the cache. Only tokens with a valid signature are looked up.
+/// the cache.
 final class LinkCache: Sendable {
     struct State: Hashable {
         /// The version of the store and of all data sources, read before the items themselves.
         var version: FeedVersion
-        /// The hour of the tokens that the view model creates.
         var hour: UInt32
     }
 
-    /// The part of a link that all pages with the cell share.
     struct LinkKey: Hashable {
         private let cell: ByteString
         private let slot: Int
@@ -216,12 +182,10 @@ final class LinkCache: Sendable {
         }
     }
 
-    /// A cached destination. Why a class: each click keeps a reference for a short time.
+    /// Why a class: each click keeps a reference for a short time.
     final class Destination: Sendable {
         let viewModel: CellViewModel
-        /// The default redirect location, or nil if the cell has no selection or no destination any more.
         let location: String?
-        /// True if the selection only records the click and redirects to ``location``.
         let isDirectRedirect: Bool
 
         init(_ viewModel: CellViewModel) {
@@ -232,7 +196,6 @@ final class LinkCache: Sendable {
         }
     }
 
-    /// The maximum number of cached destinations. A full cache is cleared completely.
     private static let capacity = 1_024
 
     private let known = Mutex<(state: State?, destinations: [LinkKey: Destination])>((nil, [:]))

@@ -3,7 +3,6 @@ extension ActionPerformer {
     package struct ImpressionReport: Sendable, Hashable {
         package var cell: String
         package var token: String
-        /// The reported slot: ``CommandKey/impression`` or another slot that clients report for cells of this kind.
         package var slot: CommandKey
 
         package init(cell: String, token: String, slot: CommandKey = .impression) {
@@ -13,14 +12,8 @@ extension ActionPerformer {
         }
     }
 
-    /// Performs the impressions of cells and commits them as one ledger entry.
-    ///
-    /// - Parameter idempotency: the idempotency key of the client. A repeated request returns the stored verdicts and runs nothing. A request
-    ///   without counted events and without other effects does not consume its key. Why: repeating the request has no effect either, and
-    ///   unlimited keys would fill the disk.
-    /// - Returns: one verdict for each report, in order. The verdict is `unknown` if the token is forged or belongs to another cell, or if the cell
-    ///   does not exist any more. Such a report is unauthenticated and counted by its reason only.
-    /// - Throws: ``ActionError/keyReused``, ``StoreError``.
+    /// A request without counted events and without other effects does not consume its key. Why: repeating the request has no effect
+    /// either, and unlimited keys would fill the disk.
     package func impressions(
         _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil
     ) async throws -> [Verdict] {
@@ -49,7 +42,6 @@ extension ActionPerformer {
         return try Self.verdicts(at: places, of: try await commitSettled(entry))
     }
 
-    /// Returns the verdicts of a commit, or the verdicts stored under its idempotency key.
     private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
         try storedResponse(of: receipt).map([Verdict].init(storedText:)) ?? verdicts(at: places, of: receipt.verdicts)
     }
@@ -61,7 +53,6 @@ extension ActionPerformer {
         }
     }
 
-    /// Returns the ledger entry for the reports and, for each report, the index of its event, if any.
     private func unit(
         of sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
@@ -117,7 +108,6 @@ extension ActionPerformer {
         return (entry, places)
     }
 
-    /// Verifies the token of a report. The returned token is nil if the token is forged or belongs to another cell.
     private func judged(_ sighting: ImpressionReport, now: Int64) -> (Verdict, ImpressionToken?) {
         let (verdict, token): (Verdict, ImpressionToken)
         switch tokens.verifyImpression(sighting.token, now: now) {
@@ -128,9 +118,6 @@ extension ActionPerformer {
         return ByteString(token.cell) == ByteString(sighting.cell) ? (verdict, token) : (.misplaced, nil)
     }
 
-    /// Returns the view models of the existing cells, read from one snapshot.
-    ///
-    /// - Parameter signed: The cells that are looked up in the data sources too.
     private func viewModels(
         of cells: Set<ByteString>, signed: Set<ByteString>, client: ClientFingerprint, now: Int64
     ) async throws -> [ByteString: CellViewModel] {
@@ -143,8 +130,6 @@ extension ActionPerformer {
 }
 
 /// The text form in which the verdicts of a request are stored under its idempotency key.
-///
-/// The text has the names of the verdicts, each followed by its run length if greater than one: `counted,duplicate*499`.
 extension [Verdict] {
     fileprivate var storedText: [UInt8] {
         var runs: [(verdict: Verdict, count: Int)] = []

@@ -1,24 +1,13 @@
 extension ActionPerformer {
-    /// Undoes an invocation: reverts its commands in reverse order, once, before the undo window ends. The item may be deleted already.
-    ///
-    /// - Returns: the result of each command, in undo order.
-    /// - Throws: ``ActionError``, the ``Refusal`` of a command, ``StoreError``. If it throws, nothing is committed.
     package func undo(invocation id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
         try await undoSerially(invocation: id, for: client, now: now, idempotency: nil).steps
     }
 
-    /// The result of an undo request with an idempotency key.
     package enum UndoOutcome: Sendable {
-        /// The result of each command, in undo order.
         case undone([StepResult])
-        /// The stored response of an earlier identical request with this key.
         case replayed(response: [UInt8])
     }
 
-    /// Undoes an invocation under an idempotency key. A repeated request returns the stored response.
-    ///
-    /// - Parameter response: returns the bytes to store under the key.
-    /// - Throws: ``ActionError``, ``StoreError``. If it throws, nothing is committed and the key is not consumed.
     package func undo(
         invocation id: String, for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey,
         response: @escaping @Sendable ([StepResult]) -> [UInt8]
@@ -33,8 +22,6 @@ extension ActionPerformer {
     }
 
     /// Returns the commands that ``undo(invocation:for:now:)`` would revert. It fails as the undo would, and runs and writes nothing.
-    ///
-    /// - Throws: the errors of ``undo(invocation:for:now:)``.
     package func simulateUndo(invocation id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
         try await undoable(id, for: client, now: now).steps.reversed().map { command, _ in
             StepResult(command: command.name, outcome: .simulated)
@@ -78,7 +65,6 @@ extension ActionPerformer {
         return (done, try Self.storedResponse(of: receipt))
     }
 
-    /// Returns the events of a cell whose item may be deleted, with the data of its ad, and assigned as by ``assigned(_:to:at:)``.
     func assigned(_ events: [LedgerEvent], ofCell cell: String, at now: Int64) async throws -> [LedgerEvent] {
         guard !events.isEmpty, let name = factories.item(ofCell: cell) else { return events }
         let forms = CellLayout.allCases.flatMap { factories.advertisementForms(in: $0) }.filter { $0.kind == name.kind }
@@ -96,7 +82,6 @@ extension ActionPerformer {
             }, to: creative, at: now)
     }
 
-    /// Returns an invocation that the client is allowed to undo now.
     private func undoable(
         _ id: String, for client: ClientFingerprint, now: Int64
     ) async throws -> (record: CommandRecord, steps: [(any UndoableCommand, [UInt8])]) {
@@ -117,9 +102,6 @@ extension ActionPerformer {
         return client.viewer.map { ByteString($0) == ByteString(owner) } ?? false
     }
 
-    /// Returns the commands of an invocation with their undo records.
-    ///
-    /// - Throws: ``ActionError/notUndoable(command:)`` if a command cannot be undone or is not registered any more.
     private func undoableSteps(of record: CommandRecord) throws(ActionError) -> [(any UndoableCommand, [UInt8])] {
         var steps: [(any UndoableCommand, [UInt8])] = []
         for step in record.steps {

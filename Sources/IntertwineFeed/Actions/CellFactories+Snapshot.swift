@@ -1,26 +1,16 @@
 extension CellFactories {
-    /// Returns the view models of cells by id, in the layout of the context. Cells that are unknown, removed or invalid are missing.
-    ///
-    /// - Parameter others: The items that are not in the store, by cell id.
-    /// - Throws: The errors of the snapshot.
     func viewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem], context: CellContext
+        of cells: some Sequence<ByteString>, in snapshot: any StoreSnapshot, besides others: [ByteString: FeedItem], context: CellContext
     ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot, besides: others) { try makeViewModel(of: $1, for: $0, in: context) }
     }
 
-    /// Returns view models by cell id for the execution of commands, independent of the layout that the client shows.
-    ///
-    /// - Throws: The errors of the snapshot.
     func actingViewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem], context: CellContext
+        of cells: some Sequence<ByteString>, in snapshot: any StoreSnapshot, besides others: [ByteString: FeedItem], context: CellContext
     ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot, besides: others) { try makeActingViewModel(of: $1, for: $0, in: context) }
     }
 
-    /// Makes the view model whose commands are executed: the one of the collection layout, or of the table layout if the former has none.
-    ///
-    /// - Throws: The errors of ``makeViewModel(for:in:)``.
     func makeActingViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         var context = context
         context.rendersContent = false
@@ -38,7 +28,6 @@ extension CellFactories {
         return viewModel
     }
 
-    /// Makes one of an item's cells, the first cell or a companion.
     private func makeViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let first = try makeViewModel(for: item, in: context)
         if first.id.utf8.elementsEqual(cell.utf8) { return first }
@@ -49,7 +38,7 @@ extension CellFactories {
     }
 
     private func viewModels(
-        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, besides others: [ByteString: FeedItem],
+        of cells: some Sequence<ByteString>, in snapshot: any StoreSnapshot, besides others: [ByteString: FeedItem],
         make: (FeedItem, String) throws -> CellViewModel
     ) throws -> [ByteString: CellViewModel] {
         var viewModels: [ByteString: CellViewModel] = [:]

@@ -1,59 +1,35 @@
 /// The ad slots of one page, which ad sources fill, with the ad state that the cursors of the adjacent pages carry.
-///
-/// Each section of the page has slots among its content as if it were a page of its own. In a feed without sections, the page's content is one
-/// block. Ads of campaigns and of the rotation keep the distances of ``AdSpacing``, also to adjacent pages.
 struct AdSlots {
-    /// A range of the page's content with one placement.
     struct Block {
-        /// The section's index in the data source; nil if the feed has only advertisements.
         let section: Int?
-        /// The indices of the content cells.
         let content: Range<Int>
         let placement: any AdPlacement
-        /// The number of content items of the section before this block, if the placement counts content.
         let start: Int64
 
-        /// Returns the indices within the block at which a number of advertisements are shown.
         func indices(for advertisements: Int) -> [Int] {
             placement.indices(for: advertisements, in: ContentRange(count: content.count, start: start))
         }
     }
 
-    /// A position at which an advertisement can be shown.
     struct Slot {
-        /// The index of the block.
         let block: Int
-        /// The index within the block in front of which the advertisement is shown.
         let index: Int
-        /// The advertisement in the slot; nil if the slot is empty.
         var cell: CellRenderer.PlacedCell?
     }
 
     let content: PageContent
-    /// The number that identifies the page in its feed.
     let identity: UInt32
-    /// The context in which the ads of the page are rendered.
     let context: CellContext
     private(set) var blocks: [Block] = []
-    /// The slots in page order.
     private(set) var slots: [Slot] = []
     var omissions: [FeedPage.SkippedItem] = []
-    /// The ad server's decision about the slots; nil if no campaign could be served.
     var decision: CampaignAds.Decision?
-    /// The ads that the session showed around the page.
     var distances: AdDistances
-    /// House ads next to those of the page, in both directions.
     var rotation: (before: Int64?, after: Int64?) = (nil, nil)
-    /// The range of positions whose pinned advertisements the page shows; nil if no section has pinned advertisements.
     var pinnedRange: (low: FeedPosition, high: FeedPosition)?
     private let sections: FeedSections
     private let offsets: PageOffsets?
 
-    /// Finds the slots that the placements of the page's sections have for rotating ads.
-    ///
-    /// - Parameters:
-    ///   - showsAdsAlone: True if an empty feed shows advertisements.
-    ///   - feed: The digest of the feed.
     init(
         in content: PageContent, of sections: FeedSections, showsAdsAlone: Bool, spacing: AdSpacing, feed: UInt64, for session: PageSession
     ) {
@@ -95,21 +71,15 @@ struct AdSlots {
         for index in indices { slots.append(Slot(block: block, index: index)) }
     }
 
-    /// The number of empty slots.
     var emptyCount: Int { slots.count { $0.cell == nil } }
 
-    /// Returns the section of a slot, as ad sources and clients name it.
     func section(of slot: Slot) -> String? { blocks[slot.block].section.flatMap(sections.name(of:)) }
 
-    /// Returns the number of content items on the page before a slot.
     func coordinate(of slot: Slot) -> Int { blocks[slot.block].content.lowerBound + slot.index }
 
     mutating func fill(_ slot: Int, with cell: CellRenderer.PlacedCell) { slots[slot].cell = cell }
 
-    /// Fills each empty slot with the next advertisement, unless it was shown too close. It is then kept for the next slot.
-    ///
-    /// - Parameter cells: The advertisements in feed order, also if the page is read backward.
-    /// - Returns: The positions of the first and the last advertisement shown; nil if none is shown.
+    /// Fills each empty slot with the next advertisement, unless it was shown too close.
     mutating func fillEmpty(with cells: [CellRenderer.PlacedCell]) -> (first: Int64, last: Int64)? {
         var shown: (first: Int64, last: Int64)?
         var rest = cells[...]
@@ -134,7 +104,6 @@ struct AdSlots {
         return shown
     }
 
-    /// Removes the empty slots of blocks with a fixed number of ads per page. The placement may choose other indices for fewer advertisements.
     mutating func respaceRotation() {
         for number in blocks.indices {
             guard case .rotating = blocks[number].placement.supply, let start = slots.firstIndex(where: { $0.block == number }) else {
@@ -147,14 +116,12 @@ struct AdSlots {
         }
     }
 
-    /// Replaces the slots of a block by filled ones.
     mutating func put(_ cells: [CellRenderer.PlacedCell], in block: Int, at indices: [Int]) {
         slots.removeAll { $0.block == block }
         let start = slots.firstIndex { $0.block > block } ?? slots.count
         slots.insert(contentsOf: zip(indices, cells).map { Slot(block: block, index: $0, cell: $1) }, at: start)
     }
 
-    /// Inserts an advertisement after the content at a position.
     mutating func insert(_ cell: CellRenderer.PlacedCell, after anchor: FeedPosition, isFirstPage: Bool) {
         if blocks.isEmpty, !isFirstPage { blocks = [Block(section: nil, content: 0..<0, placement: sections.placement, start: 0)] }
         guard !blocks.isEmpty else { return }
@@ -172,7 +139,6 @@ struct AdSlots {
         slots.insert(Slot(block: number, index: index, cell: cell), at: next)
     }
 
-    /// Numbers the advertisements in page order, and gives repetitions of one advertisement ids of their own.
     mutating func number(for session: PageSession) {
         guard slots.count - emptyCount > 1 else { return }
         let renderer = session.renderer(in: context)
@@ -196,7 +162,6 @@ struct AdSlots {
 
     // MARK: Cursors
 
-    /// Returns the cursor of the page after this one, or nil on the last page.
     func next(after cursor: PageCursor?) -> PageCursor? {
         guard content.hasAfter else { return nil }
         let stop = cursor?.direction == .backward ? nil : content.stop
@@ -208,7 +173,6 @@ struct AdSlots {
         }
     }
 
-    /// Returns the cursor of the page before this one, or nil on the first page.
     func previous(before cursor: PageCursor?) -> PageCursor? {
         guard content.hasBefore else { return nil }
         let stop = cursor?.direction == .backward ? content.stop : nil

@@ -1,25 +1,14 @@
-/// A source of advertisements: campaigns, house ads or pinned ads.
-///
-/// The sources of a feed fill a page one after another. Each gets the slots that the sources before it left empty.
 protocol AdSource: Sendable {
-    /// Finds out what the source needs for a page, and announces its reads to the snapshot.
-    ///
-    /// - Throws: The errors of the store.
     func prefetch(for session: inout PageSession) throws
 
-    /// Fills slots of a page.
-    ///
-    /// - Throws: The errors of the store and the ledger.
     func fill(_ slots: inout AdSlots, for session: PageSession) throws
 }
 
 /// The advertisements that an import listed among the content, once for each listing.
 struct PinnedAds: AdSource {
-    /// The maximum number of pinned advertisements of one page. Advertisements beyond it are shown on no page.
     private static let limit = 1_000
 
     let sections: FeedSections
-    /// The sections that show pinned ads.
     private let members: [Int]
 
     init(in sections: FeedSections) {
@@ -29,11 +18,6 @@ struct PinnedAds: AdSource {
 
     func prefetch(for session: inout PageSession) {}
 
-    /// Inserts the advertisements that are pinned among the page's content.
-    ///
-    /// Pages partition the positions of a feed. Each page covers the range from the end of the page before to its own last item. If no content of
-    /// the section follows, the range extends to the section's end.
-    /// Cursors carry these edges, so each pinned ad is shown once, also if content is written meanwhile.
     func fill(_ slots: inout AdSlots, for session: PageSession) throws {
         guard !members.isEmpty else { return }
         let (low, high) = edges(of: slots.content, cursor: session.cursor)
@@ -58,7 +42,6 @@ struct PinnedAds: AdSource {
     }
 
     private func edges(of content: PageContent, cursor: PageCursor?) -> (low: FeedPosition, high: FeedPosition) {
-        /// Returns the edge between a page and the adjacent item: the last item on the near side or, if a section ends there, the section's end.
         func edge(_ last: FeedPosition, _ next: FeedPosition) -> FeedPosition {
             last.section == next.section ? last : sections.end(of: last.section)
         }

@@ -1,23 +1,17 @@
-/// The creatives that the ad server chooses for the slots of a page.
 struct CampaignAds: AdSource {
     /// The request for slots and the ads that were served, for explanations.
     struct Decision: Sendable {
         var page: AdServer.Page
         var served: [AdServer.ServedAd?]
-        /// A Boolean value indicating whether the page was allocated before. It is known only for previews.
         var wasServed = false
     }
 
-    /// The maximum number of decisions for a page. A decision is repeated if a creative cannot be shown: dismissed, removed or invalid.
     private static let attempts = 8
 
     let campaigns: Campaigns
-    /// The name of the feed.
     let feed: String
-    /// A number that identifies the feed, or the section that is requested alone.
     let digest: UInt64
 
-    /// Reads the campaigns. If campaigns of the feed are active and the client can be targeted, they are considered for the page.
     func prefetch(for session: inout PageSession) throws {
         session.campaignIndex = try campaigns.campaignIndex(at: session.version, in: session.snapshot, of: session.store)
         guard session.campaignIndex?.hasActiveCampaigns(feed: feed, at: session.request.now) ?? false else { return }
@@ -60,7 +54,7 @@ struct CampaignAds: AdSource {
         slots.decision = Decision(page: page, served: page.slots.map { _ in nil })
     }
 
-    /// Returns the cells of served ads. Each creative is read once, even if several slots show it.
+    /// Each creative is read once, even if several slots show it.
     private func cells(
         of served: [AdServer.ServedAd?], in context: CellContext, of campaignIndex: CampaignIndex, for session: PageSession
     ) throws -> [CellRenderer.PlacedCell?] {

@@ -1,21 +1,13 @@
 internal import IntertwinePrimitives
 
 /// The cells that a client supports, as declared in the `Accept-Cells` header.
-///
-/// The header is a list (RFC 9651) of cell identifiers, each with the newest supported version (`;v=2`) or rejected (`;q=0`). `*` stands
-/// for all other identifiers.
+/// The header is a list (RFC 9651) of cell identifiers, each with the newest supported version (`;v=2`) or rejected (`;q=0`).
 package struct ClientCapabilities: Sendable, Hashable {
-    /// The maximum number of identifiers in the header.
     package static let limit = 500
 
-    /// The newest supported version of each named identifier; 0 for rejected ones.
     private let versions: [String: Int]
-    /// A Boolean value indicating whether identifiers that are not named are supported.
     private let knowsOthers: Bool
 
-    /// Parses the value of an `Accept-Cells` header.
-    ///
-    /// - Throws: ``FeedError/capabilities(_:)`` if the text is not a valid list.
     package init(_ text: String) throws(FeedError) {
         var versions: [String: Int] = [:]
         var knowsOthers = false
@@ -32,7 +24,6 @@ package struct ClientCapabilities: Sendable, Hashable {
         return newest >= cell.version
     }
 
-    /// The canonical form of the header, equal for all headers with an equal meaning.
     package var text: String {
         let named = versions.sorted { $0.key < $1.key }.map { name, version in
             let isPlain = Self.isToken(name) && name != "*"
@@ -43,7 +34,6 @@ package struct ClientCapabilities: Sendable, Hashable {
         return (named + [knowsOthers ? "*" : "*;q=0"]).joined(separator: ", ")
     }
 
-    /// The digest that represents the capabilities in URLs: the first 12 bytes of the SHA-256 of ``text``, in base64url.
     package var digest: String { Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12))) }
 }
 
@@ -51,7 +41,6 @@ package struct ClientCapabilities: Sendable, Hashable {
 extension ClientCapabilities {
     private struct Member {
         var name: String
-        /// A Boolean value indicating whether the name is a quoted string.
         var isText: Bool
         var version = 1
         var isRefused = false
@@ -104,7 +93,6 @@ extension ClientCapabilities {
         return member
     }
 
-    /// Parses a string, token, number or Boolean and returns its characters.
     private static func bareItem(_ rest: inout Substring) throws(FeedError) -> String {
         guard rest.first == "\"" else {
             let isToken = { (character: Character) in
@@ -141,7 +129,6 @@ extension ClientCapabilities {
 }
 
 extension UnsupportedCells {
-    /// Creates the set of cells that a client does not support; nil if it supports all cells.
     package init?(_ capabilities: ClientCapabilities, among all: Set<CellIdentifier>) {
         self.init(all.filter { !capabilities.knows($0) })
     }

@@ -7,12 +7,9 @@ struct ContentOffset: Hashable {
         var count: Int64
     }
 
-    /// The maximum number of stored sections. Earlier sections are counted from their end if the session returns to them.
     private static let limit = 64
 
-    /// The number of items before the edge in the section that contains the edge.
     var here: Int64
-    /// The counts of earlier sections, in order.
     var before: [Section]
 
     init(here: Int64, before: [Section] = []) {
@@ -43,7 +40,6 @@ struct ContentOffset: Hashable {
 /// The content counts of one page: the start of each of its sections, and the counts for the cursors of the adjacent pages.
 struct PageOffsets {
     private let cursor: PageCursor?
-    /// The number of items before this page, by section.
     private var starts: [Int: Int64] = [:]
     private var ends: [Int: Int64] = [:]
 
@@ -70,12 +66,10 @@ struct PageOffsets {
 
     func start(of section: Int) -> Int64 { starts[section] ?? 0 }
 
-    /// Returns the counts for the cursor of a page that begins after a position of this page.
     func after(_ section: Int) -> ContentOffset {
         ContentOffset(here: ends[section] ?? cursor?.offsets?.here ?? 0, before: sections(before: section))
     }
 
-    /// Returns the counts for the cursor of a page that ends before a position of this page.
     func before(_ section: Int) -> ContentOffset {
         ContentOffset(here: starts[section] ?? cursor?.offsets?.here ?? 0, before: sections(before: section))
     }

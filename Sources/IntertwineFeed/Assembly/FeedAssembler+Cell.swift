@@ -1,19 +1,11 @@
 extension FeedAssembler {
-    /// The result of a lookup of a cell by its id.
     package enum CellLookup: Sendable {
         case found(FeedPage.Entry)
-        /// The item exists, but has no cell for this client.
         case omitted(FeedPage.SkippedItem.Reason)
         case missing
     }
 
-    /// Returns one cell by its id, as pages show it, also if the viewer dismissed it.
-    ///
-    /// For a campaign's creative the ad server decides as on a page. The campaign must run, match the viewer and have capacity left in its goal
-    /// and caps. If it is served, the cell's tokens count for that campaign. Otherwise the cell is missing.
-    ///
-    /// - Parameter request: The request; its cursor and limit are ignored.
-    /// - Throws: ``StoreError``.
+    /// The campaign must run, match the viewer and have capacity left in its goal and caps.
     package func cell(_ id: String, _ request: FeedRequest, for client: PageClient) async throws -> CellLookup {
         let found = try await cell(id, nil, request, for: client)
         guard case .missing = found,
@@ -22,7 +14,6 @@ extension FeedAssembler {
         return try await cell(id, item, request, for: client)
     }
 
-    /// - Parameter item: The item of the cell; nil if it is in the store.
     private func cell(
         _ id: String, _ item: FeedItem?, _ request: FeedRequest, for client: PageClient
     ) async throws -> CellLookup {
@@ -49,7 +40,6 @@ extension FeedAssembler {
         }
     }
 
-    /// Returns a page that consists of the cell of a campaign's creative only; nil if no campaign is considered.
     private func page(
         ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ targeting: TargetingContext?, _ campaignIndex: CampaignIndex
     ) -> AdServer.Page? {

@@ -2,27 +2,20 @@ internal import IntertwinePrimitives
 package import Logging
 
 /// An assembler of pages: it reads content, finds ad slots, lets the ad sources fill them, and splices the cells.
-///
 /// It is a class, because every page in progress holds a reference to it.
 package final class FeedAssembler: Sendable {
     let store: any FeedStore
     package let factories: CellFactories
     let cells: RenderedCellCache
-    /// The data source of the feed's content.
-    public let source: any DataSource
+    package let source: any DataSource
     let sections: FeedSections
     private let readers: [SourceReader]
-    /// The asynchronous data sources of all feeds.
     let elsewhere: SourceItems
-    /// The campaigns; nil if the feed has none.
     let campaigns: Campaigns?
-    /// The sources of advertisements, in the order in which they fill slots.
     private let adSources: [any AdSource]
     private let links: Links
     private let tokens: CellTokens
-    /// The path at which the feed is served.
-    public let path: String
-    /// The name of the feed in reports and events. All sections of the feed share it.
+    package let path: String
     package let title: String
     let digest: UInt64
     private let signer: Signer
@@ -30,17 +23,6 @@ package final class FeedAssembler: Sendable {
     private let logger: Logger
     private let omissions = ReportThrottle()
 
-    /// Creates an assembler.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the feed. Cursors carry a digest of it and are rejected by every other feed.
-    ///   - title: The name of the feed in the ledger's events.
-    ///   - path: The path at which the feed is served, such as `/feed`.
-    ///   - source: The data source; by default all content of the store, without sections.
-    ///   - cells: The cell cache. Only feeds with common factories, links and tokens may share one.
-    ///   - isFair: True if pagination starts with the advertisement of ``FeedRequest/rotationHour``, false if it starts with the first one.
-    ///   - spacing: The minimum distances between ads in a session.
-    ///   - elsewhere: The asynchronous data sources of all feeds, in which cells are looked up.
     package init(
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
@@ -65,25 +47,19 @@ package final class FeedAssembler: Sendable {
 
     // MARK: Data sources
 
-    /// The current version of the feed. It is never newer than that of a page that is read afterwards.
+    /// It is never newer than that of a page that is read afterwards.
     package var version: FeedVersion { FeedVersion(store: store.version, sources: sourceVersion) }
 
-    /// A number that differs if the data sources have changed; 0 for a feed of the store in the store's own order.
     package var sourceVersion: UInt64 { source.version ^ readers.version }
 
     /// True if the feed is not a stream or sections of the store in the store's own order, so that ``sourceVersion`` may change.
     package var ordersItself: Bool { readsSources || !(source is FlatDataSource || source is SectionedDataSource) }
 
-    /// True if the feed has asynchronous data sources.
     package var readsSources: Bool { !readers.isEmpty }
 
-    /// The maximum number of reads from data sources for one page.
     private static let sourceReads = 64
 
-    /// Runs an assembly with the items of asynchronous data sources, again after each query that it misses.
-    ///
     /// Why: threads of the store assemble pages, and a slow data source must not occupy one.
-    /// - Throws: ``StoreError`` if a data source does not respond; the errors of `body`.
     func withRows<Value>(_ body: (SourceRows) async throws -> Value) async throws -> Value {
         var rows = SourceRows()
         for _ in 0..<(readsSources ? Self.sourceReads : 0) {
@@ -98,10 +74,7 @@ package final class FeedAssembler: Sendable {
 
     // MARK: Pages
 
-    /// Returns one page for a client.
-    ///
-    /// The page has `limit` content items unless it is the last one. Read backward, it can be shorter at the start of the feed.
-    /// - Throws: ``FeedError`` if the request is invalid, ``StoreError`` if the store fails.
+    /// The page has `limit` content items unless it is the last one.
     package func page(_ request: FeedRequest, for client: PageClient = PageClient()) async throws -> FeedPage {
         let (cursor, version) = (try checkedCursor(of: request), store.version)
         return try await withRows { rows in
@@ -109,11 +82,7 @@ package final class FeedAssembler: Sendable {
         }
     }
 
-    /// Assembles a page for a client and passes it to a completion handler, for callers without a Swift `Task`.
-    ///
-    /// - Parameter completion: Called once, on any thread, usually one that reads the store. It may encode the page but must not block. It fails
-    ///   with the errors of ``page(_:for:)``.
-    /// - Returns: A function that cancels the page, as for ``FeedStore/read(for:_:completion:)``; nil if there is nothing to cancel.
+    /// It may encode the page but must not block.
     package func page(
         _ request: FeedRequest, for client: PageClient, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
@@ -121,10 +90,6 @@ package final class FeedAssembler: Sendable {
         return read(request, for: .page, completion) { [self] in try page(request, for: client, $0, $1, $2, SourceRows()) }
     }
 
-    /// Assembles one page that is equal for all clients without a viewer, and passes it to a completion handler. The page is nil if campaigns
-    /// choose its ads for each client.
-    ///
-    /// - Parameter completion: Called as for ``page(_:for:completion:)``.
     package func sharedPage(
         _ request: FeedRequest, for purpose: ReadPurpose = .page, completion: @escaping @Sendable (Result<FeedPage?, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
@@ -152,7 +117,7 @@ package final class FeedAssembler: Sendable {
 
     private func read<Page: Sendable>(
         _ request: FeedRequest, for purpose: ReadPurpose, _ completion: @escaping @Sendable (Result<Page, any Error>) -> Void,
-        _ assemble: @escaping @Sendable (PageCursor?, StoreVersion, any FeedSnapshot) throws -> Page
+        _ assemble: @escaping @Sendable (PageCursor?, StoreVersion, any StoreSnapshot) throws -> Page
     ) -> (@Sendable () -> Void)? {
         do {
             let (cursor, version) = (try checkedCursor(of: request), store.version)
@@ -164,7 +129,7 @@ package final class FeedAssembler: Sendable {
     }
 
     private func page(
-        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot,
+        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any StoreSnapshot,
         _ rows: SourceRows
     ) throws -> FeedPage {
         var page = try withState(of: client.viewer) { viewerState in
@@ -176,7 +141,7 @@ package final class FeedAssembler: Sendable {
     }
 
     private func sharedPage(
-        _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot, _ rows: SourceRows
+        _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any StoreSnapshot, _ rows: SourceRows
     ) throws -> FeedPage? {
         let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
         guard campaignIndex?.hasActiveCampaigns(feed: title, at: request.now) != true else { return nil }
@@ -187,7 +152,6 @@ package final class FeedAssembler: Sendable {
         return page
     }
 
-    /// Logs items that no client gets: the first broken item of a type at once, and the number of others once a minute.
     private func logSkipped(_ skipped: [FeedPage.SkippedItem], now: Int64) {
         for item in skipped {
             let reason: String
@@ -207,7 +171,6 @@ package final class FeedAssembler: Sendable {
 
     // MARK: Assembly
 
-    /// Assembles a page in five steps.
     func assemble(_ session: PageSession) throws -> FeedPage {
         var session = session
         for ads in adSources { try ads.prefetch(for: &session) }
@@ -217,9 +180,8 @@ package final class FeedAssembler: Sendable {
         return try splice(&slots, for: session)
     }
 
-    /// Returns the session of a page.
     func session(
-        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
+        _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, at version: StoreVersion, in snapshot: any StoreSnapshot,
         _ viewerState: ViewerState?, _ rows: SourceRows
     ) -> PageSession {
         PageSession(
@@ -227,7 +189,6 @@ package final class FeedAssembler: Sendable {
             context: context(of: request, for: client), factories: factories, cells: cells)
     }
 
-    /// Merges the cells of content and advertisements, with a header at the start of each section.
     private func splice(_ slots: inout AdSlots, for session: PageSession) throws -> FeedPage {
         slots.number(for: session)
         var headers = session.renderer()
@@ -261,7 +222,6 @@ package final class FeedAssembler: Sendable {
                         rendered, state: try states?.state(of: rendered.id) ?? [], adSlot: adSlot, position: cell.position.item.position,
                         repetition: cell.repetition, in: slots.context, campaign: cell.served?.campaign, showing: showing))
             }
-            /// Appends a cell and its companions.
             func append(_ cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
                 try append(cell.rendered, of: cell, adSlot: adSlot)
                 for companion in cell.companions { try append(companion, of: cell, adSlot: adSlot) }
@@ -308,10 +268,7 @@ package final class FeedAssembler: Sendable {
 
     // MARK: Cursors and state
 
-    /// Validates a cursor without reading the store.
-    ///
-    /// - Throws: ``FeedError/cursor(_:)``.
-    public func validate(cursor text: String) throws(FeedError) {
+    package func validate(cursor text: String) throws(FeedError) {
         do { _ = try cursor(text) } catch { throw .cursor(error) }
     }
 
@@ -329,10 +286,9 @@ package final class FeedAssembler: Sendable {
         do { return try self.cursor(text) } catch { throw .cursor(error) }
     }
 
-    /// Reads the store together with the viewer's state.
     func read<Value: Sendable>(
         for client: PageClient, purpose: ReadPurpose = .request,
-        _ body: @escaping @Sendable (any FeedSnapshot, ViewerState?) throws -> Value
+        _ body: @escaping @Sendable (any StoreSnapshot, ViewerState?) throws -> Value
     ) async throws -> Value {
         try await store.read(for: purpose) { [self] snapshot in
             try withState(of: client.viewer) { try body(snapshot, $0) }

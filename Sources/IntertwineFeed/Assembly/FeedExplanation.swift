@@ -1,44 +1,31 @@
 internal import IntertwinePrimitives
 
-/// An explanation of a page for operators.
 package struct FeedExplanation: Sendable {
     package struct AdSlot: Sendable, Hashable {
         package var cell: String
         package var form: ItemType
-        /// The item's position in its stream.
         package var position: Int64
-        /// The reuse identifier of the factory that made the cell.
         package var identifier: String
-        /// The type of that factory.
         package var factory: String?
-        /// The index within the page's advertisements; nil for content.
         package var adSlot: Int?
-        /// The campaign that the cell is shown for; nil for content and house ads.
         package var campaign: String?
     }
 
-    /// An advertisement with the location at which the feed shows it.
     package struct Advertisement: Sendable, Hashable {
         package var form: ItemType
         package var id: String
-        /// The position of the advertisement in its stream.
         package var position: Int64
-        /// The number of advertisements before it in the rotation; nil if it is not in the rotation.
         package var rank: Int?
-        /// The first page that shows the advertisement, counted from 1, and the index within that page's advertisements.
         package var page: Int?
         package var slot: Int?
         package var isOnThisPage: Bool
-        /// The reason why no page shows the advertisement; nil if one does.
         package var absence: NotShownReason?
     }
 
     /// The decision about one ad slot for which campaigns were considered.
     package struct Decision: Sendable, Hashable {
         package var section: String?
-        /// The campaign that was served; nil for a house ad or an empty slot.
         package var campaign: String?
-        /// The other campaigns, each with the reason why it was not served.
         package var others: [LosingCampaign]
 
         package struct LosingCampaign: Sendable, Hashable {
@@ -48,52 +35,30 @@ package struct FeedExplanation: Sendable {
     }
 
     package enum NotShownReason: Sendable, Hashable {
-        /// The advertisement belongs to a campaign and is shown only if that campaign is served.
         case inCampaign
-        /// All campaigns of the advertisement are taken down.
         case campaignTakenDown
-        /// The advertisement belonged to campaigns that were deleted, and is not released; with their ids.
         case formerlyInCampaigns([String])
-        /// The viewer dismissed the advertisement.
         case dismissed
-        /// The advertisement has no cell.
         case omitted(FeedPage.SkippedItem.Reason)
-        /// The feed ends after `pages` pages, which show `shown` advertisements, `paid` of them for campaigns.
         case feedEnds(pages: Int, shown: Int, paid: Int = 0)
-        /// None of the first `pages` pages shows the advertisement, and the feed has more pages.
         case notAmong(pages: Int)
     }
 
     package var adSlots: [AdSlot]
-    /// The policy of the placement.
     package var supply: FillPolicy
-    /// The position of the page's first advertisement, at which the rotation continues here; nil if the page has none.
     package var rotationStart: Int64?
-    /// The number of the page, from 1.
-    ///
-    /// Nil if pagination from the start with equal limit, layout and width does not reach the page's cursor.
     package var page: Int?
-    /// The skipped content and advertisements of the page, with reasons.
     package var omissions: [FeedPage.SkippedItem]
-    /// The decisions about ad slots for which campaigns were considered, in order.
     package var decisions: [Decision]
-    /// The first campaigns and advertisements that are taken down.
     package var takenDown: [CreativeID]
-    /// The first advertisements, up to the requested number.
     package var advertisements: [Advertisement]
     package var next: String?
     package var previous: String?
 }
 
 extension FeedAssembler {
-    /// The maximum number of simulated pages.
     private static let pageLimit = 500
 
-    /// Explains a page: why each cell is at its position, and which page shows each advertisement.
-    ///
-    /// The pages from the start of the feed are simulated with the request's limit, layout and width, at most 500 of them.
-    /// - Parameter advertisements: The maximum number of advertisements that are explained.
-    /// - Throws: The errors of ``page(_:for:)``.
     package func explain(_ request: FeedRequest, for client: PageClient = PageClient(), lookingAt advertisements: Int = 1_000) async throws
         -> FeedExplanation
     {
@@ -155,7 +120,6 @@ extension FeedAssembler {
             previous: page.previous)
     }
 
-    /// Returns the decisions about the page's ad slots, with the reasons.
     private func decisions(of page: FeedPage) async throws -> [FeedExplanation.Decision] {
         guard let campaigns, let decision = page.decision else { return [] }
         return try await store.read(for: .background) { [self] snapshot in
@@ -172,18 +136,14 @@ extension FeedAssembler {
     }
 }
 
-/// A simulation of the pages of a feed from its start, up to a limit.
 private struct PageSimulation {
-    /// The first page and slot of each advertisement's cell.
     private(set) var positions: [ByteString: (page: Int, slot: Int)] = [:]
-    /// The number of the page to which a cursor leads, counted from 1.
     private(set) var number: Int?
-    /// The reason for an advertisement that is on none of the pages.
     let absence: FeedExplanation.NotShownReason
 
     init(
         of feed: FeedAssembler, _ request: FeedRequest, for client: PageClient, to cursor: PageCursor?, at version: StoreVersion,
-        in snapshot: any FeedSnapshot, _ viewerState: ViewerState?, _ rows: SourceRows, pages limit: Int
+        in snapshot: any StoreSnapshot, _ viewerState: ViewerState?, _ rows: SourceRows, pages limit: Int
     ) throws {
         var (request, client) = (request, client)
         request.followsChanges = false

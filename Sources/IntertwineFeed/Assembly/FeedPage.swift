@@ -1,29 +1,15 @@
 internal import IntertwinePrimitives
 
-/// One page of a feed.
 package struct FeedPage: Sendable {
-    /// A cell of a page, with the reason for its position.
-    public struct Entry: Sendable {
-        /// The cell of the item, rendered in the context of the page.
-        public let cell: RenderedCell
-        /// The viewer's state of the cell.
+    package struct Entry: Sendable {
+        package let cell: RenderedCell
         private let state: CellState
-        /// The index within the page's advertisements; nil for content.
-        public let adSlot: Int?
-        /// The item's position in its stream.
-        public let position: Int64
-        /// The campaign that the cell is shown for; nil for content and house ads.
-        public let campaign: String?
-        /// The number of times that the cell is on the page up to this entry.
-        ///
-        /// Only advertisements repeat: if there are fewer than ad slots, or if one is pinned twice.
-        public let repetition: Int
-        /// The tokens that are inserted into the cell's JSON on this page.
+        package let adSlot: Int?
+        package let position: Int64
+        package let campaign: String?
+        package let repetition: Int
         private let tokens: RenderedCell.Tokens
 
-        /// - Parameters:
-        ///   - context: The context of the page.
-        ///   - showing: The location of the cell on the page.
         init(
             _ cell: RenderedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, in context: CellContext,
             campaign: String? = nil,
@@ -38,11 +24,9 @@ package struct FeedPage: Sendable {
             tokens = cell.tokens(in: context, showing: showing)
         }
 
-        /// The id of the entry, unique on the page: the cell's id, with a number for repetitions: `ad:1#2`. Actions apply to the cell itself.
-        public var id: String { repetition > 1 ? "\(cell.id)#\(repetition)" : cell.id }
+        package var id: String { repetition > 1 ? "\(cell.id)#\(repetition)" : cell.id }
 
-        /// The cell as sent to clients: JSON, UTF-8.
-        public var json: [UInt8] {
+        package var json: [UInt8] {
             var writer = JSONWriter(capacity: cell.count)
             write(to: &writer)
             return writer.bytes
@@ -52,7 +36,6 @@ package struct FeedPage: Sendable {
             cell.write(to: &writer, tokens: tokens, state, repetition: repetition)
         }
 
-        /// Appends bytes that identify the entry's JSON.
         func writeDigest(to bytes: inout [UInt8]) {
             withUnsafeBytes(of: cell.digest.halves) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: tokens.impression.utf8)
@@ -61,19 +44,13 @@ package struct FeedPage: Sendable {
             if repetition > 1 { bytes.append(contentsOf: "#\(repetition)".utf8) }
         }
 
-        /// The approximate number of bytes of the cell and its tokens.
         var size: Int { cell.count + tokens.impression.utf8.count + tokens.click.utf8.count + 24 }
     }
 
-    /// An item that was skipped while the page was read. Dismissed items are not included.
-    public struct SkippedItem: Sendable, Hashable {
-        /// The reason why a page does not show an item.
-        public enum Reason: Sendable, Hashable {
-            /// No factory makes cells for the item's type.
+    package struct SkippedItem: Sendable, Hashable {
+        package enum Reason: Sendable, Hashable {
             case noFactory
-            /// The factory could not decode the item; with its message.
             case broken(String)
-            /// The client supports none of the item's cells; with their identifiers.
             case unknownToClient([String])
 
             /// The missing capability of the client; nil if no client would get the item.
@@ -85,42 +62,25 @@ package struct FeedPage: Sendable {
             }
         }
 
-        /// The type of the item: its kind and variant.
-        public var form: ItemType
-        /// The id of the item, without its kind.
-        public var id: String
-        /// The item's position in its stream.
-        public var position: Int64
-        /// The reason why the page does not show the item.
-        public var reason: Reason
+        package var form: ItemType
+        package var id: String
+        package var position: Int64
+        package var reason: Reason
     }
 
-    /// The content and advertisements, in display order.
-    public var entries: [Entry]
-    /// The maximum number of content items on the page, as requested. Ads are additional.
-    public var limit: Int
-    /// The href of the next page; nil on the last page.
-    public var next: String?
-    /// The href of the previous page; nil on the first page.
-    public var previous: String?
-    /// The names of the sections on the page, in order; nil if the feed has no sections.
-    public var sections: [String]?
-    /// The sync token, with which a client requests changes of the page; nil if the client does not follow changes or the page is too large.
-    public var syncToken: String?
-    /// The time until which the page is valid, in milliseconds since 1970-01-01 UTC. Its tokens then change to the next hour.
-    public var validUntil: Int64
-    /// A Boolean value indicating whether the page shows an image whose metadata is still pending.
-    public var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.hasPendingImageMetadata } }
-    /// The items skipped while reading. Broken ones are also logged and counted in metrics.
-    public var omissions: [SkippedItem]
-    /// The cursor of the next page; nil on the last page.
+    package var entries: [Entry]
+    package var limit: Int
+    package var next: String?
+    package var previous: String?
+    package var sections: [String]?
+    package var syncToken: String?
+    /// The time until which the page is valid, in milliseconds since 1970-01-01 UTC.
+    package var validUntil: Int64
+    package var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.hasPendingImageMetadata } }
+    package var omissions: [SkippedItem]
     var following: PageCursor?
-    /// The ad server's decision about the page's slots; nil if no campaign could be served.
     var decision: CampaignAds.Decision?
-    /// The language of the page's texts; nil if no languages are declared.
-    public var language: FeedLanguage?
-    /// The data that the page was read from; nil if the page is not shared.
-    public var dependencies: PageDependencies?
-    /// The age of the data, as ``FeedSnapshot/age``.
-    public var age: Duration?
+    package var language: FeedLanguage?
+    package var dependencies: PageDependencies?
+    package var age: Duration?
 }

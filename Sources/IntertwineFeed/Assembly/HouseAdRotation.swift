@@ -1,70 +1,50 @@
 internal import IntertwinePrimitives
 
 /// A seed that selects a house ad as the start of pagination in a feed.
-///
-/// Each viewer starts with another ad, and with the next one an hour later. All requests without a viewer share the start of the hour.
-/// Impressions are therefore distributed evenly over viewers and time, and a page requested twice within the hour is identical.
+/// All requests without a viewer share the start of the hour. Impressions are therefore distributed evenly over viewers and time, and a
+/// page requested twice within the hour is identical.
 struct RotationSeed {
     private let viewer: UInt64
     private let hour: UInt32
 
-    /// - Parameter hour: The hours since 1970-01-01 UTC.
     init(viewer: String?, hour: UInt32) {
         // Consecutive names get consecutive numbers, which spreads them more evenly than chance. Other names are effectively random.
         self.viewer = viewer?.utf8.reduce(0) { $0 &* 1_000_003 &+ UInt64($1) } ?? 0
         self.hour = hour
     }
 
-    /// Returns the index of the first advertisement.
     func index(among count: Int) -> Int {
         count > 0 ? Int((viewer &+ UInt64(hour)) % UInt64(count)) : 0
     }
 }
 
-/// The store's house ads at one moment.
 struct HouseAdInventory {
-    /// The positions, of the first ads if there are more than ``HouseAdRotation/limit``.
     fileprivate(set) var positions: [Int64]
-    /// True if the positions are those of all ads.
     fileprivate(set) var isComplete = true
-    /// True if the advertisement stream contains exactly the ads that can be shown, and no other stream contains any of them.
     fileprivate(set) var ownsStream: Bool
-    /// True if the store has changed since. The inventory then only selects the ad that a session starts with.
     fileprivate var isStale = false
 
-    /// True if it is known that there are no house ads.
     var isEmpty: Bool { !isStale && isComplete && positions.isEmpty }
 
-    /// Returns true if fewer than `count` ads follow a position.
     func ends(within count: Int, after position: Int64) -> Bool {
         isComplete && (positions.count < count || positions[positions.count - count] <= position)
     }
 }
 
 /// House ads that a layout can show, with the selection of the ad that a pagination session starts with.
-///
-/// The positions of the first ``limit`` ads are cached, and each of these ads gets its turn as the first one. The sessions rotate through all ads.
 final class HouseAdRotation: Sendable {
     static let limit = 4_096
 
     let types: [ItemType]
     private let cache: VersionedCache<HouseAdInventory>
 
-    /// Creates a rotation.
-    ///
-    /// - Parameters:
-    ///   - types: The types that can be shown.
-    ///   - maximumWait: The maximum time that pages wait for reading the ads. If it takes longer, sessions start by an older ``HouseAdInventory``.
     init(types: [ItemType], maximumWait: Duration = .milliseconds(5)) {
         self.types = types
         cache = VersionedCache(maximumWait: maximumWait)
     }
 
-    /// Returns the inventory, which is read again if the store has changed. Each page reads it once; concurrent reads are coalesced.
-    ///
-    /// - Parameter campaignIndex: The index of campaigns, whose creatives are excluded.
     func inventory(
-        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without campaignIndex: CampaignIndex? = nil
+        at version: StoreVersion, in snapshot: any StoreSnapshot, of store: any FeedStore, without campaignIndex: CampaignIndex? = nil
     ) throws -> HouseAdInventory {
         guard !types.isEmpty else { return HouseAdInventory(positions: [], ownsStream: false) }
         if let current = cache.known(at: version) { return current }
@@ -75,11 +55,10 @@ final class HouseAdRotation: Sendable {
         return found
     }
 
-    /// Returns the cached inventory, or nil if it was not read since the store changed.
     func inventory(at version: StoreVersion) -> HouseAdInventory? { cache.known(at: version) }
 
     private static func inventory(
-        of types: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any FeedSnapshot
+        of types: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any StoreSnapshot
     ) throws -> HouseAdInventory {
         var (positions, count): ([Int64], Int) = ([], 0)
         func note(_ row: ItemRow) {
@@ -103,9 +82,6 @@ final class HouseAdRotation: Sendable {
         return HouseAdInventory(positions: Array(positions.prefix(limit)), isComplete: count <= limit, ownsStream: false)
     }
 
-    /// Returns the position in the rotation after which a session starts, or nil if there is no choice.
-    ///
-    /// - Parameter inventory: The inventory of the snapshot.
     func offset(_ start: RotationSeed, of inventory: HouseAdInventory) -> Int64? {
         let positions = inventory.positions
         guard positions.count > 1 else { return nil }
@@ -114,11 +90,9 @@ final class HouseAdRotation: Sendable {
 
 }
 
-/// The advertisements of given types, as one stream in the order of their positions.
 struct AdStream {
-    let snapshot: any FeedSnapshot
+    let snapshot: any StoreSnapshot
     let types: [ItemType]
-    /// True if the advertisement stream contains exactly these types: one database query then replaces one query for each type.
     var ownsStream = false
 
     func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {

@@ -1,16 +1,11 @@
-/// The advertisements that belong to no campaign. They rotate from page to page.
-///
 /// The rotation continues after the position of an advertisement, not after a count. It therefore stays in step if advertisements are added
-/// or deleted, and works in both directions. Only types that have a factory are read.
+/// or deleted, and works in both directions.
 final class HouseAds: AdSource {
-    /// The maximum number of advertisements unknown to the client that one page skips.
     static let unknownLimit = 64
 
     private let sections: FeedSections
-    /// True if sessions start with the ad of a ``RotationSeed``, false if they start with the first one.
     private let isFair: Bool
     private let rotations: [CellLayout: HouseAdRotation]
-    /// The sections whose pages may have slots for the rotation.
     private let rotating: [Int]
 
     init(in sections: FeedSections, factories: CellFactories, isFair: Bool) {
@@ -40,7 +35,6 @@ final class HouseAds: AdSource {
         if session.targeting == nil, inventory.ownsStream, !inventory.isEmpty { announce(inventory, for: session) }
     }
 
-    /// Announces the query for house ads of a page of a feed with one section, which is read together with the content.
     private func announce(_ inventory: HouseAdInventory, for session: PageSession) {
         guard sections.indices.count == 1, sections.reader(of: 0) == nil, session.direction == .forward,
             case .rotating(let count) = sections.placement(in: 0).supply, count > 0
@@ -59,8 +53,6 @@ final class HouseAds: AdSource {
         try rotate(reader, into: &slots, for: session)
     }
 
-    /// Fills the empty slots with the next advertisements of the rotation.
-    ///
     /// Only as many advertisements are read as there are empty slots, so that the rotation continues after the last one shown.
     private func rotate(_ reader: HouseAdReader, into slots: inout AdSlots, for session: PageSession) throws {
         var (reader, rotation, count) = (reader, session.rotation, slots.emptyCount)
@@ -92,7 +84,6 @@ final class HouseAds: AdSource {
 /// A reader of house ads for one page, which starts again at the first one after the last.
 private struct HouseAdReader {
     private let stream: AdStream
-    /// True if it is known that there are no house ads.
     private let isEmpty: Bool
     private var renderer: CellRenderer
 
@@ -104,11 +95,6 @@ private struct HouseAdReader {
 
     var omissions: [FeedPage.SkippedItem] { renderer.omissions }
 
-    /// Returns the next advertisements in feed order, or fewer if there are not that many.
-    ///
-    /// - Parameters:
-    ///   - start: The position that the advertisements adjoin; nil for the first ones.
-    ///   - isRepeating: True if advertisements are repeated until `count` is reached. Otherwise each is returned at most once.
     mutating func next(
         _ count: Int, _ direction: PageDirection, of start: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellRenderer.PlacedCell] {

@@ -1,20 +1,13 @@
 internal import IntertwinePrimitives
 
 /// The position of a page in a feed, with reading direction and the state of the ad rotation.
-///
-/// The cursor is opaque to clients and signed. It does not contain the limit, so a client can change the limit from page to page. The payload
-/// begins with a format number: 1 if positions suffice, 2 if sections or sort keys are included.
+/// It does not contain the limit, so a client can change the limit from page to page.
 struct PageCursor: Hashable {
     var direction: PageDirection
-    /// The position of the content item next to the page, which is not on the page.
     var position: FeedPosition
-    /// The advertisement next to the page's own in the rotation; nil without rotation or if no page had an ad yet.
     var rotation: Int64?
-    /// The number of content items passed, if a placement counts content.
     var offsets: ContentOffset?
-    /// The position up to which pinned ads have been shown; nil if it equals ``position``.
     var pinned: FeedPosition?
-    /// The advertisements that the session showed near the edge; nil if no state is necessary.
     var shown: ShownAds?
 
     /// Returns the digest of a feed's name in its cursors, so that cursors of other feeds are rejected.
@@ -22,10 +15,7 @@ struct PageCursor: Hashable {
         UInt64(bigEndianBytes: SHA256.hash(data: Array(name.utf8)).prefix(8))
     }
 
-    /// Returns the identity of a page, derived from the position of its content's start in either reading direction. Never 0.
-    ///
-    /// The identity distinguishes an advertisement on this page from that on other pages. It is a mixed number, not a cryptographic digest.
-    /// Why: forging two equal pages would only make two impressions count as one.
+    /// It is a mixed number, not a cryptographic digest. Why: forging two equal pages would only make two impressions count as one.
     static func identity(of place: FeedPosition?, inFeed feed: UInt64) -> UInt32 {
         var state = feed
         func mix(_ word: UInt64) {
@@ -43,18 +33,6 @@ struct PageCursor: Hashable {
         }
         mix(0)
         return max(1, UInt32(truncatingIfNeeded: state >> 32))
-    }
-
-    init(
-        direction: PageDirection, position: FeedPosition, rotation: Int64? = nil, offsets: ContentOffset? = nil,
-        pinned: FeedPosition? = nil, shown: ShownAds? = nil
-    ) {
-        self.direction = direction
-        self.position = position
-        self.rotation = rotation
-        self.offsets = offsets
-        self.pinned = pinned
-        self.shown = shown
     }
 }
 
@@ -83,9 +61,6 @@ extension PageCursor {
         return signer.sign(writer.bytes)
     }
 
-    /// Decodes and verifies a cursor.
-    ///
-    /// - Throws: ``CursorError`` for a text that ``text(feed:signer:)`` did not create.
     init(text: some StringProtocol, feed: UInt64, signer: Signer) throws(CursorError) {
         guard let payload = signer.payload(of: String(text)) else { throw .invalid }
         var reader = ByteReader(payload)
@@ -162,10 +137,7 @@ extension FeedPosition {
     }
 }
 
-/// A reason why a cursor is rejected: HTTP status 400.
 package enum CursorError: Error, Sendable, Hashable {
-    /// The cursor is damaged, forged, or signed by an expired key.
     case invalid
-    /// The cursor is valid, but of another feed.
     case otherFeed
 }

@@ -1,21 +1,13 @@
-/// The content of one page.
 struct PageContent {
-    /// The cells in feed order.
     fileprivate(set) var cells: [CellRenderer.PlacedCell] = []
-    /// The position of the nearest cell before the page, read only if `backward`; nil if no cell precedes the page.
     fileprivate(set) var before: FeedPosition?
-    /// The position of the nearest cell after the page, read only if `forward`.
     fileprivate(set) var after: FeedPosition?
-    /// Boolean values indicating whether a cell precedes or follows the page.
     fileprivate(set) var hasBefore = false
     fileprivate(set) var hasAfter = false
-    /// The position at which reading stopped before the page was full. The next page in that direction continues there.
     fileprivate(set) var stop: FeedPosition?
     fileprivate(set) var omissions: [FeedPage.SkippedItem] = []
-    /// True if the page continues a section that the page before began.
     fileprivate(set) var continuesSection = false
 
-    /// Calls `body` with the index range of each section's cells, in order.
     func forEachRange(_ body: (_ section: Int, _ range: Range<Int>) -> Void) {
         guard let first = cells.first?.position.section, let last = cells.last?.position.section else { return }
         // Sections ascend, so the whole page is in one section.
@@ -32,14 +24,12 @@ struct PageContent {
 struct PageReader {
     private let source: any DataSource
     private let sections: FeedSections
-    private let snapshot: any FeedSnapshot
+    private let snapshot: any StoreSnapshot
     private let rows: SourceRows
     private let cursor: PageCursor?
     private let limit: Int
     private let renderer: CellRenderer
-    /// The position of the cursor in forward direction, whose item is read again.
     private var edge: FeedPosition?
-    /// True if the item at the edge has a cell that is shown.
     private var isEdgeShown = false
 
     init(of source: any DataSource, _ sections: FeedSections, for session: PageSession) {
@@ -47,7 +37,6 @@ struct PageReader {
         (snapshot, cursor, limit, renderer) = (session.snapshot, session.cursor, session.request.limit, session.renderer())
     }
 
-    /// Reads the page with one additional cell, which shows whether the page is the last one.
     consuming func read() throws -> PageContent {
         let direction = cursor?.direction ?? .forward
         var content = PageContent()
@@ -84,15 +73,11 @@ struct PageReader {
         return content
     }
 
-    /// Returns true if a cell exists beside a position, on the side opposite to the reading direction. The cell of the cursor may be deleted.
     private mutating func hasCell(_ side: PageDirection, of position: FeedPosition) throws -> Bool {
         var peek = renderer
         return try !cells(1, side, of: position, by: &peek).isEmpty || peek.stop != nil
     }
 
-    /// Returns `count` cells, or fewer if the feed ends.
-    ///
-    /// - Parameter position: The position next to which the cells begin; nil for the feed's start or, if `backward`, its end.
     private mutating func cells(
         _ count: Int, _ direction: PageDirection, of position: FeedPosition?, by renderer: inout CellRenderer
     ) throws -> [CellRenderer.PlacedCell] {
@@ -115,7 +100,6 @@ struct PageReader {
         return cells
     }
 
-    /// Visits the rows of a query and, before them, the row at its anchor, which only shows whether the cell at the edge exists.
     private mutating func visit(
         _ query: SectionQuery, andEdge edge: FeedPosition, by peek: CellRenderer?, _ body: (ItemRow) throws -> Void
     ) throws {

@@ -11,10 +11,6 @@ package struct ViewerListAssembler: Sendable {
     private let campaigns: Campaigns?
     private let elsewhere: SourceItems
 
-    /// - Parameters:
-    ///   - path: The path at which the list is served, such as `/saved`.
-    ///   - campaigns: The campaigns, whose creatives are skipped.
-    ///   - elsewhere: The asynchronous data sources of all feeds.
     package init(
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
         links: Links = Links(), tokens: CellTokens, campaigns: Campaigns? = nil, elsewhere: SourceItems = SourceItems()
@@ -31,12 +27,7 @@ package struct ViewerListAssembler: Sendable {
         signer = keys.signer(for: .cursor)
     }
 
-    /// Returns one page of a viewer's list.
-    ///
-    /// The page has `limit` cells unless it is the last one. Cells whose item was deleted and creatives of campaigns are skipped. As long as the
-    /// list does not change, following `previous` returns equal pages in reverse order.
-    ///
-    /// - Throws: ``FeedError`` if the request is invalid or the cursor is of another viewer's list; ``StoreError``.
+    /// The page has `limit` cells unless it is the last one.
     package func page(
         of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
         scale: Int = 1, lacking: UnsupportedCells? = nil, client: String? = nil, language: FeedLanguage? = nil
@@ -76,13 +67,11 @@ package struct ViewerListAssembler: Sendable {
 
 /// A reader of the cells of a viewer's list next to an entry, which skips cells whose item was deleted.
 private struct ListReader {
-    /// A cell with the id of its list entry.
     struct Cell {
         var entryID: Int64
         var viewModel: CellViewModel
         var state: CellState
     }
-    /// The maximum number of entries without a cell that one page reads.
     private static let missingLimit = 500
 
     /// Cells, with the entries before, between and after them that the client cannot show.
@@ -102,9 +91,6 @@ private struct ListReader {
     let elsewhere: SourceItems
     let context: CellContext
 
-    /// Returns `count` cells, nearest first, or fewer if the list ends.
-    ///
-    /// - Parameter mark: The id of the entry next to which reading begins; nil for the start of the list, which is its newest cell.
     func cells(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> Found {
         var found = Found()
         var mark = mark
@@ -143,14 +129,12 @@ private struct ListReader {
         return found
     }
 
-    /// Returns true if the list has cells in a direction, or so many entries without one that this is not known.
     func hasCells(_ direction: PageDirection, of mark: Int64) async throws -> Bool {
         let found = try await cells(1, direction, of: mark)
         return !found.cells.isEmpty || found.stop != nil
     }
 
-    /// Returns the reason why the client cannot show a cell whose item exists, or nil if the cell is absent for another reason.
-    private func omission(of listed: ListEntry, in snapshot: any FeedSnapshot) throws -> FeedPage.SkippedItem? {
+    private func omission(of listed: ListEntry, in snapshot: any StoreSnapshot) throws -> FeedPage.SkippedItem? {
         guard let name = factories.item(ofCell: listed.cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
         let form = ItemType(kind: item.kind, variant: item.variant)
         func omission(_ reason: FeedPage.SkippedItem.Reason) -> FeedPage.SkippedItem {
@@ -178,19 +162,12 @@ private struct ListReader {
 }
 
 /// The cells of one page of a viewer's list, with the entry ids from which the adjacent pages are read.
-///
-/// Entry ids descend along the list: the newest cell is first.
 private struct ListRange {
-    /// The cells, newest first.
     let cells: [ListReader.Cell]
-    /// The skipped entries before each cell and, on the last page in reading direction, also those after the cells.
     let omissions: [FeedPage.SkippedItem]
-    /// The entry id from which the next page is read forward; nil on the last page.
     private(set) var next: Int64?
-    /// The entry id from which the previous page is read backward; nil on the first page.
     private(set) var previous: Int64?
 
-    /// Reads one cell more than the page holds, which shows whether another page follows.
     init(reader: ListReader, cursor: PageCursor?, limit: Int) async throws {
         let direction = cursor?.direction ?? .forward
         let found = try await reader.cells(limit + 1, direction, of: cursor?.position.item.position)

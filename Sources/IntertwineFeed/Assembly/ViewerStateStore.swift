@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// The viewer's state of a cell, as included in pages.
 package struct CellState: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -11,7 +10,6 @@ package struct CellState: OptionSet, Sendable, Hashable {
     package static let saved = CellState(rawValue: 1 << 0)
     package static let selected = CellState(rawValue: 1 << 1)
 
-    /// Writes the `state` member after the other members of a cell; writes nothing if the state is empty.
     func write(to writer: inout JSONWriter) {
         if isEmpty { return }
         writer.raw(#","state":{"#)
@@ -22,17 +20,12 @@ package struct CellState: OptionSet, Sendable, Hashable {
     }
 }
 
-/// A store of a viewer's actions on cells. A page checks only the cells that it could show, however many the viewer has.
 package protocol ViewerStateStore: Sendable {
-    /// Runs `body` with the viewer's state and blocks meanwhile; called on a thread that reads the store.
-    ///
-    /// - Throws: ``StoreError/unavailable(_:)``, or an error of `body`.
     func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value
 }
 
 /// The viewer's state at one moment; valid only inside the call that receives it.
 package struct ViewerState {
-    /// The dismissed cells; nil if the list is empty, as for most viewers.
     private let dismissed: (any CellSet)?
     private let saved: (any CellSet)?
     private let selected: (any CellSet)?
@@ -41,13 +34,10 @@ package struct ViewerState {
         (self.dismissed, self.saved, self.selected) = (dismissed, saved, selected)
     }
 
-    /// True if ``hides(_:)`` can return true for any cell.
     var hidesCells: Bool { dismissed != nil }
 
-    /// Returns true if the viewer dismissed the cell.
     func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }
 
-    /// True if ``state(of:)`` can return a state for any cell.
     var hasStates: Bool { saved != nil || selected != nil }
 
     func state(of cell: String) throws -> CellState {
@@ -58,18 +48,17 @@ package struct ViewerState {
     }
 }
 
-/// The viewer's state as stored in the ledger.
-package struct ListMembership: ViewerStateStore {
+struct ListMembership: ViewerStateStore {
     private static let lists: [ViewerList] = [.dismissed, .saved, .selected]
     private let viewer: String
     private let ledger: any Ledger
 
-    package init(of viewer: String, in ledger: any Ledger) {
+    init(of viewer: String, in ledger: any Ledger) {
         self.viewer = viewer
         self.ledger = ledger
     }
 
-    package func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value {
+    func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value {
         try ledger.withCells(on: Self.lists, of: viewer) { sets in
             try body(ViewerState(dismissed: sets[0], saved: sets[1], selected: sets[2]))
         }

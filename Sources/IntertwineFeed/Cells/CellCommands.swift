@@ -7,7 +7,6 @@ internal import Synchronization
 /// let keys = commands.keys  // [.selection, .dismissal]
 /// ```
 public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
-    /// The state that all cells of a kind share. Each cell holds one reference.
     private final class Shared: Sendable {
         let slots: Slots
         let attachment = AtomicLazyReference<any AnyObject & Sendable>()
@@ -19,13 +18,12 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
         var entries: [(key: CommandKey, command: any Command)] = []
         var reported: [CommandKey] = []
         var labels: [CommandKey: LocalizedText] = [:]
-        /// True if these are the commands of a kind as configured. Any change of the commands makes it false.
         var areOfKind = false
     }
 
     private static let none = Shared(Slots())
 
-    /// The command that fills the cell; it precedes all others. Why a separate property: it is the only command that differs between cells.
+    /// Why a separate property: it is the only command that differs between cells.
     private var configuration: (any Command)?
     private var shared = Self.none
 
@@ -40,28 +38,23 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     /// The slots that have a command.
     public var keys: [CommandKey] { (configuration == nil ? [] : [.configuration]) + shared.slots.entries.map(\.key) }
 
-    /// The slots, besides the impression, that clients report with the token of the cell instead of performing them at a URL.
     package var reported: [CommandKey] {
         get { shared.slots.reported }
         set { change { $0.reported = newValue } }
     }
 
-    /// The labels of slots, as people read them.
     var labels: [CommandKey: LocalizedText] {
         get { shared.slots.labels }
         set { change { $0.labels = newValue } }
     }
 
-    /// The indices of the slots without the configuration.
     package var indices: Range<Int> { shared.slots.entries.indices }
 
     package func slot(at index: Int) -> (key: CommandKey, command: any Command) { shared.slots.entries[index] }
 
-    /// Returns an object that is derived from the commands of a kind. It is created on first use and shared by all cells of the kind.
-    ///
     /// All callers must use one type of object.
-    /// - Returns: nil if the commands are not those of a kind as configured, because each cell may then have its own.
-    package func attachment<Object: AnyObject & Sendable>(_ make: (CellCommands) -> Object) -> Object? {
+    /// nil if the commands are not those of a kind as configured, because each cell may then have its own.
+    func attachment<Object: AnyObject & Sendable>(_ make: (CellCommands) -> Object) -> Object? {
         guard shared.slots.areOfKind else { return nil }
         return unsafeDowncast(shared.attachment.load() ?? shared.attachment.storeIfNil(make(self)), to: Object.self)
     }

@@ -37,28 +37,7 @@ public struct CellContext: Sendable {
     /// The number of pixels per point at which the client shows images.
     public var scale: Int
 
-    /// Creates the context of a cell that is shown, for a client that supports all cells.
-    ///
-    /// ```swift
-    /// let context = CellContext(
-    ///     links: Links(base: "https://feed.example.com"), tokens: CellTokens(keys: SigningKeys(current: .random())),
-    ///     now: 1_764_000_000_000, hasViewer: true, layout: .table, width: 390, scale: 3)
-    /// let shown = context.rendersContent  // true
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - links: The factory of the hrefs.
-    ///   - tokens: The signer of click and impression tokens.
-    ///   - now: The current time in milliseconds since 1970-01-01 UTC.
-    ///   - hasViewer: True if the request has a viewer.
-    ///   - slot: The index among the ads of the page; 0 for content.
-    ///   - page: The number of the page in tokens; 0 if there is no page.
-    ///   - layout: The layout in which the client shows the cell.
-    ///   - width: The client's width in points; nil if unknown.
-    ///   - scale: The number of pixels per point.
-    ///   - showing: The position of the cell on its page; nil without a page.
-    ///   - language: The requested language; nil if no languages are declared.
-    public init(
+    package init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
         layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: ImpressionContext? = nil,
         language: FeedLanguage? = nil
@@ -84,17 +63,14 @@ public struct CellContext: Sendable {
         get { shared.references.links }
         set { change { $0.links = newValue } }
     }
-    /// The signer of the click and impression tokens of the cell.
-    public var tokens: CellTokens {
+    package var tokens: CellTokens {
         get { shared.references.tokens }
         set { change { $0.tokens = newValue } }
     }
-    /// The position of the cell on its page; nil without a page, and for cells that are rendered for any position.
-    public var impression: ImpressionContext? {
+    package var impression: ImpressionContext? {
         get { shared.references.showing }
         set { change { $0.showing = newValue } }
     }
-    /// The disclosure of a campaign's ad; nil for other cells. The cell contains it as the binding `disclosure`.
     package var disclosure: Disclosure? {
         get { shared.references.disclosure }
         set { change { $0.disclosure = newValue } }
@@ -104,7 +80,6 @@ public struct CellContext: Sendable {
         get { shared.references.language }
         set { change { $0.language = newValue } }
     }
-    /// The cells that the client does not support; nil if it supports all or sends no capabilities.
     package var lacking: UnsupportedCells? {
         get { shared.references.lacking }
         set { change { $0.lacking = newValue } }
@@ -124,13 +99,12 @@ extension CellContext {
         tokens.click(cell: cell, slot: slot, page: page, showing: impression, now: now)
     }
 
-    package func impressionToken(of cell: String) -> String {
+    func impressionToken(of cell: String) -> String {
         tokens.impression(cell: cell, slot: slot, page: page, showing: impression, now: now)
     }
 }
 
 extension CellContext {
-    /// The text that identifies an ad as advertising.
     package struct Disclosure: Sendable, Hashable {
         package var label: String
         package var advertiser: String
@@ -139,7 +113,6 @@ extension CellContext {
             (self.label, self.advertiser) = (label, advertiser)
         }
 
-        /// The binding of the disclosure: `"disclosure": {"type": "disclosure", "label": …, "advertiser": …}`.
         var binding: CellBinding {
             CellBinding(
                 "disclosure", .custom(type: "disclosure", members: [.init("label", .text(label)), .init("advertiser", .text(advertiser))]))

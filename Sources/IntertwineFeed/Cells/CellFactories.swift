@@ -28,9 +28,7 @@ public struct CellFactories: Sendable {
         var kinds: [String: String] = [:]
         var streams: [String: StreamID] = [:]
         var advertisements: [CellLayout: [ItemType]] = [:]
-        /// All known item types of content, including those that no layout shows.
         var content: Set<ItemType> = []
-        /// The names of companions, by kind.
         var companions: [String: Set<String>] = [:]
     }
 
@@ -113,37 +111,30 @@ public struct CellFactories: Sendable {
         }
     }
 
-    /// The layouts for which a factory other than that of section headers is registered.
     package var layouts: [CellLayout] {
         [(CellLayout.collection, tables.collection), (.table, tables.table)].filter { $1.keys.contains { $0.kind != SectionHeader.kind } }
             .map(\.0)
     }
 
-    /// All cells that the factories may make.
     package var cells: Set<CellIdentifier> {
         Set((Array(tables.collection.values) + Array(tables.table.values)).flatMap { $0.factory.cells })
     }
 
-    /// Returns the first cells of an item type if the client supports none of them. The result is nil if it supports one or if no factory is
-    /// registered.
-    package func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
+    func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
         guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
             return nil
         }
         return cells
     }
 
-    /// The kinds that have cells.
     package var kinds: [String] { tables.prefixes.keys.filter { $0 != SectionHeader.kind } }
 
-    /// Returns the variants that have cells in any layout, by kind.
     package func variants(of kinds: [any ItemKind]) -> [String: Set<String>] {
         let forms = Array(tables.collection.keys) + Array(tables.table.keys)
         let variants = kinds.map { kind in (kind.name, Set(forms.filter { $0.kind == kind.name }.map(\.variant))) }
         return Dictionary(variants) { $1 }
     }
 
-    /// Returns true if an item type is registered for any layout, or known to have no cell.
     package func knows(_ form: ItemType) -> Bool {
         tables.content.contains(form) || tables.collection[form] != nil || tables.table[form] != nil
     }
@@ -179,17 +170,13 @@ public struct CellFactories: Sendable {
         return item.isEmpty ? nil : (kind, String(item))
     }
 
-    /// Returns the id of the first cell of an ad whose kind has companions; nil for other cells.
-    ///
-    /// The cells of such an ad share an ad slot, which counts once for goals and reports.
-    package func firstCell(ofAdWithCompanions id: String) -> String? {
+    func firstCell(ofAdWithCompanions id: String) -> String? {
         guard !storage.tables.companions.isEmpty, let item = item(ofCell: id), storage.tables.companions[item.kind] != nil,
             tables.advertisements.values.contains(where: { $0.contains { $0.kind == item.kind } })
         else { return nil }
         return cellID(kind: item.kind, id: item.id)
     }
 
-    /// Removes the name of a companion from an id.
     private static func first(of id: Substring, _ companions: Set<String>?) -> Substring {
         guard let companions, let mark = id.utf8.lastIndex(of: UInt8(ascii: "#")) else { return id }
         return companions.contains(String(id[id.utf8.index(after: mark)...])) ? id[..<mark] : id

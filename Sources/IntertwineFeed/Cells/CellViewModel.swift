@@ -15,9 +15,7 @@ public struct CellViewModel: Sendable {
     public var identifier: String
     /// The version of the bindings, for cells with one identifier.
     public var version = 1
-    /// A Boolean value indicating whether the cell is of an ad. ``CellFactories`` sets it for kinds of the stream of ads.
-    package var isAdvertisement = false
-    /// The id of the first cell of the item, if this is a companion. The id alone does not tell: an item's own id may contain the sign `#`.
+    var isAdvertisement = false
     package var primary: String?
     /// The size of the cell for the width of the client.
     public var size: CellSize
@@ -35,12 +33,10 @@ public struct CellViewModel: Sendable {
         self.subject = subject
     }
 
-    /// Returns the label of a command key in the language of the request; nil without a label.
     package func label(of slot: CommandKey) -> String? {
         commands.labels.isEmpty ? nil : commands.labels[slot]?[subject.context.language]
     }
 
-    /// Returns the label of the command key at an index in `commands`, which excludes the configuration.
     package func label(at index: Int) -> String? { commands.labels.isEmpty ? nil : label(of: commands.slot(at: index).key) }
 
     /// Returns the action that a client performs for a command key; nil if the client has nothing to do.
@@ -55,7 +51,6 @@ public struct CellViewModel: Sendable {
     /// ```
     public func action(in slot: CommandKey) -> Action? { commands[slot].flatMap { action(of: $0) } }
 
-    /// Returns the action that a client performs for a command; nil if the client has nothing to do.
     package func action(of command: any Command) -> Action? {
         // The field with the destination may be optional. An item without it is not a link, and has no action that would fail.
         if command.needs.contains(.destination), subject.destination == nil { return nil }
@@ -91,30 +86,21 @@ public struct CellSize: Sendable, Hashable {
 }
 
 /// A rule for the size of a cell: a constant size, or a share of the client's width if the client sends its width.
-///
-/// ```swift
-/// let rule = SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600)
-/// let size = rule.size(width: 390)  // 312 × 208 points
-/// ```
-public struct SizeRule: Sendable, Hashable {
-    /// The default width of a client, in points. It is used for cells that depend on the client's width.
-    public static let usualWidth = 320.0
+package struct SizeRule: Sendable, Hashable {
+    /// The default width of a client, in points.
+    package static let usualWidth = 320.0
     /// The valid widths of a client, in points.
-    public static let widths = 1...10_000
+    package static let widths = 1...10_000
 
-    /// The size for clients that do not send their width. Its text height is that of every client.
-    public var size: CellSize
-    /// The share of the client's width; nil if the size is constant.
-    public var fraction: Double?
-    /// The width divided by the height; nil if the height is constant.
-    public var aspectRatio: Double?
+    package var size: CellSize
+    package var fraction: Double?
+    package var aspectRatio: Double?
     /// The minimum width in points. A cell is never wider than its client, whatever `minimum` and `maximum` are.
-    public var minimum: Double?
+    package var minimum: Double?
     /// The maximum width in points; nil for no maximum.
-    public var maximum: Double?
+    package var maximum: Double?
 
-    /// Creates a rule. Without `fraction`, the size is constant and the other parameters have no effect.
-    public init(_ size: CellSize, fraction: Double? = nil, aspectRatio: Double? = nil, minimum: Double? = nil, maximum: Double? = nil) {
+    package init(_ size: CellSize, fraction: Double? = nil, aspectRatio: Double? = nil, minimum: Double? = nil, maximum: Double? = nil) {
         self.size = size
         self.fraction = fraction
         self.aspectRatio = aspectRatio
@@ -122,26 +108,11 @@ public struct SizeRule: Sendable, Hashable {
         self.maximum = maximum
     }
 
-    /// Returns the rule for a row of a table: the width of the table and a height that is independent of it.
-    ///
-    /// ```swift
-    /// let row = SizeRule.row(height: 100)
-    /// let size = row.size(width: 390)  // 390 × 100 points
-    /// ```
-    public static func row(height: Double, textHeight: Double = 0) -> SizeRule {
+    package static func row(height: Double, textHeight: Double = 0) -> SizeRule {
         SizeRule(CellSize(width: usualWidth, height: height, textHeight: textHeight), fraction: 1)
     }
 
-    /// Returns the size in whole points for a client width.
-    ///
-    /// ```swift
-    /// let rule = SizeRule(CellSize(width: 300, height: 200), fraction: 0.5)
-    /// let known = rule.size(width: 400)  // 200 × 200 points
-    /// let unknown = rule.size(width: nil)  // 300 × 200 points
-    /// ```
-    ///
-    /// - Parameter width: The client's width in points; nil if unknown.
-    public func size(width: Int?) -> CellSize {
+    package func size(width: Int?) -> CellSize {
         guard let width, let fraction else { return size }
         let client = Double(width)
         let bounded = min(max(client * fraction, minimum ?? 0), maximum ?? .infinity, client)

@@ -156,14 +156,12 @@ extension Command {
         }
     }
 
-    /// Returns the input fields of several commands. If two commands declare one name, they share the value, and the first declaration applies.
     static func input(of commands: [any Command]) -> [FieldDeclaration] {
         commands.reduce(into: []) { all, command in
             for field in command.input where !all.contains(where: { $0.name == field.name }) { all.append(field) }
         }
     }
 
-    /// The commands that do the work, in order: the command itself, or the leaves of its components.
     package var leaves: [any Command] {
         guard let components else { return [self] }
         return components.flatMap(\.leaves)
@@ -249,8 +247,7 @@ public struct CommandSubject: Sendable {
     public var destination: String?
     /// The conditions under which the cell is made.
     public var context: CellContext
-    /// The creative data of the ad on which a command is performed.
-    public package(set) var creative: CreativeInfo?
+    package var creative: CreativeInfo?
 
     /// Creates the subject of a cell.
     ///
@@ -278,19 +275,7 @@ public struct CommandSubject: Sendable {
     }
 }
 
-/// The reason why a built-in command failed.
-///
-/// ```swift
-/// var context = CommandContext(cell: viewModel.id, subject: viewModel.subject, occurrence: .selection, client: client, now: now)
-/// do {
-///     try await viewModel.commands[.selection]?.perform(in: &context)
-/// } catch CommandError.macroFailed(let step) {
-///     print("the command \(step) failed")
-/// }
-/// ```
-public enum CommandError: Error, Sendable, Hashable {
-    /// The request or the cell does not meet a requirement of the command.
+enum CommandError: Error, Sendable, Hashable {
     case missing(CommandRequirements, command: String)
-    /// A step of a macro failed, and the failure policy ended the macro.
     case macroFailed(step: String)
 }

@@ -2,12 +2,6 @@ public import IntertwinePrimitives
 
 /// The environment of a running command: its inputs and its collected effects.
 ///
-/// ```swift
-/// var context = CommandContext(
-///     cell: viewModel.id, subject: viewModel.subject, occurrence: .selection, client: client, now: now)
-/// try await viewModel.commands[.selection]?.perform(in: &context)
-/// ```
-///
 /// The context is a value: a command that throws leaves no effects in it. The caller commits the collected effects once, as one `LedgerEntry`.
 public struct CommandContext: Sendable {
     /// The unique, unguessable name of this performance.
@@ -20,40 +14,24 @@ public struct CommandContext: Sendable {
     public let subject: CommandSubject?
     /// The event kind of the performance in the ledger.
     public let occurrence: LedgerEvent.Kind
-    /// The client that requested the action.
-    public let client: ClientFingerprint
+    package let client: ClientFingerprint
     /// The time of the request in milliseconds since 1970-01-01 UTC.
     public let now: Int64
     /// The validated input of the request by field name, as declared by ``Command/input``. Optional fields may be missing.
     public let input: [String: JSONValue]
-    /// The input that the ledger stores with each event of the performance.
-    package var recordedInput: EventInput?
+    var recordedInput: EventInput?
 
-    /// The events that the performance adds to the ledger, in the order of recording.
-    public private(set) var events: [LedgerEvent] = []
-    /// The changes of the viewer's lists, in the order of recording.
-    public private(set) var changes: [ListMutation] = []
-    /// The results of the commands so far, in order. Composites have no result of their own.
-    public private(set) var steps: [StepResult] = []
+    package private(set) var events: [LedgerEvent] = []
+    package private(set) var changes: [ListMutation] = []
+    package private(set) var steps: [StepResult] = []
     /// The screen that the client shows.
     public var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     public var destination: String?
     private var undoRecord: [UInt8]?
-    /// The name of the running command.
     package var command = ""
 
-    /// Creates a context without effects.
-    ///
-    /// - Parameters:
-    ///   - performance: The name of the performance; nil generates an unguessable name.
-    ///   - cell: The id of the cell.
-    ///   - subject: The cell; nil for an undo.
-    ///   - occurrence: The event kind of the performance in the ledger.
-    ///   - client: The client that requested the action.
-    ///   - now: The time of the request in milliseconds since 1970-01-01 UTC.
-    ///   - input: The validated input by field name.
-    public init(
+    package init(
         performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientFingerprint,
         now: Int64,
         input: [String: JSONValue] = [:]
@@ -67,7 +45,6 @@ public struct CommandContext: Sendable {
         if let performance { self.performance = performance }
     }
 
-    /// Returns 128 random bits in base64url.
     private static func randomName() -> String {
         var generator = SystemRandomNumberGenerator()
         // One system call for all 128 bits.
@@ -76,13 +53,6 @@ public struct CommandContext: Sendable {
     }
 
     /// Adds an event for the ledger. A performance records each kind once, even if several of its commands record it.
-    ///
-    /// ```swift
-    /// func perform(in context: inout CommandContext) async throws {
-    ///     context.record(LedgerEvent.Kind(rawValue: "share"))
-    ///     print(context.events.map(\.kind.rawValue))  // ["share"]
-    /// }
-    /// ```
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
         var event = client.event(kind, cell: cell, at: now)
@@ -141,10 +111,7 @@ public struct CommandContext: Sendable {
         changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
     }
 
-    /// Records that the viewer selected or deselected the cell, if the performed slot is one of the two.
-    ///
-    /// Nothing is recorded for a viewer who requests no tracking.
-    package mutating func recordSelection(by slot: CommandKey) {
+    mutating func recordSelection(by slot: CommandKey) {
         guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
         switch slot {
         case .selection: changes.append(.add(list: .selected, viewer: viewer, cell: cell, performance: performance, at: now))
@@ -153,13 +120,11 @@ public struct CommandContext: Sendable {
         }
     }
 
-    /// Undoes the change that ``recordSelection(by:)`` recorded for a performance, if any.
-    package mutating func revertSelection(_ performance: String) {
+    mutating func revertSelection(_ performance: String) {
         guard let viewer = client.viewer else { return }
         changes.append(.revert(list: .selected, viewer: viewer, cell: cell, performance: performance))
     }
 
-    /// Returns the key of a list change. The step number distinguishes two commands of one performance that change one list.
     private mutating func listKey() throws -> (viewer: String, performance: String) {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
         return (viewer, "\(performance).\(steps.count)")
@@ -170,13 +135,6 @@ public struct CommandContext: Sendable {
 
 extension CommandContext {
     /// Performs a component of a composite and records its result. A nested composite records the results of its components.
-    ///
-    /// ```swift
-    /// func perform(in context: inout CommandContext) async throws {
-    ///     try await context.perform(Analytics())
-    ///     if context.client.viewer != nil { try await context.perform(Save()) }
-    /// }
-    /// ```
     ///
     /// - Throws: the error of the command, after the result is recorded. If the command does its own work, its other effects are removed.
     public mutating func perform(_ command: any Command) async throws {
@@ -206,16 +164,7 @@ extension CommandContext {
     }
 
     /// Undoes the performed steps from index `start` to the end of ``steps``, in reverse order. A step that cannot be undone stays performed.
-    ///
-    /// ```swift
-    /// func perform(in context: inout CommandContext) async throws {
-    ///     let start = context.steps.count
-    ///     do {
-    ///         for command: any Command in [Save(), Dismiss()] { try await context.perform(command) }
-    ///     } catch { await context.compensate(from: start) }
-    /// }
-    /// ```
-    public mutating func compensate(from start: Int) async {
+    package mutating func compensate(from start: Int) async {
         for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
             guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }
             var attempt = self
@@ -232,37 +181,28 @@ extension CommandContext {
         }
     }
 
-    /// Records that a command of a selection was undone.
-    package mutating func recordUndone(_ command: any Command) {
+    mutating func recordUndone(_ command: any Command) {
         steps.append(StepResult(command: command.name, outcome: .undone))
     }
 }
 
-/// The result of one command of a performance.
-public struct StepResult: Sendable {
-    /// The outcome of one command.
-    public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// The command was performed.
+package struct StepResult: Sendable {
+    package enum Outcome: String, Sendable, Hashable, CaseIterable {
         case performed
-        /// The command threw an error, and its other effects were removed.
         case failed
         /// The command was not run because an earlier command failed.
         case skipped
         /// The command was performed and then reverted, by an undo or because a later command failed.
         case undone
-        /// The command would run. The request was a simulation.
+        /// The command would run.
         case simulated
     }
 
-    /// The name of the command.
-    public var command: String
-    /// The outcome of the command.
-    public var outcome: Outcome
-    /// The undo record of a performed command that can be undone.
-    public var undo: [UInt8]?
-    /// The error of a failed command or a failed undo. It is written to the log and never sent to the client.
-    public var error: (any Error)?
-    /// The command that undoes the step within this performance.
+    package var command: String
+    package var outcome: Outcome
+    package var undo: [UInt8]?
+    /// It is written to the log and never sent to the client.
+    package var error: (any Error)?
     package var undoing: (any UndoableCommand)?
 
     package init(command: String, outcome: Outcome, error: (any Error)? = nil) {

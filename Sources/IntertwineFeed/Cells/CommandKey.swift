@@ -53,10 +53,8 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable, ExpressibleByStr
     /// True if clients perform the slot by a request of its own.
     public var isPerformed: Bool { self == .selection || self == .dismissal || isOwn }
 
-    /// True if the slot is an action of people and can have a label.
     package var isLabelled: Bool { isPerformed && !Self.playback.contains(self) || self == .deselection }
 
-    /// The reason why the name is invalid as a slot, or nil if it is valid.
     var syntaxError: String? {
         guard isOwn else { return nil }
         guard FieldDeclaration.isName(rawValue) else { return "must be a letter followed by letters, digits, _ or -, 64 at most" }
@@ -65,7 +63,6 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable, ExpressibleByStr
         return "is a reserved event kind of the ledger"
     }
 
-    /// The event kind of a performance of the slot in the ledger.
     package var occurrence: LedgerEvent.Kind {
         switch self {
         case .impression: .impression

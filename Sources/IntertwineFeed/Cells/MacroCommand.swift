@@ -24,7 +24,6 @@ public struct MacroCommand: Command {
     public let commands: [any Command]
     /// The behaviour after a component fails.
     public let policy: FailurePolicy
-    /// The command that provides the client action if no component does.
     package let face: (any Command)?
 
     /// The components, in the order of execution.

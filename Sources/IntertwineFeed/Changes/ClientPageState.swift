@@ -1,9 +1,8 @@
 internal import IntertwinePrimitives
 
 /// The state of a page in a client, encoded as its sync token: the page's parameters and its cells.
-///
-/// The service stores none of it, so it works with every replica and after a restart. It is not signed.
-/// Why: an altered state only describes another page, and the response contains nothing that the feed does not show. Its cursor is signed.
+/// The service stores none of it, so it works with every replica and after a restart. It is not signed. Why: an altered state only
+/// describes another page, and the response contains nothing that the feed does not show. Its cursor is signed.
 struct ClientPageState: Hashable {
     /// The ``FeedPosition/digest`` of the positions from which the adjacent pages are read; 0 if such a page does not exist.
     struct Edges: Hashable {
@@ -12,21 +11,16 @@ struct ClientPageState: Hashable {
     }
 
     private static let format: UInt8 = 4
-    /// The maximum number of characters of the text. Larger pages cannot request changes, because a few of them would exceed a request line.
+    /// Larger pages cannot request changes, because a few of them would exceed a request line.
     private static let textLimit = 6_144
 
-    /// The ``PageCursor/digest(ofFeed:)`` of the feed.
     var feed: UInt64
-    /// The cursor as in the page's URL; nil for the first page.
     var cursor: String?
     var limit: Int
     var layout: CellLayout
     var width: Int?
-    /// The number of pixels per point.
     var scale: Int
-    /// The hour of the ad rotation at the start of the session; 0 for none.
     var hour: UInt32
-    /// The time at which campaigns were served; 0 if no campaign could be served.
     var moment: Int64
     var edges: Edges
     var cells: [ClientCell]
@@ -58,7 +52,6 @@ struct ClientPageState: Hashable {
         return Base64URL.encode(writer.bytes)
     }
 
-    /// Decodes a text; nil for a malformed text and for one of another format version.
     init?(text: some StringProtocol) {
         guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { return nil }
         var reader = ByteReader(bytes)
@@ -112,13 +105,10 @@ struct ClientPageState: Hashable {
     }
 }
 
-/// A cell in a client: its id, and a digest that changes if the cell changes.
 package struct ClientCell: Sendable, Hashable {
-    /// The number of bytes of a digest. A change leaves the digest equal with a probability of 1 in 2^48.
     fileprivate static let digestLength = 6
 
     package var id: String
-    /// The first six bytes of a SHA-256.
     package var digest: UInt64
 
     package init(id: String, digest: UInt64) {
@@ -133,7 +123,6 @@ package struct ClientCell: Sendable, Hashable {
 }
 
 extension FeedPosition {
-    /// The first ``ClientCell/digestLength`` bytes of a SHA-256, which suffice to check whether a page was read from this position.
     var digest: UInt64 {
         var writer = ByteWriter()
         write(to: &writer, isLong: true)

@@ -1,20 +1,14 @@
-/// The changes of the pages that a client holds.
 package enum FeedChanges: Sendable {
-    /// The changes are too many or cannot be determined; the client reloads its pages.
     case reload
     case changed(PageDiff)
 }
 
 /// The current pages, with the difference from the cells that a client holds.
 package struct PageDiff: Sendable {
-    /// The cells of all pages that the client holds, page after page.
-    package var clientCells: [ClientCell]
-    /// The current pages, read one after another from the start of the first page.
+    var clientCells: [ClientCell]
     package var pages: [FeedPage]
-    /// The difference between ``clientCells`` and the entries of ``pages``.
     package var changes: ListDiff
 
-    /// The sync tokens of the pages, separated by commas; nil if a page is too large for one.
     package var syncTokens: String? {
         let tokens = pages.compactMap(\.syncToken)
         return tokens.count == pages.count ? tokens.joined(separator: ",") : nil
@@ -28,21 +22,9 @@ package struct PageDiff: Sendable {
 }
 
 extension FeedAssembler {
-    /// The maximum number of pages in one request for changes.
     package static let clientPageLimit = 16
-    /// The maximum number of changes in a response. If there are more, a reload is cheaper for both sides.
-    package static let changeLimit = 200
+    static let changeLimit = 200
 
-    /// Returns the changes of the pages that a client holds.
-    ///
-    /// The feed is read again from the start of the first page, over as many pages as the client holds, on one snapshot of the store. The client's
-    /// list then equals that of a new pagination session: no cell is repeated or skipped at a page boundary.
-    /// - Parameters:
-    ///   - syncTokens: The ``FeedPage/syncToken`` of each page in feed order, each page the successor of the page before.
-    ///   - request: The request as for a page; cursor, limit, layout and width are taken from the tokens.
-    /// - Returns: ``FeedChanges/reload`` also for tokens that are corrupt, of another feed, of another version of the service, of pages that are
-    ///   not consecutive, or with a cursor signed by an expired key.
-    /// - Throws: ``StoreError``.
     package func changes(
         since syncTokens: [some StringProtocol], _ request: FeedRequest, for client: PageClient = PageClient()
     ) async throws -> FeedChanges {
@@ -56,7 +38,6 @@ extension FeedAssembler {
         return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
     }
 
-    /// Returns true if each page follows the page before: it is read forward from the end of that page, or that page backward from its start.
     private static func areInOrder(_ held: [ClientPageState], _ cursors: [PageCursor?]) -> Bool {
         held.indices.dropFirst().allSatisfy { index in
             if let cursor = cursors[index], cursor.direction == .forward, cursor.position.digest == held[index - 1].edges.after {
@@ -67,7 +48,6 @@ extension FeedAssembler {
         }
     }
 
-    /// Returns as many pages as the client holds, or fewer if the feed ends.
     private func pages(
         _ held: [ClientPageState], from start: PageCursor?, _ request: FeedRequest, for client: PageClient
     ) async throws -> [FeedPage] {
@@ -100,7 +80,6 @@ extension FeedAssembler {
         }
     }
 
-    /// Returns the sync token of a page, with which a client requests its changes.
     func syncToken(_ entries: [FeedPage.Entry], of session: PageSession, previous: PageCursor?, next: PageCursor?) -> String? {
         let request = session.request
         return ClientPageState(

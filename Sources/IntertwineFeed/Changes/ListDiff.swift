@@ -1,13 +1,7 @@
 /// The difference between two lists of cells, in the form of a batch update of a collection or table view.
-///
-/// To apply it: remove the cells at ``removed`` and at the sources of ``moved``, all by their old indices. Then insert the cells of
-/// ``inserted`` and the moved ones at their new indices, lowest first. Then replace those of ``reconfigured`` by their new indices.
-/// If a list contains a cell more than once, the occurrences are matched in order: the first with the first, and so on.
 package struct ListDiff: Sendable, Hashable {
     package struct Move: Sendable, Hashable {
-        /// The index in the old list.
         package var from: Int
-        /// The index in the new list.
         package var to: Int
 
         package init(from: Int, to: Int) {
@@ -16,13 +10,9 @@ package struct ListDiff: Sendable, Hashable {
         }
     }
 
-    /// The removed cells as indices in the old list, ascending.
     package private(set) var removed: [Int] = []
-    /// The inserted cells as indices in the new list, ascending.
     package private(set) var inserted: [Int] = []
-    /// The minimum number of moves, in the order of the old list.
     package private(set) var moved: [Move] = []
-    /// The changed cells that were in the old list, including moved ones, as indices in the new list, ascending.
     package private(set) var reconfigured: [Int] = []
 
     private struct Occurrence: Hashable {
@@ -62,9 +52,7 @@ package struct ListDiff: Sendable, Hashable {
         }
     }
 
-    /// Returns which of the distinct values belong to a longest increasing subsequence; the others are moved. O(n log n).
     static func longestIncreasing(_ values: [Int]) -> [Bool] {
-        /// The index of the smallest value that can end a subsequence, by length.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: values.count)
         for (index, value) in values.enumerated() {

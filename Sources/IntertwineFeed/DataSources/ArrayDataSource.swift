@@ -24,12 +24,9 @@ public final class ArrayDataSource: AsyncDataSource {
         var items: [FeedItem] = []
         var names: Set<Name> = []
         var version: UInt64 = 1
-        /// The number of the current numbering, which is in the low bits of all positions.
         var numbering: Int64 = 0
-        /// The last numberings before the current one: each position, ascending, with its successor in the next numbering.
         var translations: [(numbering: Int64, positions: [(old: Int64, new: Int64)])] = []
 
-        /// Returns the current position of the last item at or before an earlier position.
         func current(_ position: Int64, of numbering: Int64) -> Int64 {
             guard let first = translations.firstIndex(where: { $0.numbering == numbering }) else { return position }
             return translations[first...].reduce(position) { position, translation in
@@ -38,14 +35,12 @@ public final class ArrayDataSource: AsyncDataSource {
         }
     }
 
-    /// The number of numberings that a position distinguishes.
     private static let numberings: Int64 = 16
     private static let translationLimit = 8
     /// The distance between two positions, so that items can be inserted between others.
     private static let distance: Int64 = numberings << 32
 
     private let state = Mutex(State())
-    /// The task that iterates the sequence.
     private let iteration = Mutex<Task<Void, any Error>?>(nil)
 
     /// Creates a source of the items of an array.
@@ -159,7 +154,6 @@ public final class ArrayDataSource: AsyncDataSource {
         state.withLock { state in state.items.first { ByteString($0.id) == ByteString(id) } }
     }
 
-    /// Returns the index of the first item after a position.
     private static func index(after position: Int64, in items: [FeedItem]) -> Int {
         var (low, high) = (0, items.count)
         while low < high {
@@ -171,8 +165,6 @@ public final class ArrayDataSource: AsyncDataSource {
 
     private static func numbering(of position: Int64) -> Int64 { position & (numberings - 1) }
 
-    /// Returns items with positions in their order; nil if there is no room between two of them. As many items as possible keep their earlier
-    /// positions.
     private static func positioned(_ items: [FeedItem], as earlier: [FeedItem], in numbering: Int64) -> [FeedItem]? {
         let indices = Dictionary(earlier.enumerated().map { (Name($1), $0) }) { first, _ in first }
         let known = items.map { indices[Name($0)] }
@@ -200,7 +192,6 @@ public final class ArrayDataSource: AsyncDataSource {
         return result
     }
 
-    /// Gives all items new positions.
     private static func renumber(_ items: [FeedItem], _ state: inout State) {
         let (earlier, numbering) = (state.items, state.numbering)
         state.numbering = (numbering + 1) % numberings

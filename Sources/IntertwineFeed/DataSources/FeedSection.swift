@@ -15,7 +15,6 @@ public struct FeedSection: Sendable {
     public var order: SectionSort
     /// The ad placement of the section; nil for the feed's own placement.
     public var placement: (any AdPlacement)?
-    /// The reader of the asynchronous data source that has the section's items; nil if it has none.
     private(set) var reader: SourceReader?
 
     /// Creates a section with the items of an asynchronous data source, in the order of their positions.
@@ -45,7 +44,6 @@ public struct FeedSection: Sendable {
         (self.name, self.title, self.stream, self.order, self.placement) = (name, title, stream, order, placement)
     }
 
-    /// Returns the query for rows of the section's stream; nil if the store does not contain the section.
     func rows(_ query: SectionQuery) -> RowQuery? {
         let direction = order.isDescending ? query.direction.reversed : query.direction
         return stream.map { RowQuery(order.rows(of: $0), direction, of: query.anchor, limit: query.limit) }

@@ -2,8 +2,6 @@ internal import IntertwinePrimitives
 import Synchronization
 
 /// A reader of an asynchronous data source, with its time limit, its bound and a cache of its current version.
-///
-/// Equal calls in progress are coalesced. A call that exceeds the time limit counts for the bound until it ends.
 final class SourceReader: Sendable {
     private enum Call: Hashable {
         case after(Int64?, limit: Int)
@@ -15,7 +13,6 @@ final class SourceReader: Sendable {
 
     private typealias Waiter = CheckedContinuation<[FeedItem], any Error>
 
-    /// A call in progress.
     private struct Flight {
         let number: UInt64
         var waiters: [UInt64: Waiter] = [:]
@@ -33,14 +30,12 @@ final class SourceReader: Sendable {
     }
 
     private struct State {
-        /// The version of the cached results.
         var version: UInt64?
         var results: [Call: [FeedItem]] = [:]
-        /// The results of lookups. They are separate, so that requests for unknown items remove no pages.
+        /// They are separate, so that requests for unknown items remove no pages.
         var lookups: [Call: [FeedItem]] = [:]
         var items: [ItemName: FeedItem] = [:]
         var flights: [FlightKey: Flight] = [:]
-        /// The number of calls that have not ended, and of waiters.
         var (running, waiting) = (0, 0)
         var last: UInt64 = 0
 
@@ -53,7 +48,6 @@ final class SourceReader: Sendable {
             if self.version != version { (self.version, results, lookups, items) = (version, [:], [:], [:]) }
         }
 
-        /// Removes a call and returns its waiters.
         mutating func remove(_ key: FlightKey, _ number: UInt64) -> (waiters: [Waiter], task: Task<Void, Never>?) {
             guard let flight = flights[key], flight.number == number else { return ([], nil) }
             flights[key] = nil
@@ -62,7 +56,6 @@ final class SourceReader: Sendable {
         }
     }
 
-    /// The maximum number of cached results. A full cache is cleared completely.
     private static let capacity = 256
 
     let source: any AsyncDataSource
@@ -70,9 +63,6 @@ final class SourceReader: Sendable {
 
     init(_ source: any AsyncDataSource) { self.source = source }
 
-    /// Returns the items of a query, in its direction.
-    ///
-    /// - Throws: ``StoreError/unavailable(_:)``: the source failed, exceeded its time limit, has too many waiters, or returned items out of order.
     func items(_ query: SectionQuery) async throws -> [FeedItem] {
         let anchor = query.anchor?.position
         switch query.direction {
@@ -81,15 +71,11 @@ final class SourceReader: Sendable {
         }
     }
 
-    /// Returns an item of a kind, from the cached pages if possible.
-    ///
-    /// - Throws: ``StoreError``, as ``items(_:)``.
     func item(kind: String, id: String) async throws -> FeedItem? {
         if let cached = cachedItem(kind: kind, id: id) { return cached }
         return try await result(of: .item(ByteString(id))).first { $0.kind == kind && ByteString($0.id) == ByteString(id) }
     }
 
-    /// Returns an item of a kind from the cached pages.
     func cachedItem(kind: String, id: String) -> FeedItem? {
         let version = source.version
         return state.withLock { state in
@@ -110,7 +96,6 @@ final class SourceReader: Sendable {
 
     // MARK: Waiters
 
-    /// Adds a waiter to the call in progress, or begins the call.
     private func join(_ key: FlightKey, as id: UInt64, _ waiter: Waiter) {
         // Lookups leave at least half of the bound to pages.
         let limit = key.call.isItem ? max(1, source.waitingLimit / 2) : source.waitingLimit
@@ -220,13 +205,11 @@ final class SourceReader: Sendable {
     private var name: String { String(describing: type(of: source)) }
 }
 
-/// The asynchronous data sources of all feeds. An item that is not in the store is looked up in them.
 package struct SourceItems: Sendable {
     private var readers: [SourceReader] = []
 
     package init() {}
 
-    /// - Parameter sources: The data sources of all feeds.
     package init(_ sources: some Sequence<any DataSource>) {
         for reader in sources.flatMap(\.sections).compactMap(\.reader) where !readers.contains(where: { $0 === reader }) {
             readers.append(reader)
@@ -235,13 +218,9 @@ package struct SourceItems: Sendable {
 
     var isEmpty: Bool { readers.isEmpty }
 
-    /// A number that differs if the version of a source differs.
     var version: UInt64 { readers.version }
 
-    /// Returns an item from the cached pages or, without one, from the first source that responds with it. All sources are asked at once, so a
-    /// slow source delays only items that no other source has.
-    ///
-    /// - Throws: ``StoreError`` if no source has the item, and one of them cannot answer.
+    /// All sources are asked at once, so a slow source delays only items that no other source has.
     func item(kind: String, id: String) async throws -> FeedItem? {
         for reader in readers {
             if let item = reader.cachedItem(kind: kind, id: id) { return item }
@@ -265,9 +244,6 @@ package struct SourceItems: Sendable {
         }
     }
 
-    /// Returns the items of cells that are not in the store, by cell id.
-    ///
-    /// - Throws: The errors of ``item(kind:id:)`` and of the store.
     func items(ofCells cells: some Sequence<ByteString> & Sendable, missingIn store: any FeedStore, _ factories: CellFactories) async throws
         -> [ByteString: FeedItem]
     {
@@ -294,7 +270,6 @@ package struct SourceItems: Sendable {
 }
 
 extension [SourceReader] {
-    /// A number that differs if the version of a source differs; 0 without sources.
     var version: UInt64 { reduce(0) { ($0 ^ $1.source.version &+ 1) &* 0x9E37_79B9_7F4A_7C15 } }
 }
 
@@ -307,9 +282,6 @@ struct SourceRows: Sendable {
 
     private var items: [SectionQuery: [FeedItem]] = [:]
 
-    /// Visits the items of a query in its order.
-    ///
-    /// - Throws: ``MissingError`` if they have not been read.
     func visit(_ query: SectionQuery, _ body: (ItemRow) throws -> Void) throws {
         guard let found = items[query] else { throw MissingError(query: query) }
         for item in found { try item.withRow(body) }
@@ -318,13 +290,10 @@ struct SourceRows: Sendable {
     mutating func add(_ found: [FeedItem], for query: SectionQuery) { items[query] = found }
 }
 
-/// The version of a feed: of the store, and of the feed's own data sources.
 package struct FeedVersion: Sendable, Hashable {
     package var store: StoreVersion
-    /// A number that differs if the data sources have changed; 0 for a feed that is in the store.
     package var sources: UInt64
 
-    /// One value for both. Different versions have different values with overwhelming probability.
     package var combined: StoreVersion {
         sources == 0 ? store : StoreVersion(high: store.high ^ sources, low: store.low &+ (sources &* 0xC2B2_AE3D_27D4_EB4F))
     }

@@ -1,27 +1,17 @@
 internal import Glibc
 
 /// A string that is compared by bytes: the id of an item or a cell, a viewer, a key of the ledger, or a token.
-///
-/// Swift strings are equal if they are canonically equivalent in Unicode: `é` as one scalar or two, the Kelvin sign and `K`.
 /// Identifiers are bytes, as in SQLite and in signatures.
-///
-/// ```swift
-/// let composed: ByteString = "\u{E9}"
-/// let isEqual = composed == "e\u{301}"  // false, unlike for String
-/// ```
-public struct ByteString: Sendable {
-    /// The text, whose UTF-8 bytes are compared.
-    public let text: String
+package struct ByteString: Sendable {
+    package let text: String
 
-    /// Creates a string with the bytes of a text. The text is not normalised.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 }
 
 extension ByteString: Hashable {
-    /// Returns true if both strings have equal UTF-8 bytes.
-    public static func == (one: ByteString, other: ByteString) -> Bool {
+    package static func == (one: ByteString, other: ByteString) -> Bool {
         // Compares in place: iterating over the UTF-8 views yields one byte at a time, and every click compares ids.
         var (one, other) = (one.text, other.text)
         return one.withUTF8 { one in
@@ -34,16 +24,14 @@ extension ByteString: Hashable {
         }
     }
 
-    /// Hashes the UTF-8 bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
 extension ByteString: ExpressibleByStringLiteral {
-    /// Creates a string with the bytes of a string literal.
-    public init(stringLiteral text: String) {
+    package init(stringLiteral text: String) {
         self.init(text)
     }
 }

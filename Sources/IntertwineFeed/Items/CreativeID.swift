@@ -1,4 +1,3 @@
-/// The kind and id of an item that a campaign shows as an ad. Both are compared by bytes.
 package struct CreativeID: Sendable, Hashable {
     package var kind: String
     package var id: String

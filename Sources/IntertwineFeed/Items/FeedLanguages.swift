@@ -1,57 +1,31 @@
-public import IntertwinePrimitives
+package import IntertwinePrimitives
 
-/// The declared languages of texts. The first one is used if a request accepts none of them.
-public struct FeedLanguages: Sendable, Hashable {
-    /// The maximum number of languages. Further tags are ignored.
-    public static let limit = 32
-    /// No declared languages.
-    public static let none = FeedLanguages()
+package struct FeedLanguages: Sendable, Hashable {
+    package static let limit = 32
+    package static let none = FeedLanguages()
 
-    /// The languages in the order of declaration.
-    public let all: [FeedLanguage]
+    package let all: [FeedLanguage]
     /// The language tags (RFC 5646) in the order of declaration.
-    public let tags: [String]
+    package let tags: [String]
 
-    /// Creates languages.
-    ///
-    /// ```swift
-    /// let languages = FeedLanguages(["en", "de", "de-CH"])
-    /// let usual = languages.usual?.tag  // "en"
-    /// ```
-    ///
-    /// - Parameter tags: The language tags (RFC 5646), at most ``limit``, without duplicates.
-    public init(_ tags: [String] = []) {
+    package init(_ tags: [String] = []) {
         self.tags = Array(tags.prefix(Self.limit))
         all = self.tags.enumerated().map { FeedLanguage($1, number: UInt8($0 + 1), among: tags) }
     }
 
-    /// True if no languages are declared.
-    public var isEmpty: Bool { all.isEmpty }
+    package var isEmpty: Bool { all.isEmpty }
 
-    /// Returns a tag as declared, compared without case, or nil if it is not declared.
-    ///
-    /// ```swift
-    /// let languages = FeedLanguages(["en", "de-CH"])
-    /// let tag = languages.declared("DE-ch")  // "de-CH"
-    /// ```
-    public func declared(_ tag: String) -> String? {
+    package func declared(_ tag: String) -> String? {
         let wanted = tag.lowercased()
         return tags.first { $0.lowercased() == wanted }
     }
 
     /// Returns the preferred language by lookup (RFC 4647, section 3.4), or nil if no declared language matches.
-    ///
-    /// ```swift
-    /// let languages = FeedLanguages(["en", "de"])
-    /// let language = languages.language(for: LanguagePreferences("de-AT, en;q=0.5"))
-    /// let tag = language?.tag  // "de"
-    /// ```
-    public func language(for preferences: LanguagePreferences) -> FeedLanguage? {
+    package func language(for preferences: LanguagePreferences) -> FeedLanguage? {
         preferences.lookup(among: tags).map { all[$0] }
     }
 
-    /// The default language; nil if no languages are declared.
-    public var usual: FeedLanguage? { all.first }
+    package var usual: FeedLanguage? { all.first }
 }
 
 /// A declared language, with its fallbacks for missing texts.
@@ -60,7 +34,6 @@ public struct FeedLanguage: Sendable, Hashable {
     public let tag: String
     /// The number of the language, from 1 in the order of declaration. It distinguishes cells and pages of different languages.
     public let number: UInt8
-    /// The tags to look up: the language's own tag, its prefixes and the first declared tag, as far as they are declared.
     @usableFromInline let order: [String]
 
     fileprivate init(_ tag: String, number: UInt8, among declared: [String]) {
@@ -81,9 +54,7 @@ public struct FeedLanguage: Sendable, Hashable {
 
 /// A value for all languages, or one value for each of some languages.
 public struct ByLanguage<Value: Sendable>: Sendable {
-    /// The value of the first language that has one; the only value if all languages share it.
     @usableFromInline let first: Value
-    /// The values by declared tag; empty if one value is for all languages.
     @usableFromInline let values: [String: Value]
 
     /// Creates a value for all languages.
@@ -115,12 +86,6 @@ public struct ByLanguage<Value: Sendable>: Sendable {
     }
 
     /// Returns the value of a language or, if it has none, of the nearest fallback.
-    ///
-    /// ```swift
-    /// let languages = FeedLanguages(["en", "de", "de-CH"])
-    /// let label: LocalizedText = ["en": "Like", "de": "Gefällt mir"]
-    /// let text = label[languages.all[2]]  // "Gefällt mir"
-    /// ```
     @inlinable public subscript(language: FeedLanguage?) -> Value {
         guard !values.isEmpty, let language else { return first }
         for tag in language.order {
@@ -149,7 +114,6 @@ public struct ByLanguage<Value: Sendable>: Sendable {
         return ByLanguage<Other>(first: try transform(first), values: others)
     }
 
-    /// Returns a value for each language of either receiver or `other`, made from the values of both.
     package func combined<Other, Result>(with other: ByLanguage<Other>, _ transform: (Value, Other) -> Result) -> ByLanguage<Result> {
         var results: [String: Result] = [:]
         for tag in Set(values.keys).union(other.values.keys) {

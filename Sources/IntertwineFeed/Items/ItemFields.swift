@@ -1,22 +1,13 @@
-public import IntertwinePrimitives
+package import IntertwinePrimitives
 
 /// The fields of one item, read by name and validated. Every error contains the name of its field.
 ///
 /// Fields that are not read are ignored. A field that is read and occurs twice is an error, because the intended value is unknown.
-///
-/// ```swift
-/// let object = try JSONObject(Array(#"{"title":"Swing"}"#.utf8))
-/// let fields = ItemFields(object)
-/// let title = try fields.optionalText("title", limit: 200)
-/// ```
 public struct ItemFields: Sendable {
-    /// The object that contains the fields.
-    public let object: JSONObject
-    /// The URL of the document that contains the object, to which its URLs are relative.
+    package let object: JSONObject
     package var base: String?
 
-    /// Creates the fields of an object that is already parsed.
-    public init(_ object: JSONObject) {
+    package init(_ object: JSONObject) {
         self.object = object
     }
 
@@ -30,7 +21,6 @@ public struct ItemFields: Sendable {
     /// - Throws: ``ItemError`` with ``ItemError/offset`` if the bytes are not exactly one JSON object.
     public init(_ bytes: [UInt8]) throws(ItemError) { try self.init(bytes, isLenient: false) }
 
-    /// - Parameter isLenient: True if an invalid value is an error of its field and not of the object, as in items from outside.
     package init(_ bytes: [UInt8], isLenient: Bool) throws(ItemError) {
         do {
             object = try JSONObject(bytes, isLenient: isLenient)
@@ -39,27 +29,17 @@ public struct ItemFields: Sendable {
         }
     }
 
-    /// Returns the fields without one of them.
     func removing(_ field: String) -> ItemFields {
         var fields = ItemFields(object.removing(field))
         fields.base = base
         return fields
     }
 
-    /// Returns the value of a field, or nil if the field is missing, null or an empty text.
-    ///
-    /// ```swift
-    /// let fields = try ItemFields(Array(#"{"title":"Swing","sizes":[1,2]}"#.utf8))
-    /// let kind = try fields.token("sizes")?.kind  // .array
-    /// ```
-    ///
-    /// - Throws: ``ItemError`` with ``ItemError/Code/duplicate`` if the field occurs twice.
-    public func token(_ field: String) throws(ItemError) -> JSONToken? {
+    package func token(_ field: String) throws(ItemError) -> JSONToken? {
         let token = try value(field)
         return token?.kind == .string && token?.range.isEmpty == true ? nil : token
     }
 
-    /// Returns the value of a field, or nil if the field is missing or null.
     private func value(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {
@@ -109,7 +89,6 @@ public struct ItemFields: Sendable {
     /// The maximum length of the alternative text of an image, in bytes.
     static let alternativeLimit = 2_000
 
-    /// Returns the alternative text of an image, or nil if the field is missing or null. The text may be empty for a decorative image.
     func optionalAlternative(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try value(field) else { return nil }
         if token.kind == .string, token.range.isEmpty { return [] }
@@ -300,7 +279,6 @@ public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
         if let field { "\(field): \(reason)" } else { reason }
     }
 
-    /// Returns a value in quotes for a message, shortened and without characters that a terminal or a log could interpret.
     static func quoted(_ characters: ArraySlice<UInt8>) -> String {
         "\"\(shown(characters))\""
     }
@@ -352,7 +330,6 @@ public struct ItemBody {
         bytes.append(jsonString: characters)
     }
 
-    /// Appends a number or boolean field, whose value is valid JSON already, or nothing if it has no value.
     package mutating func append(_ field: String, literal: ArraySlice<UInt8>?) {
         guard let literal else { return }
         begin(field)

@@ -33,7 +33,6 @@ public struct ItemRow {
     /// The position in a section that is ordered by the sort key, if any.
     public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
 
-    /// The type of the item, as a copy.
     package var type: ItemType { ItemType(kind: String(decoding: kind, as: UTF8.self), variant: String(decoding: variant, as: UTF8.self)) }
 
     /// The item, as a copy.
@@ -48,22 +47,20 @@ public struct ItemRow {
             variant: String(decoding: variant, as: UTF8.self), position: position, sortKey: sortKey, body: Array(body))
     }
 
-    /// Returns true if both rows have equal bytes. Their positions may differ.
     package func isSame(as other: ItemRow) -> Bool {
         id.isSame(as: other.id) && kind.isSame(as: other.kind) && variant.isSame(as: other.variant) && body.isSame(as: other.body)
     }
 }
 
 /// The layout of an item's bytes, part after part, in a buffer with further data after them.
-package struct RowLayout: Sendable {
+struct RowLayout: Sendable {
     @usableFromInline let sortPosition: SortPosition
-    /// The end offsets of the parts. They are 32-bit, because each page reads them for each cell, and no item is larger.
+    /// They are 32-bit, because each page reads them for each cell, and no item is larger.
     @usableFromInline let (kindEnd, idEnd, variantEnd, bodyEnd): (Int32, Int32, Int32, Int32)
-    /// The end of the last part, at which the further data begins.
-    @inlinable package var end: Int { Int(bodyEnd) }
+    @inlinable var end: Int { Int(bodyEnd) }
 
     /// Returns the item's bytes followed by further data, in a buffer of exactly that size, since it may be cached for long.
-    package func bytes(of item: FeedItem, with rest: [UInt8]) -> [UInt8] {
+    func bytes(of item: FeedItem, with rest: [UInt8]) -> [UInt8] {
         item.withRow { row in
             [UInt8](unsafeUninitializedCapacity: end + rest.count) { memory, count in
                 let memory = UnsafeMutableRawBufferPointer(memory)
@@ -80,8 +77,7 @@ package struct RowLayout: Sendable {
         }
     }
 
-    /// Returns the range of a text in the item's body, or nil if the body does not contain it.
-    package func range(of text: String, inBodyOf item: FeedItem) -> Range<Int>? {
+    func range(of text: String, inBodyOf item: FeedItem) -> Range<Int>? {
         var text = text
         return text.withUTF8 { text in
             item.body.withUnsafeBufferPointer { body in
@@ -101,7 +97,7 @@ package struct RowLayout: Sendable {
         }
     }
 
-    package init(_ item: FeedItem) {
+    init(_ item: FeedItem) {
         sortPosition = item.sortPosition
         let kind = item.kind.utf8.count
         let id = kind + item.id.utf8.count
@@ -109,8 +105,7 @@ package struct RowLayout: Sendable {
         (kindEnd, idEnd, variantEnd, bodyEnd) = (Int32(kind), Int32(id), Int32(variant), Int32(variant + item.body.count))
     }
 
-    /// Returns the item as a row, which is valid as long as the buffer exists.
-    @inlinable package func row(in memory: UnsafeRawBufferPointer) -> ItemRow {
+    @inlinable func row(in memory: UnsafeRawBufferPointer) -> ItemRow {
         func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[range]) }
         let (kind, id, variant) = (Int(kindEnd), Int(idEnd), Int(variantEnd))
         return ItemRow(

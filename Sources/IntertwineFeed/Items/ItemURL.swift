@@ -10,16 +10,10 @@ package enum ItemURL {
 
     static let port = "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
 
-    /// The rules as an ECMA-262 pattern: scheme; host, or an address in brackets; port up to 65535; rest. It excludes characters that could end
-    /// a URL early, and user names.
     package static let pattern =
         "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])" + port
         + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
 
-    /// Returns the URL that a browser reads in a text. A valid URL is returned unchanged.
-    ///
-    /// - Parameter base: The URL of the document that contains the text.
-    /// - Throws: ``ItemError`` without a field.
     package static func absolute(_ text: ArraySlice<UInt8>, relativeTo base: String? = nil) throws(ItemError) -> ArraySlice<UInt8> {
         guard let fault = error(in: text) else { return text }
         let reason: String
@@ -37,10 +31,7 @@ package enum ItemURL {
         throw ItemError(reason: "\(reason): \(ItemError.quoted(text))")
     }
 
-    /// Returns the error in a URL, or nil if the URL is valid.
-    ///
-    /// Stored URLs are used in `Location` headers, in markup and in requests, so characters that could end a URL early there are rejected. A user
-    /// name before the host is rejected as well, because it can disguise the destination of a link (RFC 9110 §4.2.4).
+    /// A user name before the host is rejected as well, because it can disguise the destination of a link (RFC 9110 §4.2.4).
     package static func error(in url: ArraySlice<UInt8>) -> String? {
         // The buffer pointer avoids a copy. Each image URL and each link of a new cell is validated.
         url.withUnsafeBufferPointer { error(in: $0) }

@@ -1,7 +1,6 @@
 internal import IntertwinePrimitives
 
 extension CellViewModel {
-    /// Returns the cell as JSON, as pages contain it.
     package func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
         writer.write(self)
@@ -10,7 +9,6 @@ extension CellViewModel {
 }
 
 extension JSONWriter {
-    /// Writes a cell with its slots in the order of ``CellCommands``. Slots without an action are omitted.
     mutating func write(_ viewModel: CellViewModel) {
         raw(#"{"id":""#)
         writeContent(of: viewModel, configuredBy: viewModel.action(in: .configuration))
@@ -23,10 +21,6 @@ extension JSONWriter {
         write(primary)
     }
 
-    /// Writes a cell without the JSON before its id and without its closing brace.
-    ///
-    /// - Parameter configuration: the action of the configuration slot, as the client receives it.
-    /// - Returns: the length of the id in bytes.
     @discardableResult
     mutating func writeContent(of viewModel: CellViewModel, configuredBy configuration: Action?) -> Int {
         let start = bytes.count
@@ -38,7 +32,6 @@ extension JSONWriter {
         return end - start
     }
 
-    /// Writes the JSON of a cell from the end of its id to its slots.
     mutating func writeHead(of viewModel: CellViewModel) {
         raw(#"","identifier":"#)
         write(viewModel.identifier)
@@ -62,9 +55,6 @@ extension JSONWriter {
         write(configuration, in: .configuration, label: viewModel.label(of: .configuration))
     }
 
-    /// Writes all slots except the configuration, and the closing brace after them.
-    ///
-    /// - Parameter isFirst: true if no slot was written before.
     mutating func writeSlots(of viewModel: CellViewModel, isFirst: Bool) {
         var isFirst = isFirst
         let hasViewer = viewModel.subject.context.hasViewer
@@ -95,9 +85,6 @@ extension JSONWriter {
         write(action, label: label)
     }
 
-    /// Writes an action.
-    ///
-    /// - Parameter label: the label of the action, as people read it. It is the last member.
     mutating func write(_ action: Action, label: String? = nil) {
         guard let label else { return write(unlabelled: action) }
         if case .custom(let type, let members) = action {
@@ -107,7 +94,6 @@ extension JSONWriter {
         add(label: label)
     }
 
-    /// Adds a label as the last member of a complete object.
     mutating func add(label: String) {
         withBytes { _ = $0.removeLast() }
         raw(#","label":"#)
@@ -154,7 +140,6 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a value as an object, with its `type` as the first member.
     private mutating func write(_ value: CellBinding.Value) {
         switch value {
         case .text(let text):
@@ -184,7 +169,6 @@ extension JSONWriter {
         raw("}")
     }
 
-    /// Writes the href of an image and the members after it.
     private mutating func write(_ image: ImageBinding) {
         write(image.href)
         if let box = image.box {

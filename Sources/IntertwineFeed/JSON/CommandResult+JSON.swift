@@ -1,7 +1,6 @@
 internal import IntertwinePrimitives
 
 extension CommandResult {
-    /// Returns the result as the JSON (UTF-8) that clients receive.
     package func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         if let invocation {
@@ -46,7 +45,6 @@ extension CommandResult {
         return writer.bytes
     }
 
-    /// The members `invocation` and `commands` of the problem of a failed command: JSON (UTF-8) without the braces.
     package var outcomeMembers: [UInt8] {
         var writer = JSONWriter(capacity: 128)
         if let invocation {
@@ -60,7 +58,6 @@ extension CommandResult {
 }
 
 extension StepResult {
-    /// Returns the undone steps of an invocation as the JSON (UTF-8) that clients receive.
     package static func json(_ steps: [StepResult], of invocation: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.raw("{")

@@ -1,7 +1,6 @@
 internal import IntertwinePrimitives
 
 extension FeedChanges {
-    /// Returns the changes as the JSON (UTF-8) that clients receive.
     package func json() -> [UInt8] {
         switch self {
         case .reload:
@@ -71,9 +70,6 @@ extension JSONWriter {
         write(Int64(value))
     }
 
-    /// Writes the elements of a list as JSON objects.
-    ///
-    /// - Parameter body: writes an object without its closing brace.
     private mutating func write<Element>(_ list: [Element], _ body: (inout JSONWriter, Element) -> Void) {
         raw("[")
         for (index, element) in list.enumerated() {

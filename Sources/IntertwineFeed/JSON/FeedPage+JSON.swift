@@ -1,13 +1,9 @@
 internal import IntertwinePrimitives
 
 extension FeedPage {
-    /// Returns the page as the JSON (UTF-8) that clients receive.
-    public func json() -> [UInt8] { encoded().json }
+    package func json() -> [UInt8] { encoded().json }
 
-    /// Returns the page as JSON, with a digest that is unique for the JSON.
-    ///
-    /// The digest covers the digests of the rendered cells, the values of their token ranges, and the rest of the JSON.
-    public func encoded() -> (json: [UInt8], digest: InlineArray<12, UInt8>) {
+    package func encoded() -> (json: [UInt8], digest: InlineArray<12, UInt8>) {
         var writer = JSONWriter(capacity: entries.indices.reduce(1_024) { $0 + entries[$1].size + 1 })
         writer.raw(#"{"cells":["#)
         // The loops use indices: iterating over the entries would copy each entry and retain and release its references.
@@ -41,8 +37,6 @@ extension FeedPage {
     }
 
     /// Writes the items that were omitted because the client does not support them.
-    ///
-    /// Each entry has the number of items of one kind and the unsupported cells.
     private func writeOmitted(to writer: inout JSONWriter) {
         var groups: [(kind: String, identifiers: [String], count: Int)] = []
         for omission in omissions {
@@ -66,7 +60,7 @@ extension FeedPage {
         if !groups.isEmpty { writer.raw("]") }
     }
 
-    /// Returns the digest of the page. The bytes that represent the cells are temporarily appended to the JSON, which avoids an allocation.
+    /// The bytes that represent the cells are temporarily appended to the JSON, which avoids an allocation.
     private func hashed(_ json: inout [UInt8], behind rest: Int) -> InlineArray<12, UInt8> {
         let end = json.count
         for index in entries.indices { entries[index].writeDigest(to: &json) }
@@ -77,7 +71,7 @@ extension FeedPage {
     }
 
     /// The value of the `Link` header field (RFC 8288), or nil if there is only one page.
-    public var link: String? {
+    package var link: String? {
         guard next != nil || previous != nil else { return nil }
         var link = ""
         link.reserveCapacity((next?.utf8.count ?? 0) + (previous?.utf8.count ?? 0) + 32)

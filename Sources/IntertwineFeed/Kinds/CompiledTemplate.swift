@@ -4,18 +4,13 @@ import Mustache
 struct CompiledTemplate: Sendable {
     private enum Piece: Sendable {
         case literal(String)
-        /// The value of the field with this index.
         case value(Int)
     }
 
-    /// The private-use characters that represent values while mustache renders. Templates that contain one of them are rejected.
     private static let placeholders: ClosedRange<UInt32> = 0xF0000...0xF0FFF
 
     private let pieces: [Piece]
 
-    /// Returns the compiled forms of a template, in the order of the cases: the states of the last field change fastest.
-    ///
-    /// - Throws: ``KindError`` if the template is not valid mustache.
     static func all(of source: String, fields: [TemplateField], cases: Int) throws(KindError) -> [CompiledTemplate] {
         guard !source.unicodeScalars.contains(where: { placeholders.contains($0.value) }) else {
             throw KindError([], "a template must not have characters of private use")
@@ -75,7 +70,6 @@ struct CompiledTemplate: Sendable {
     }
 }
 
-/// A field that a template reads, and the states that the template distinguishes.
 struct TemplateField: Sendable {
     enum State: Sendable, Hashable {
         case missing, text, isTrue, isFalse
@@ -83,7 +77,6 @@ struct TemplateField: Sendable {
 
     let name: String
     let reference: FieldReference
-    /// The states that are possible for a valid item.
     let states: [State]
 
     init(name: String, reference: FieldReference) {
@@ -92,9 +85,6 @@ struct TemplateField: Sendable {
         states = (reference.isRequired ? [] : [.missing]) + (reference.type == .boolean ? [.isTrue, .isFalse] : [.text])
     }
 
-    /// Returns the state of the field in an item.
-    ///
-    /// - Parameter text: the value of the field in the item.
     func state(of text: String?) -> State {
         guard let text else { return .missing }
         guard reference.type == .boolean else { return .text }
@@ -102,7 +92,6 @@ struct TemplateField: Sendable {
     }
 }
 
-/// The values of one case by name, as mustache reads them. Missing fields have no value, and booleans select sections.
 private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
     let values: [(name: String, value: any Sendable)]
     let renderText = ""
@@ -113,7 +102,6 @@ private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
     }
 }
 
-/// The placeholder for the value of a field during compilation. It is a text, so mustache renders its sections.
 private struct TemplateValue: MustacheParent, MustacheCustomRenderable {
     let renderText: String
     let isNull = false

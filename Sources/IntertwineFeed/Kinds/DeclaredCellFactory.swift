@@ -1,20 +1,13 @@
-/// A factory for the cells of one type of a declared kind.
-///
-/// The first cell whose conditions hold shows the item. The rule applies separately to each companion.
 private struct DeclaredCellFactory: CellViewModelFactory {
     let identifier: String
     let cells: [CellIdentifier]
     let chain: [CellIdentifier]
     let companions: [String]
-    /// The cells by companion name. The primary cells have the key nil.
     private let declared: [String?: [DeclaredCell]]
     private let screen: DeclaredScreen?
     private let destination: FieldReference?
     private let plan: CellCommands
 
-    /// Returns nil if no primary cell is declared.
-    ///
-    /// - Parameter cells: the cells of one layout and type.
     init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CellCommands) {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }
         identifier = first.identifier.name
@@ -29,7 +22,6 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         self.plan = plan
     }
 
-    /// - Throws: ``ItemError`` if the body does not match the declaration of the kind, ``CellFactoryError/noFactory(_:)`` if no condition holds.
     func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         guard let viewModel = try makeViewModel(nil, for: item, cell: id, in: context) else {
             throw CellFactoryError.noFactory(ItemType(kind: item.kind, variant: item.variant))
@@ -65,18 +57,13 @@ private struct DeclaredCellFactory: CellViewModelFactory {
     }
 }
 
-/// A cell of a declared kind, with all names of the declaration resolved and validated.
 struct DeclaredCell: Sendable {
     let identifier: CellIdentifier
     let size: SizeRule
     var conditions: [CellCondition]
     let bindings: [DeclaredBinding]
-    /// The name of the companion, or nil for a primary cell.
     let companion: String?
 
-    /// Returns the bindings that fill the cell.
-    ///
-    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
     fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemError) -> [CellBinding] {
         var filled: [CellBinding] = []
         filled.reserveCapacity(bindings.count)
@@ -102,7 +89,6 @@ struct DeclaredCell: Sendable {
         return filled
     }
 
-    /// Returns the cell for items of one type, without conditions on the type. It is nil if such a condition excludes the type.
     fileprivate func narrowed(to variant: String) -> DeclaredCell? {
         guard conditions.allSatisfy({ $0.admits(variant: variant) }) else { return nil }
         var cell = self
@@ -123,7 +109,6 @@ struct CellCondition: Sendable {
     let reference: FieldReference
     let test: Test
 
-    /// - Throws: ``ItemError`` if the field does not match the declaration of the kind.
     func isSatisfied(by values: FieldValues) throws(ItemError) -> Bool {
         let text = try values.text(reference)
         switch test {
@@ -134,7 +119,6 @@ struct CellCondition: Sendable {
         }
     }
 
-    /// Returns true if the condition can hold for items of a type. For a condition on the type, the result is final.
     func admits(variant: String) -> Bool {
         guard reference == .variant, case .texts(let variants) = test else { return true }
         return variants.contains(variant)
@@ -158,10 +142,6 @@ struct DeclaredScreen: Sendable {
 }
 
 extension CellFactories {
-    /// Registers the cells of a declared kind for each of its layouts and types.
-    ///
-    /// - Parameter hasViewers: true if requests can have a viewer. If it is false, commands that require a viewer are rejected.
-    /// - Throws: ``KindError`` if an action names an unknown command or a command that its slot cannot have, or if the kind conflicts with another.
     package mutating func register(
         _ kind: DeclaredKind, commands registry: CommandRegistry = .standard, hasViewers: Bool = true
     ) throws(KindError) {

@@ -1,19 +1,13 @@
 /// A kind of item that consists of fields: its validation, its schema and its sort fields, without cells.
-///
-/// Kinds that configuration declares and kinds that are `Codable` types share it.
 package struct DeclaredFields: ItemKind {
-    /// The maximum length of an id, in characters.
-    package static let idLimit = 512
+    static let idLimit = 512
 
     package let name: String
     package let stream: StreamID
-    /// The allowed values of the field `type`, in the order of messages. If it is empty, items have no type.
     package let variants: [String]
     package let declarations: [FieldDeclaration]
-    /// The required text field that is the id of an item without an id.
     var idField: FieldDeclaration?
 
-    /// - Throws: ``KindError`` if names, types or fields are invalid.
     package init(
         name: String, prefix: String? = nil, stream: StreamID = .content, variants: [String] = [], fields: [FieldDeclaration]
     ) throws(KindError) {
@@ -74,7 +68,6 @@ package struct DeclaredFields: ItemKind {
             }
     }
 
-    /// - Throws: ``ItemError`` with the field and the reason.
     package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let variant = variants.isEmpty ? "" : try fields.choice("type", among: variants)
         var body = ItemBody()
@@ -92,7 +85,6 @@ package struct DeclaredFields: ItemKind {
         return ValidatedItem(kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
     }
 
-    /// Returns the JSON Schema (2020-12) of a valid item.
     package func schema() -> [UInt8] {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.idLimit), isRequired: idField == nil)

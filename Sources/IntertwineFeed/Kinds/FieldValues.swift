@@ -1,21 +1,17 @@
-/// The fields of one stored item, read as its kind declares them. The URL of an image is signed once, even if several parts show the image.
+/// The URL of an image is signed once, even if several parts show the image.
 struct FieldValues {
     private let item: FeedItem
     private let language: FeedLanguage?
     private let fields: ItemFields
     private var images: [(field: String, href: String)] = []
 
-    /// - Parameter language: the requested language of texts with several languages.
-    /// - Throws: ``ItemError`` if the body is not a JSON object.
     init(_ item: FeedItem, in language: FeedLanguage? = nil) throws(ItemError) {
         self.item = item
         self.language = language
         fields = try ItemFields(item.body)
     }
 
-    /// Returns the value as text, or nil if the item has no value.
-    ///
-    /// - Throws: ``ItemError`` if the value does not match the kind, because it was stored under another declaration.
+    /// ``ItemError`` if the value does not match the kind, because it was stored under another declaration.
     func text(_ reference: FieldReference) throws(ItemError) -> String? {
         switch reference {
         case .id: item.id
@@ -24,7 +20,6 @@ struct FieldValues {
         }
     }
 
-    /// Returns the `href` of an image.
     mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemError) -> String? {
         guard case .field(let field) = reference else { return nil }
         if let known = images.first(where: { $0.field == field.name }) { return known.href }
@@ -34,7 +29,6 @@ struct FieldValues {
         return href
     }
 
-    /// Returns an image for a cell of a given size.
     func image(
         _ reference: FieldReference, _ shown: ImageReference, in cell: CellSize, _ context: CellContext
     ) throws(ItemError) -> ImageBinding? {
@@ -59,7 +53,6 @@ enum FieldReference: Sendable, Hashable {
     case variant
     case field(FieldDeclaration)
 
-    /// The type of the field in messages and conditions.
     var type: FieldType {
         switch self {
         case .id, .variant: .text
@@ -67,7 +60,6 @@ enum FieldReference: Sendable, Hashable {
         }
     }
 
-    /// True if every valid item has a value for the field.
     var isRequired: Bool {
         switch self {
         case .id, .variant: true
@@ -76,17 +68,13 @@ enum FieldReference: Sendable, Hashable {
     }
 }
 
-/// A part of a cell and the source of its value.
 struct DeclaredBinding: Sendable {
     let part: String
     let source: ByLanguage<BindingSource>
-    /// The source of the alternative text of an image. If it is nil, the first text of the cell is used.
     let alternative: ByLanguage<BindingSource>?
-    /// True if the image is decorative and has no alternative text.
     let isDecorative: Bool
 }
 
-/// The image options of a part, with the fields of the declaration resolved.
 struct ImageReference: Sendable {
     enum Fit: Sendable {
         case fit
@@ -99,7 +87,6 @@ struct ImageReference: Sendable {
     let part: String
 }
 
-/// The source of the value of a part.
 enum BindingSource: Sendable {
     case text(FieldReference)
     case template(TextTemplate)
@@ -109,9 +96,6 @@ enum BindingSource: Sendable {
     case link(FieldReference)
     case linkTemplate(LinkTemplate)
 
-    /// Returns the value of the part, or nil if the item has no value for it.
-    ///
-    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
     func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> CellBinding.Value? {
         if case .image(let reference, let shown?) = self {
             return try values.image(reference, shown, in: cell, context).map { .image($0) }
@@ -126,7 +110,6 @@ enum BindingSource: Sendable {
         }
     }
 
-    /// Returns the value as text for an argument of a screen, for all types of values.
     func text(of values: inout FieldValues, in context: CellContext) throws(ItemError) -> String? {
         switch self {
         case .text(let reference), .date(let reference), .number(let reference), .link(let reference): return try values.text(reference)

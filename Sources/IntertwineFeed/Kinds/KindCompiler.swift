@@ -1,12 +1,8 @@
-/// A compiler that resolves and validates the names of a declaration.
 struct KindCompiler {
     private let declaration: KindDeclaration
-    /// The fields of the kind, without its id field.
     let record: DeclaredFields
-    /// The fields that bindings, conditions and templates can name, in declaration order.
     private let references: [(name: String, reference: FieldReference)]
 
-    /// - Throws: ``KindError`` if names, types or fields are invalid.
     init(_ declaration: KindDeclaration) throws(KindError) {
         self.declaration = declaration
         record = try DeclaredFields(
@@ -21,7 +17,6 @@ struct KindCompiler {
         }
     }
 
-    /// - Parameter types: the allowed types of the field. An empty array allows all types.
     private func reference(_ name: String, _ types: [FieldType], at path: [String]) throws(KindError) -> FieldReference {
         let fitting = references.filter { types.isEmpty || types.contains($0.reference.type) }
         let wanted = types.map(\.rawValue).joined(separator: " or ")
@@ -40,7 +35,6 @@ struct KindCompiler {
     }
 }
 
-/// Compilation of the parts of a declaration.
 extension KindCompiler {
     func cells() throws(KindError) -> [CellLayout: [DeclaredCell]] {
         var compiled: [CellLayout: [DeclaredCell]] = [:]
@@ -173,7 +167,6 @@ extension KindCompiler {
         return sources
     }
 
-    /// - Parameter text: the source of the binding in one language.
     private func source(_ binding: BindingDeclaration, _ text: String, at path: [String]) throws(KindError) -> BindingSource {
         let isTemplate = text.contains("{{")
         do {
@@ -196,7 +189,6 @@ extension KindCompiler {
 }
 
 extension KindCompiler {
-    /// - Throws: ``KindError`` without a path.
     private func shown(_ image: ImageDeclaration, _ part: String) throws(KindError) -> ImageReference {
         for length in [image.rule.width, image.rule.height] {
             switch length {
@@ -218,7 +210,6 @@ extension KindCompiler {
 }
 
 extension DeclaredKind {
-    /// Returns all errors in a declaration, for its author, including the error that ``init(_:)`` throws.
     package static func errors(in declaration: KindDeclaration) -> [KindError] {
         let first: KindError
         do {
@@ -234,7 +225,6 @@ extension DeclaredKind {
 }
 
 extension KindCompiler {
-    /// Returns the errors of each part by itself.
     fileprivate func errors() -> [KindError] {
         var faults: [KindError] = []
         func note<Value>(_ body: () throws(KindError) -> Value) {

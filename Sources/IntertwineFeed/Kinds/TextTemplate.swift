@@ -1,29 +1,23 @@
 internal import IntertwinePrimitives
 
 /// A mustache template that combines the fields of an item, compiled once.
-///
-/// The structure of the output depends only on which fields an item has and which booleans are true; values are inserted. Mustache therefore
-/// runs at service startup, once for each such case, and produces a ``CompiledTemplate`` of literals and slots for values. Rendering costs as
-/// much as joining strings, and a value is never parsed as a template.
-///
-/// Values are escaped for the ``EscapingContext`` of the template, and the HTML escaping of mustache is off. A triple brace equals a double
-/// brace, so no spelling of a tag bypasses the escaping.
+/// The structure of the output depends only on which fields an item has and which booleans are true; values are inserted. Mustache
+/// therefore runs at service startup, once for each such case, and produces a ``CompiledTemplate`` of literals and slots for values.
+/// Rendering costs as much as joining strings, and a value is never parsed as a template.
+/// A triple brace equals a double brace, so no spelling of a tag bypasses the escaping.
 struct TextTemplate: Sendable {
     enum EscapingContext: Sendable, Hashable {
-        /// A text of the response, which the JSON writer escapes.
         case text
         /// A URL in which each value is one percent-encoded segment.
         case link
     }
 
-    /// The maximum number of cases of a template: eight optional fields, or five optional booleans.
     private static let caseLimit = 256
 
     private let skeletons: [CompiledTemplate]
     private let fields: [TemplateField]
     private let escaping: EscapingContext
 
-    /// - Throws: ``KindError`` if the template is invalid or reads a field that the kind does not have.
     init(_ source: String, for place: EscapingContext, reading known: [(name: String, reference: FieldReference)]) throws(KindError) {
         let names = try TemplateTags.names(
             in: source, known: Set(known.map(\.name)), listed: known.map(\.name).sorted().joined(separator: ", "))
@@ -37,12 +31,10 @@ struct TextTemplate: Sendable {
         self.escaping = place
     }
 
-    /// The output of the template in each case, with the letter x for every value.
     fileprivate var samples: [String] {
         skeletons.map { $0.text(filledWith: fields.map { _ in "x" }) }
     }
 
-    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
     func text(of values: FieldValues) throws(ItemError) -> String {
         var texts: [String] = []
         texts.reserveCapacity(fields.count)
@@ -60,10 +52,6 @@ struct TextTemplate: Sendable {
 struct LinkTemplate: Sendable {
     private let template: TextTemplate
 
-    /// Compiles a link template.
-    ///
-    /// - Throws: ``KindError`` if the template does not begin with a complete `https://host/` (or http). No field may set the host of a link.
-    ///   It is also thrown if a case of the template is not a valid link for any values of the fields.
     init(_ source: String, reading known: [(name: String, reference: FieldReference)]) throws(KindError) {
         let literal = source.firstRange(of: "{{").map { source[..<$0.lowerBound] } ?? source[...]
         let start = Array(literal.utf8)[...]
@@ -79,7 +67,6 @@ struct LinkTemplate: Sendable {
         }
     }
 
-    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind, or if the link is invalid or too long.
     func href(of values: FieldValues) throws(ItemError) -> String {
         let href = Array(try template.text(of: values).utf8)[...]
         do throws(ItemError) { return String(decoding: try ItemURL.absolute(href), as: UTF8.self) } catch {
@@ -88,18 +75,10 @@ struct LinkTemplate: Sendable {
     }
 }
 
-/// The tags of a mustache template, validated before the template is compiled.
-///
-/// Templates of cells may contain variables, sections, inverted sections and comments. Tags that reach beyond the item or change the parsing
-/// or escaping of the rest are rejected: partials, inheritance, delimiters, pragmas, lambdas. An unknown field name is rejected too, because
-/// mustache would silently render it as empty.
+/// An unknown field name is rejected too, because mustache would silently render it as empty.
 private enum TemplateTags {
-    /// The maximum nesting depth of sections.
     private static let depthLimit = 16
 
-    /// - Parameter known: the names of the fields of the kind.
-    /// - Returns: the names that the template reads.
-    /// - Throws: ``KindError`` with the cause.
     static func names(in template: String, known: Set<String>, listed: String) throws(KindError) -> Set<String> {
         var names: Set<String> = []
         var open: [Substring] = []

@@ -1,7 +1,4 @@
 /// A set of cells at one moment, for membership checks; valid only inside the call that receives it.
-public protocol CellSet {
-    /// Returns true if the set contains the cell with an id, such as `user:1`.
-    ///
-    /// - Throws: `StoreError.unavailable(_:)` if the ledger cannot be read.
+package protocol CellSet {
     func contains(_ cell: String) throws -> Bool
 }

@@ -1,11 +1,4 @@
 /// One event: a row of the ledger.
-///
-/// ```swift
-/// let now: Int64 = 1_750_000_000_000
-/// var event = LedgerEvent(at: now, kind: .click, cell: "ad:1", viewer: "ann")
-/// event.deduplication = .init(key: "click ann ad:1", window: 60_000)
-/// event.rates = [.init(key: "click ann", limit: 30, window: 60_000)]
-/// ```
 public struct LedgerEvent: Sendable, Hashable {
     /// The kind of an event. Performances of custom slots have the name of their slot.
     ///
@@ -37,13 +30,7 @@ public struct LedgerEvent: Sendable, Hashable {
             Kind(rawValue: $0)
         }
 
-        /// True if a reported event of this kind is a playback event.
-        ///
-        /// ```swift
-        /// LedgerEvent.Kind(rawValue: "firstQuartile").isPlayback  // true
-        /// LedgerEvent.Kind.click.isPlayback  // false
-        /// ```
-        public var isPlayback: Bool { Self.playbackNames.contains(rawValue) }
+        package var isPlayback: Bool { Self.playbackNames.contains(rawValue) }
         private static let playbackNames = Set(playback.map(\.rawValue))
 
         /// The name of the kind in exports and reports.
@@ -56,34 +43,24 @@ public struct LedgerEvent: Sendable, Hashable {
     }
 
     /// The time of the event in milliseconds since 1970-01-01 UTC.
-    public var at: Int64
-    /// The kind of the event.
-    public var kind: Kind
-    /// The id of the cell, such as `ad:1`.
-    public var cell: String
-    /// The viewer, or nil for anonymous requests and if `DNT` or `Sec-GPC` requests no tracking.
-    public var viewer: String?
+    package var at: Int64
+    package var kind: Kind
+    package var cell: String
+    package var viewer: String?
     /// The truncated or hashed address of the client, never a full address.
-    public var address: String?
-    /// The `User-Agent` field of the request, or nil without one.
-    public var userAgent: String?
-    /// The verdict of the caller. The ledger changes `counted` to `duplicate` or `limited` according to ``deduplication`` and ``rates``.
-    public var verdict: Verdict
-    /// The keys by which the event is a duplicate, or nil for an event that may repeat.
-    public var deduplication: Deduplication?
-    /// The keys of an event that must have counted before. If none of its ``Deduplication/checkedKeys`` is recorded, the verdict is `unseen`.
-    public var requiredPriorEvent: Deduplication?
-    /// The rate limits of counted events, each for one key.
-    public var rates: [RateLimit]
-    /// The context in which the cell was shown, or nil without the token of a page.
-    public var showing: ImpressionContext?
-    /// The type and the advertiser of the ad, or nil if the cell is not an ad.
-    public var creative: CreativeInfo?
-    /// The input of the slot, or nil if the slot takes no input.
-    public var input: EventInput?
+    package var address: String?
+    package var userAgent: String?
+    package var verdict: Verdict
+    package var deduplication: Deduplication?
+    /// The keys of an event that must have counted before.
+    package var requiredPriorEvent: Deduplication?
+    package var rates: [RateLimit]
+    package var showing: ImpressionContext?
+    package var creative: CreativeInfo?
+    package var input: EventInput?
 
     /// Creates an event that counts once it is committed, unless another verdict is given.
-    public init(
+    package init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
         verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = [],
         showing: ImpressionContext? = nil
@@ -100,7 +77,6 @@ public struct LedgerEvent: Sendable, Hashable {
         self.showing = showing
     }
 
-    /// Returns the event with a verdict that keeps it from counting, and without counting rules. An event that does not count is unchanged.
     package func rejected(as verdict: Verdict) -> LedgerEvent {
         guard self.verdict == .counted else { return self }
         var event = self
@@ -108,53 +84,31 @@ public struct LedgerEvent: Sendable, Hashable {
         return event
     }
 
-    /// The keys by which an event is a duplicate.
-    ///
-    /// ```swift
-    /// let rule = LedgerEvent.Deduplication(key: "click ann ad:1", window: 60_000)
-    /// rule.checkedKeys  // ["click ann ad:1"]
-    /// ```
-    public struct Deduplication: Sendable, Hashable {
-        /// The keys that the event records for the length of the window if it counts.
-        public var recordedKeys: [String]
-        /// The keys that make the event a duplicate if an earlier counted event recorded one of them.
-        public var checkedKeys: [String]
+    package struct Deduplication: Sendable, Hashable {
+        package var recordedKeys: [String]
+        package var checkedKeys: [String]
         /// The deduplication window, in milliseconds.
-        public var window: Int64
+        package var window: Int64
 
-        /// Creates a deduplication whose recorded keys differ from its checked keys.
-        ///
-        /// - Parameters:
-        ///   - keys: The keys that the event records if it counts.
-        ///   - repeats: The keys that make the event a duplicate.
-        ///   - window: The deduplication window, in milliseconds.
-        public init(keys: [String], repeats: [String], window: Int64) {
+        package init(keys: [String], repeats: [String], window: Int64) {
             self.recordedKeys = keys
             self.checkedKeys = repeats
             self.window = window
         }
 
-        /// Creates a deduplication by one key: later events with the key inside the window are duplicates.
-        public init(key: String, window: Int64) {
+        package init(key: String, window: Int64) {
             self.init(keys: [key], repeats: [key], window: window)
         }
     }
 
     /// A limit of counted events for one key, such as a viewer or an address.
-    ///
-    /// ```swift
-    /// let limit = LedgerEvent.RateLimit(key: "click ann", limit: 30, window: 60_000)  // 30 per minute
-    /// ```
-    public struct RateLimit: Sendable, Hashable {
-        /// The key whose events are counted together.
-        public var key: String
-        /// The maximum number of counted events per window. Further events have the verdict `limited`.
-        public var limit: Int
+    package struct RateLimit: Sendable, Hashable {
+        package var key: String
+        package var limit: Int
         /// The window of the limit, in milliseconds.
-        public var window: Int64
+        package var window: Int64
 
-        /// Creates a limit for a key. The window is in milliseconds.
-        public init(key: String, limit: Int, window: Int64) {
+        package init(key: String, limit: Int, window: Int64) {
             self.key = key
             self.limit = limit
             self.window = window
@@ -163,14 +117,11 @@ public struct LedgerEvent: Sendable, Hashable {
 }
 
 /// The data of an ad that reports contain besides its id.
-public struct CreativeInfo: Sendable, Hashable {
-    /// The creative type, such as `image` or `video`, or the name of the kind if it has no types.
-    public var form: String
-    /// The advertiser who pays for the ad, or nil if it is unknown.
-    public var advertiser: String?
+package struct CreativeInfo: Sendable, Hashable {
+    package var form: String
+    package var advertiser: String?
 
-    /// Creates the data of an ad. Without an advertiser, it is unknown.
-    public init(form: String, advertiser: String? = nil) {
+    package init(form: String, advertiser: String? = nil) {
         self.form = form
         self.advertiser = advertiser
     }
@@ -182,42 +133,19 @@ public struct CreativeInfo: Sendable, Hashable {
     }
 }
 
-/// The reason why an event counts or does not count. The response to the client does not depend on it.
-public enum Verdict: String, Sendable, Hashable, CaseIterable {
+/// The reason why an event counts or does not count.
+package enum Verdict: String, Sendable, Hashable, CaseIterable {
     /// The outcome of the counting rules: `counted` for an event that counts, otherwise the reason against it.
-    ///
-    /// - `duplicate`: An earlier event with one of its keys counted within the window.
-    /// - `expired`: The token is too old.
-    /// - `bot`: The user agent identifies a program.
     /// - `prefetch`: A browser loaded the link without an action of its user.
-    /// - `subresource`: A page of another site loaded the link as a part of that page.
-    /// - `limited`: A rate limit is exceeded.
-    /// - `unknown`: The token is invalid or belongs to another cell, or the cell does not exist.
     /// - `unseen`: No impression of the cell counted before, although the counting rules require one.
     case counted, duplicate, expired, bot, prefetch, subresource, limited, unknown, unseen
-    /// No token proves that the ad was on a page: the selection came without the click token of a page.
     case noToken = "no-token"
-    /// The token is authentic but too late.
-    ///
-    /// Its campaign is not running, the goal is reached, the reservation of the ad slot is over, or the ad became part of a campaign after the
-    /// page was created.
     case late
-    /// The reasons for `unknown`: the token is forged, the token belongs to another cell (`misplaced`), or the cell is gone.
-    ///
-    /// Clients receive `unknown`. Reports by reason distinguish the three.
     case forged, misplaced, gone
 
-    /// The verdict in responses to clients and in reports by verdict.
-    ///
-    /// ```swift
-    /// Verdict.forged.publicReason  // .unknown
-    /// Verdict.duplicate.publicReason  // .duplicate
-    /// ```
-    public var publicReason: Verdict { isUnauthenticated ? .unknown : self }
+    var publicReason: Verdict { isUnauthenticated ? .unknown : self }
 
-    /// The verdicts that responses to clients may contain.
-    public static let publicCases = allCases.filter { !$0.isUnauthenticated }
+    package static let publicCases = allCases.filter { !$0.isUnauthenticated }
 
-    /// True if no token authenticates the event. Such an event is counted and leaves no row.
-    package var isUnauthenticated: Bool { self == .forged || self == .misplaced || self == .gone }
+    var isUnauthenticated: Bool { self == .forged || self == .misplaced || self == .gone }
 }

@@ -1,9 +1,6 @@
 /// The totals from which reports are created: the sums of counted events for several combinations of dimensions.
-///
-/// For any two groupings, one combination answers the report. A single combination of all dimensions would have nearly as many totals as
-/// there are events.
+/// A single combination of all dimensions would have nearly as many totals as there are events.
 package struct ReportTotals: Sendable {
-    /// The dimensions of a combination of totals, in addition to the event kind.
     package enum Dimensions: Int64, Sendable, Hashable, CaseIterable {
         case ads = 1
         case adsByHour = 2
@@ -13,7 +10,6 @@ package struct ReportTotals: Sendable {
         case positionsByHour = 6
         case positionsByPlacement = 7
 
-        /// True if the time unit is hours, false if it is days.
         package var isHourly: Bool {
             switch self {
             case .adsByHour, .placementsByHour, .positionsByHour: true
@@ -21,13 +17,11 @@ package struct ReportTotals: Sendable {
             }
         }
 
-        /// True if the combination excludes events of cells that are not ads. The other combinations contain them.
         fileprivate var isOfAdvertisements: Bool { self == .adsByPlacement || self == .adsByPosition }
         fileprivate var hasAds: Bool { self == .ads || self == .adsByHour || isOfAdvertisements }
         fileprivate var hasPlacements: Bool { self == .adsByPlacement || self == .placementsByHour || self == .positionsByPlacement }
         fileprivate var hasPositions: Bool { self == .adsByPosition || self == .positionsByHour || self == .positionsByPlacement }
 
-        /// Selects the combination that a report reads.
         package init(of groupings: [LedgerReport.Grouping]) {
             let isHourly = groupings.contains(.hour)
             let isOfAdvertisements = groupings.contains(where: \.isOfAdvertisements)
@@ -43,32 +37,24 @@ package struct ReportTotals: Sendable {
         }
     }
 
-    /// The attributes by which reports distinguish ads.
     package struct Ad: Sendable, Hashable {
         package var cell: ByteString
-        /// The campaign. Empty means none, also in the following properties.
         package var campaign: ByteString
         package var creative: ByteString
         package var advertiser: ByteString
     }
 
     package struct PlacementKey: Sendable, Hashable {
-        /// The feed, or empty if the event has no page token.
         package var feed: ByteString
         package var section: ByteString
-        /// The position, or -1 if the event has no page token or the combination has no positions.
         package var position: Int64
     }
 
     package struct Total: Sendable, Hashable {
         package var combination: Dimensions
-        /// The days or hours since 1970-01-01 UTC.
         package var time: Int64
-        /// The number of the ad in ``ads``, from 1. It is 0 for other cells and if the combination has no ads.
         package var ad: Int
-        /// The number of the placement, from 1. It is 0 if the combination has no placements.
         package var placement: Int
-        /// The number of the event kind in ``kinds``.
         package var kind: Int
     }
 
@@ -92,11 +78,6 @@ package struct ReportTotals: Sendable {
 
     package init() {}
 
-    /// Adds an event to the totals.
-    ///
-    /// - Parameters:
-    ///   - event: a counted event.
-    ///   - count: the number of events with these dimensions.
     package mutating func add(_ event: LedgerEvent, count: Int64 = 1) {
         let ad = event.creative.map { creative in
             ads.number(

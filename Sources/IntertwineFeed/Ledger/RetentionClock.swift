@@ -1,23 +1,17 @@
-/// A clock that advances only with confirmed time. It decides which events are old enough to be removed.
-///
-/// A system clock that is wrongly set ahead, by a time server or after a machine was restored, must not cause the removal of events. The
-/// retention clock follows the system clock if that is at most ``maxForwardJump`` ahead of the time that was observed to pass. A longer jump
-/// is accepted after the system clock has been ahead for ``jumpConfirmation``; until then the retention clock advances with elapsed time. A
+/// A system clock that is wrongly set ahead, by a time server or after a machine was restored, must not cause the removal of events. A
 /// system clock that moves back is accepted at once, because no event is removed too early by that.
 package struct RetentionClock: Sendable, Hashable {
-    /// The longest forward jump that is accepted at once, in milliseconds: one day. It covers a service that was stopped overnight.
-    package static let maxForwardJump: Int64 = 86_400_000
+    /// The longest forward jump that is accepted at once, in milliseconds: one day.
+    static let maxForwardJump: Int64 = 86_400_000
     /// The running time for which a longer jump must persist, in milliseconds: seven days.
-    package static let jumpConfirmation: Int64 = 7 * 86_400_000
+    static let jumpConfirmation: Int64 = 7 * 86_400_000
 
     /// The confirmed time in milliseconds since 1970-01-01 UTC.
     package private(set) var now: Int64
-    /// The last value of the system clock.
     package private(set) var clock: Int64
     /// The running time in milliseconds for which the system clock has been ahead, or nil if it is not ahead.
     package private(set) var unconfirmed: Int64?
 
-    /// - Parameter clock: the value of the system clock when `now` was determined.
     package init(now: Int64, clock: Int64, unconfirmed: Int64? = nil) {
         self.now = now
         self.clock = clock
@@ -27,11 +21,6 @@ package struct RetentionClock: Sendable, Hashable {
     /// The milliseconds by which the system clock is ahead.
     package var lead: Int64 { clock.subtractingReportingOverflow(now).partialValue }
 
-    /// Advances the clock.
-    ///
-    /// - Parameters:
-    ///   - clock: the current system time in milliseconds since 1970-01-01 UTC.
-    ///   - elapsed: the time since the previous call, measured by a monotonic clock; zero for the first call after the start.
     package mutating func advance(to clock: Int64, after elapsed: Duration) {
         // Several processes may report one hour, so the elapsed time is limited to the advance of the system clock.
         let reported = max(0, clock.subtractingReportingOverflow(self.clock).partialValue)

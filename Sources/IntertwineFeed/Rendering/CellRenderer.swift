@@ -2,23 +2,17 @@ internal import IntertwinePrimitives
 
 /// A renderer that returns cells of items from the cache or renders them, and records the items that it skipped.
 struct CellRenderer {
-    /// A cell with the position of its item.
     struct PlacedCell {
         var position: FeedPosition
-        /// The number of items skipped before the cell.
         var omissionsBefore: Int
         var rendered: RenderedCell
-        /// The companion cells, which follow the cell.
         var companions: [RenderedCell]
-        /// The number of times that the item is on the page up to this cell. If it exceeds 1, the cell id gets this number as a suffix.
         var repetition = 1
-        /// The campaign that the cell is shown for; nil for content and house ads.
         var served: AdServer.ServedAd?
     }
 
     /// The maximum number of items of one store query. A long run of broken or dismissed items is therefore read in bounded batches.
     private static let maximumBatch = 256
-    /// The maximum number of items unknown to the client that one reading skips. The reading then ends, and the next page continues there.
     static let unknownLimit = 2_000
 
     private let factories: CellFactories
@@ -26,26 +20,18 @@ struct CellRenderer {
     private var context: CellContext
     private var circumstances: RenderedCell.RenderKey
     private let hour: UInt32
-    /// The revision of the known image metadata (``ImageMetadataStore/revision``).
     private let revision: UInt64
     /// The viewer's state; nil if the viewer has dismissed nothing, so that no cell id has to be checked.
     private let viewerState: ViewerState?
     private let campaignIndex: CampaignIndex?
     private(set) var omissions: [FeedPage.SkippedItem] = []
-    /// A reused buffer for the JSON of new cells.
     private var writer = JSONWriter(capacity: 0)
-    /// The number of cache hits that are not counted in the metrics yet.
     private var found = 0
-    /// The types already compared with the client's capabilities, with the cells that the client does not support.
     private var compared: [ItemType: [CellIdentifier]?] = [:]
     private let unknownLimit: Int
     private var unknown = 0
-    /// The position at which reading stopped early; nil if it was complete.
     private(set) var stop: FeedPosition?
 
-    /// - Parameters:
-    ///   - viewerState: The dismissed cells, which are skipped.
-    ///   - campaignIndex: The index of campaigns, whose creatives are skipped.
     init(
         factories: CellFactories, cache: RenderedCellCache, context: CellContext, viewerState: ViewerState?,
         without campaignIndex: CampaignIndex? = nil,
@@ -62,9 +48,6 @@ struct CellRenderer {
         revision = context.links.known?.revision ?? 0
     }
 
-    /// Returns the item's cell, or nil if the item is skipped.
-    ///
-    /// - Throws: An error of the ledger that prevents reading the dismissed cells.
     private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
         if let campaignIndex, campaignIndex.hasCreative(row) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
@@ -84,7 +67,6 @@ struct CellRenderer {
         return try item.withRow { try cell(of: $0, in: section) }
     }
 
-    /// Returns true if the item has a cell that is shown. Skipped items are not recorded.
     func shows(_ row: ItemRow, in section: Int) throws -> Bool {
         var peek = self
         peek.found = 0
@@ -97,7 +79,6 @@ struct CellRenderer {
         found = 0
     }
 
-    /// Returns the cell rendered for another ad slot, or the cell unchanged if its factory cannot render it there.
     func cell(_ cell: PlacedCell, inSlot slot: Int) -> PlacedCell {
         guard slot != cell.rendered.circumstances.slot else { return cell }
         var reader = self
@@ -123,14 +104,12 @@ struct CellRenderer {
         return cell.isOvertaken(by: context.links.known, revision) ? nil : cell
     }
 
-    /// Returns the id of the row's cell, or nil if the row's type has no factory in this layout.
     private func shownID(of row: ItemRow) -> String? {
         let type = row.type
         guard factories[type, context.layout] != nil else { return nil }
         return factories.cellID(kind: type.kind, id: String(decoding: row.id, as: UTF8.self))
     }
 
-    /// Returns true if the client supports none of the cells of the item's type, and then records the item as skipped.
     private mutating func isUnknown(_ row: ItemRow) -> Bool {
         let form = row.type
         let cells: [CellIdentifier]?
@@ -168,9 +147,6 @@ struct CellRenderer {
         return nil
     }
 
-    /// Reads items until `count` cells are found or the items end.
-    ///
-    /// - Parameter visit: Passes the items next to a position to `body`, up to the limit; fewer only at the end.
     mutating func cells(
         _ count: Int, in section: Int = 0, from start: SortPosition?,
         visit: (_ place: SortPosition?, _ limit: Int, _ body: (ItemRow) throws -> Void) throws -> Void

@@ -2,21 +2,11 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The JSON that all cells of one kind and size share: everything except the id and the bindings.
-///
-/// The text is stored once. A ``RenderedCell`` stores only its own parts, which are inserted at the gaps (here `▢`):
-///
-/// ```
-/// {"id":"▢","identifier":"…","size":{…},"actions":{"configuration":▢,"selection":{"href":"/cells/▢/selection"}}}
-/// ```
 final class CellTemplate: Sendable {
-    /// The template of a cell that stores all of its JSON.
     static let bare = CellTemplate(Array(#"{"id":"}"#.utf8), [(7, true), (7, false)], for: nil)
 
-    /// The text between the gaps, including the closing brace of the cell.
     let text: [UInt8]
-    /// The insertion points: for the cell's id, which is spelled alike in paths and JSON, or for the other part of the cell.
     let gaps: [(offset: Int, isID: Bool)]
-    /// The number of gaps for the id.
     let idCount: Int
     let digest: RenderedCell.Digest
     // The key of the template, for cells that have the same commands. All other text follows from these members.
@@ -40,12 +30,9 @@ final class CellTemplate: Sendable {
         digest = RenderedCell.Digest(of: gaps.reduce(text) { $0 + "\($1.isID ? "id" : "rest") at \($1.offset)\n".utf8 })
     }
 
-    /// A placeholder for ids. Why random: Content from outside must not be able to contain it.
+    /// Why random: Content from outside must not be able to contain it.
     private static let dummyID = "cell-of-no-item-\(UInt64.random(in: 0...(.max)))"
 
-    /// Creates the template from one of the cells. The commands are rendered, except the configuration.
-    ///
-    /// - Parameter viewModel: The view model of any cell of the template.
     private convenience init(around viewModel: CellViewModel) {
         var viewModel = viewModel
         viewModel.id = Self.dummyID
@@ -75,15 +62,12 @@ final class CellTemplate: Sendable {
             && base == viewModel.subject.context.links.base
     }
 
-    /// The templates of cells that have the same commands. Each new cell looks up its template.
     final class TemplateTable: Sendable {
-        /// The maximum number of templates. A cell can have a different size for each client width, so the oldest template is then removed; cells
-        /// that use it keep it.
+        /// A cell can have a different size for each client width, so the oldest template is then removed; cells that use it keep it.
         static let capacity = 128
 
         private let frames = Mutex<[CellTemplate]>([])
 
-        /// The number of templates.
         var count: Int { frames.withLock { $0.count } }
 
         /// Returns the template of a cell; nil if its id is percent-encoded in paths.

@@ -2,9 +2,7 @@
 final class PreparedCommands: Sendable {
     /// The prepared JSON of each slot, or nil if the command must create its action for each cell.
     let requests: [PreparedRequest?]
-    /// The text that ``requests`` point into.
     let text: [UInt8]
-    /// The constant JSON around the cells of the kind, or nil if it differs between cells.
     let templates: CellTemplate.TemplateTable?
 
     init(_ commands: CellCommands) {
@@ -19,6 +17,5 @@ final class PreparedCommands: Sendable {
 }
 
 extension CellCommands {
-    /// The values that rendering derives from the commands, or nil if the commands are not those of a kind.
     var prepared: PreparedCommands? { attachment { PreparedCommands($0) } }
 }

@@ -1,28 +1,19 @@
 internal import IntertwinePrimitives
 
-/// The prepared JSON of a slot whose request depends only on the id of the cell. All text except the id is generated at service startup.
-///
+/// The prepared JSON of a slot whose request depends only on the id of the cell.
 /// The text is cut out of the JSON of a placeholder cell. Why: ``RequestCommand/action(for:)`` remains the only definition of requests.
 struct PreparedRequest: Sendable {
     private static let (base, cell) = ("/base-of-no-service", "cell-of-no-item")
 
     // Ranges in the prepared text of a kind. Why ranges: cells read the text without reference counting.
 
-    /// The range from the slot name to the start of the `href`.
     private let head: Range<Int>
-    /// The range from the start of the `href` to the cell id. It is empty if the request does not contain the id.
     private let path: Range<Int>
-    /// The range from the cell id to the closing brace.
     private let tail: Range<Int>
     private let namesCell: Bool
-    /// True if only clients with a viewer receive the action.
     let needsViewer: Bool
 
     /// Returns nil if a command must create the action for each cell.
-    ///
-    /// - Parameters:
-    ///   - macro: the command of the slot. The first of its commands with a client action defines the action, or else its ``MacroCommand/face``.
-    ///   - text: the prepared text of all slots of a kind.
     init?(_ slot: CommandKey, _ macro: MacroCommand, appendedTo text: inout [UInt8]) {
         let speaker = macro.commands.first { !($0 is any ServerCommand) } ?? macro.face
         guard let request = speaker as? RequestCommand, request.namesCellAlone else { return nil }
@@ -48,10 +39,6 @@ struct PreparedRequest: Sendable {
         needsViewer = macro.commands.contains { $0.needs.contains(.viewer) }
     }
 
-    /// - Parameters:
-    ///   - text: the text that the request was appended to.
-    ///   - cell: the id of the cell, encoded for paths.
-    ///   - label: the label of the slot, as for ``JSONWriter/write(_:label:)``.
     func write(to writer: inout JSONWriter, from text: [UInt8], base: String, cell: String, label: String?) {
         text.withUnsafeBufferPointer { text in
             writer.append(text[head])
@@ -64,7 +51,6 @@ struct PreparedRequest: Sendable {
     }
 }
 
-/// A built-in command without a client action for any cell.
 protocol ServerCommand: Command {}
 
 extension Analytics: ServerCommand {}
@@ -74,7 +60,6 @@ extension Dismiss: ServerCommand {}
 extension ListRemoval: ServerCommand {}
 
 extension RequestCommand {
-    /// True if the action depends only on the id of the cell.
     fileprivate var namesCellAlone: Bool {
         switch target {
         case .imageRequests: true

@@ -2,24 +2,18 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The JSON of one cell, rendered once and reused while its item, the hour and its ``RenderKey`` stay the same.
-///
-/// Only the tokens of the impression and of the link differ between pages. Their offsets are recorded as token ranges, so the same bytes
-/// serve every page that shows the cell.
+/// Their offsets are recorded as token ranges, so the same bytes serve every page that shows the cell.
 package final class RenderedCell: Sendable {
     /// The properties of a request that the JSON depends on, apart from item, configuration and hour. The members are ordered by size to
     /// avoid padding.
     struct RenderKey: Sendable, Equatable {
-        /// The digest of the unsupported cells, see ``UnsupportedCells/digest``; 0 if the client supports all cells.
         var lacking: UInt64
-        /// The index among the ads of the page; 0 for content.
         var slot: Int
         var scale: Int
         var width: Int?
         var layout: CellLayout
         var hasViewer: Bool
-        /// A Boolean value indicating whether tokens contain the number of the page.
         var isOfPage: Bool
-        /// The number of the language, see ``FeedLanguage/number``; 0 if no languages are declared.
         var language: UInt8
         var disclosure: Campaign.Disclosure?
 
@@ -35,7 +29,6 @@ package final class RenderedCell: Sendable {
             language = context.language?.number ?? 0
         }
 
-        /// A hash of all members. Different keys can have equal hashes.
         var hash: UInt64 {
             let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
             let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24 ^ UInt64(language) << 26
@@ -51,9 +44,6 @@ package final class RenderedCell: Sendable {
 
         init(of bytes: [UInt8]) { self.init(SHA256.hash(data: bytes)) }
 
-        /// - Parameters:
-        ///   - content: The bytes that are inserted into the template.
-        ///   - id: The length of the id at the start of `content`.
         fileprivate init(_ frame: CellTemplate, around content: UnsafeRawBufferPointer, id: Int, gaps: [TokenRange]) {
             var hash = SHA256()
             withUnsafeBytes(of: (frame.digest.halves.0, frame.digest.halves.1, UInt64(id))) { hash.update(bufferPointer: $0) }
@@ -75,15 +65,12 @@ package final class RenderedCell: Sendable {
         }
     }
 
-    /// The byte range of a token that differs between pages.
     fileprivate struct TokenRange: Sendable {
         var start: Int
         var end: Int
-        /// True for the token of the link, false for that of the impression.
         var isOfClick: Bool
     }
 
-    /// The tokens of a cell for one page.
     struct Tokens: Sendable {
         fileprivate(set) var impression = ""
         fileprivate(set) var click = ""
@@ -92,42 +79,28 @@ package final class RenderedCell: Sendable {
     // The members that every page reads come first and are adjacent, and only the bytes are stored elsewhere. Why: CPU cache misses are most
     // of the cost of a cached cell.
 
-    /// The item, then the id and the other content for the template, then the images. Why one block of memory: Each page reads most of it.
+    /// Why one block of memory: Each page reads most of it.
     private let bytes: [UInt8]
     private let packed: RowLayout
     private let frame: CellTemplate
     let circumstances: RenderKey
     private let hour: UInt32
-    /// The ends of the id and of the content, counted from the end of the item.
     private let (idEnd, contentEnd): (Int32, Int32)
-    /// The only page that the bytes are valid for; nil if they are valid for any page.
     private let page: UInt32?
-    /// True if the cell or a companion has an image whose metadata was unknown when the cell was rendered.
     let hasPendingImageMetadata: Bool
-    /// The token ranges in the content.
     private let gaps: [TokenRange]
-    /// The companions that follow the cell.
     let companions: [RenderedCell]
     let digest: Digest
-    /// The ``ImageMetadataStore/version`` at which pending images were last looked up.
     private let lastUse: Atomic<UInt64>
-    /// The ``ImageMetadataStore/revision`` at which all images were last compared.
     private let compared: Atomic<UInt64>
 
-    /// The id of the cell, such as `user:1`.
-    public let id: String
-    /// The identifier under which clients register the class of the cell, such as `UserSnapshotCollectionViewCell`.
-    public let identifier: String
-    /// The id of the first cell of the item, if this is a companion.
+    package let id: String
+    package let identifier: String
     private let primary: String?
 
-    /// The initial capacity for JSON, in bytes. Almost all cells are smaller.
+    /// The initial capacity for JSON, in bytes.
     private static let usualLength = 2_048
 
-    /// Renders the first cell of an item and its companions.
-    ///
-    /// - Parameter writer: A buffer for the JSON. The result is copied from it when its length is known.
-    /// - Throws: The errors of the factories.
     convenience init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
         // The versions are read first, so metadata that arrives during rendering counts as newer.
         let known = context.links.known
@@ -149,9 +122,6 @@ package final class RenderedCell: Sendable {
         self.init(first, twin, with: rendered, isOfPage: isOfPage, learned: learned, written: &writer)
     }
 
-    /// Renders a companion, or a cell that is valid only for the page it was made for.
-    ///
-    /// - Parameter twin: The view model of the cell for another page; nil if pages do not differ.
     convenience init(_ viewModel: CellViewModel, _ twin: CellViewModel? = nil) {
         var writer = JSONWriter(capacity: Self.usualLength)
         self.init(viewModel, twin, written: &writer)
@@ -191,9 +161,6 @@ package final class RenderedCell: Sendable {
         hour = CellTokens.bucket(of: context.now)
     }
 
-    /// Returns the ranges of the impression and link tokens; nil if anything else differs between the two renderings.
-    ///
-    /// - Parameter bytes: The content of the first rendering, as inserted into its template.
     private static func gaps(_ one: CellViewModel, _ bytes: [UInt8], _ other: CellViewModel) -> [TokenRange]? {
         var writer = JSONWriter(capacity: usualLength)
         writer.writeContent(of: other, configuredBy: other.action(in: .configuration))
@@ -222,10 +189,6 @@ package final class RenderedCell: Sendable {
         return filled == others ? gaps : nil
     }
 
-    /// Records the images of a cell whose metadata is known or may become known. An entry consists of the offset and length of the source URL
-    /// and a digest of the metadata. If the item does not contain the URL, it follows the entry.
-    ///
-    /// - Returns: True if the metadata of any image is unknown.
     private static func append(
         imagesOf configuration: Action?, of item: FeedItem, _ packed: RowLayout, to writer: inout JSONWriter
     ) -> Bool {
@@ -243,12 +206,10 @@ package final class RenderedCell: Sendable {
         return lacksPlaceholder
     }
 
-    /// Returns a digest of image metadata that is valid within this process; 0 without metadata.
     private static func placeholderDigest(of placeholder: ImagePlaceholder?) -> UInt64 {
         placeholder.map { UInt64(truncatingIfNeeded: $0.hashValue) | 1 } ?? 0
     }
 
-    /// True if any image of the cell or its companions satisfies the predicate.
     private func hasImage(where isWanted: (_ source: () -> String, _ digest: UInt64) -> Bool) -> Bool {
         let isFound = bytes.withUnsafeBytes { memory in
             var place = packed.end + Int(contentEnd)
@@ -267,8 +228,6 @@ package final class RenderedCell: Sendable {
     }
 
     /// True if the image metadata differs from that in the JSON, so that the cell must be rendered again.
-    ///
-    /// - Parameter revision: The current ``ImageMetadataStore/revision``.
     func isOvertaken(by known: (any ImageMetadataStore)?, _ revision: UInt64) -> Bool {
         guard let known else { return false }
         if compared.load(ordering: .relaxed) != revision {
@@ -283,23 +242,17 @@ package final class RenderedCell: Sendable {
         return false
     }
 
-    /// True if the cell equals a new rendering of a row. The bytes of the row are compared with those that the cell was rendered from.
     func isGood(for row: ItemRow, in circumstances: RenderKey, hour: UInt32, page: UInt32) -> Bool {
         self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances
             && withRow { row.isSame(as: $0) }
     }
 
-    /// A copy of the item that the cell was rendered from, with the position that it had then.
-    public var item: FeedItem { withRow(\.item) }
+    package var item: FeedItem { withRow(\.item) }
 
-    /// Calls a closure with the row that the cell was rendered from, without a copy. The row is valid only during the call.
     func withRow<Value>(_ body: (ItemRow) -> Value) -> Value {
         bytes.withUnsafeBytes { body(packed.row(in: $0)) }
     }
 
-    /// Returns the tokens of the cell for a page.
-    ///
-    /// - Parameter showing: Returns the position of the cell on the page. It is called only if the cell has tokens.
     func tokens(in context: CellContext, showing: () -> ImpressionContext?) -> Tokens {
         guard !gaps.isEmpty else { return Tokens() }
         let token = ImpressionToken(
@@ -309,11 +262,6 @@ package final class RenderedCell: Sendable {
         return Tokens(impression: signed.impression, click: signed.click)
     }
 
-    /// Writes the JSON of the cell.
-    ///
-    /// - Parameters:
-    ///   - state: The viewer's state of the cell, which is appended as the last members.
-    ///   - repetition: The number of the occurrence on the page. From 2 on, it is appended to the cell's id.
     func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1) {
         // A companion or a repetition names the first cell of its item. Why: clients hide all cells of a dismissed item.
         let primary = primary ?? (repetition > 1 ? id : nil)
@@ -345,7 +293,6 @@ package final class RenderedCell: Sendable {
         writer.raw("}")
     }
 
-    /// Writes the content after the id and inserts the tokens.
     private func write(_ content: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter, _ tokens: Tokens) {
         var start = Int(idEnd)
         for gap in gaps {
@@ -366,7 +313,6 @@ package final class RenderedCell: Sendable {
 }
 
 extension CellViewModel {
-    /// The tokens that may differ between pages.
     fileprivate var tokens: [(text: [UInt8], isOfClick: Bool)] {
         let context = subject.context
         return [(Array(context.impressionToken(of: id).utf8), false), (Array(context.clickToken(of: id).utf8), true)]

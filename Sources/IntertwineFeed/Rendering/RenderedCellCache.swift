@@ -1,29 +1,18 @@
 import Synchronization
 
-/// A cache of rendered cells with a limit in bytes.
-///
-/// - Key: the item and the ``RenderedCell/RenderKey``.
-/// - Validation: A hit requires that the row that was just read has the bytes that the cell was rendered from. No explicit invalidation
-///   is needed, even for changes by other processes.
-/// - Eviction: CLOCK (second chance). Cells without a request since the last pass of the hand are removed first.
 /// - Admission: If the cache is full, only one of 8 new cells is stored. Why: Repeated pagination over more cells than the cache holds
-///   would otherwise never get a cache hit.
+/// would otherwise never get a cache hit.
 package final class RenderedCellCache: Sendable {
-    /// The counters of a cache. They continue if a new cache replaces an old one.
-    public final class Counters: Sendable {
+    package final class Counters: Sendable {
         private let hitCount = Atomic(0)
         private let missCount = Atomic(0)
         private let evictionCount = Atomic(0)
 
-        /// Creates counters with the value 0.
-        public init() {}
+        package init() {}
 
-        /// The number of cache hits.
-        public var hits: Int { hitCount.load(ordering: .relaxed) }
-        /// The number of cache misses, for which cells were rendered.
-        public var misses: Int { missCount.load(ordering: .relaxed) }
-        /// The number of evicted cells.
-        public var evictions: Int { evictionCount.load(ordering: .relaxed) }
+        package var hits: Int { hitCount.load(ordering: .relaxed) }
+        package var misses: Int { missCount.load(ordering: .relaxed) }
+        package var evictions: Int { evictionCount.load(ordering: .relaxed) }
 
         fileprivate func countHits(_ number: Int) {
             hitCount.add(number, ordering: .relaxed)
@@ -39,43 +28,36 @@ package final class RenderedCellCache: Sendable {
     }
 
     /// The default memory limit of a cache in bytes: 32 MiB.
-    public static let defaultCapacity = 32 << 20
+    static let defaultCapacity = 32 << 20
 
-    /// A part of the cache with its own lock.
     private final class Stripe: Sendable {
         let state = Mutex(State())
     }
 
-    /// An entry of the hash table. All members that a look-up reads are adjacent.
     fileprivate struct EntryKey {
-        /// The hash of item and render key; 0 if the entry is empty.
         var key: UInt64 = 0
         var cell: RenderedCell?
         var size: UInt32 = 0
         var referenceBit = false
     }
 
-    /// A hash table with open addressing that is at most half full. The keys are evenly distributed and used without a further hash.
+    /// A hash table with open addressing that is at most half full.
     fileprivate struct State {
         private var entries = [EntryKey](repeating: EntryKey(), count: 64)
         private(set) var count = 0
         /// The size of all cells in bytes.
         private(set) var size = 0
-        /// The position of the clock hand that evicts entries.
         private var hand = 0
-        /// The number of new cells while the cache was full, modulo `share`.
         private var late = 0
     }
 
     private let stripes: [Stripe]
-    /// The number of low bits of a key that do not select the stripe.
     private let shift: UInt64
     /// The capacity of each stripe, in bytes.
     private let capacity: Int
     private let counters: Counters
 
-    /// - Parameter capacity: The capacity in bytes; 0 disables the cache.
-    public init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
+    package init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
         // A small cache has few stripes, because a cell must fit into one stripe.
         shift = capacity < 8 << 20 ? 60 : 58
         stripes = (0..<(1 << (64 - shift))).map { _ in Stripe() }
@@ -84,14 +66,13 @@ package final class RenderedCellCache: Sendable {
     }
 
     /// The number of cached cells and their size in bytes.
-    public var contents: (cells: Int, bytes: Int) {
+    package var contents: (cells: Int, bytes: Int) {
         stripes.reduce((0, 0)) { sum, stripe in
             stripe.state.withLock { (sum.0 + $0.count, sum.1 + $0.size) }
         }
     }
 
-    /// Returns the cached cell of a row; nil on a cache miss. The look-up allocates no memory. Callers report hits with ``countHits(_:)``,
-    /// because a page looks up many cells.
+    /// Callers report hits with ``countHits(_:)``, because a page looks up many cells.
     func cell(of row: ItemRow, in circumstances: RenderedCell.RenderKey, hour: UInt32, page: UInt32) -> RenderedCell? {
         guard capacity > 0 else {
             counters.countMiss()
@@ -108,7 +89,6 @@ package final class RenderedCellCache: Sendable {
 
     func countHits(_ number: Int) { counters.countHits(number) }
 
-    /// Stores a cell. It replaces the cell of the item with an equal render key.
     func store(_ cell: RenderedCell) {
         let size = cell.size
         guard size <= capacity / 2 else { return }
@@ -123,7 +103,7 @@ package final class RenderedCellCache: Sendable {
 
     private func stripe(_ key: UInt64) -> Stripe { stripes[Int(key >> shift)] }
 
-    /// Returns the key of a row; never 0. Two cells with equal keys replace each other and are rendered again.
+    /// Returns the key of a row; never 0.
     private static func key(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> UInt64 {
         max(1, mix(mix(mix(seed, circumstances.hash), row.kind), row.id))
     }
@@ -162,10 +142,8 @@ extension RenderedCellCache.State {
         return entries[slot].cell
     }
 
-    /// The admission ratio of a full cache: one of this number of new cells is stored.
     private static let share = 8
 
-    /// True if a cell may be stored. A cell that replaces one with an equal key is always stored.
     fileprivate mutating func admits(_ key: UInt64, _ size: Int, _ capacity: Int) -> Bool {
         guard self.size + size > capacity, entries[slot(of: key)].key == 0 else { return true }
         late = (late + 1) % Self.share
@@ -187,10 +165,6 @@ extension RenderedCellCache.State {
         entries[slot] = entryKey
     }
 
-    /// Evicts entries until the size is within the capacity (second chance). An entry that was requested since the last pass of the hand is
-    /// kept for another pass.
-    ///
-    /// - Returns: The number of evicted entries.
     fileprivate mutating func makeRoom(_ capacity: Int) -> Int {
         var removed = 0
         while size > capacity, count > 0 {

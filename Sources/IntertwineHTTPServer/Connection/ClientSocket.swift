@@ -5,21 +5,17 @@ internal import Glibc
 struct ClientSocket {
     /// The body size in bytes above which a body is sent at once, so that it is not copied if more output follows it.
     private static let stageLimit = 64 * 1024
-    /// The bytes of a body that a client receives before the loop serves other connections.
-    ///
-    /// A file has a higher limit: the bytes that the kernel holds for one client, by default the maximum of `tcp_wmem`.
-    /// Why: sending a file copies nothing, and each extra call and wake-up costs more than sending on.
+    /// A file has a higher limit: the bytes that the kernel holds for one client, by default the maximum of `tcp_wmem`. Why: sending a file
+    /// copies nothing, and each extra call and wake-up costs more than sending on.
     private static let maxBytesPerTick = 1 << 20
     private static let maxFileBytesPerTick = 4 << 20
 
     private let worker: Worker
     private let descriptor: Int32
-    /// The queue of bodies that wait for the client, in the order in which they are sent. It refers to the bodies and does not copy them.
     private var output: [(body: ResponseBody, rest: Range<Int>, reserved: Int)] = []
-    /// The number of bytes in the output queue.
     private var outputBytes = 0
-    /// The last instant at which the client's progress was checked, the bytes that it had received by then, and those handed to the kernel. Why:
-    /// the kernel reports writability only after a large part of its buffer is empty.
+    /// The last instant at which the client's progress was checked, the bytes that it had received by then, and those handed to the kernel.
+    /// Why: the kernel reports writability only after a large part of its buffer is empty.
     private var checked: MonotonicInstant
     private var received = 0
     private var handedOver = 0
@@ -36,7 +32,6 @@ struct ClientSocket {
 
     // MARK: The loop
 
-    /// Starts watching the descriptor and the deadline. Returns false if the kernel refuses.
     mutating func open(for connection: Connection, until deadline: MonotonicInstant) -> Bool {
         guard let registration = try? worker.loop.register(descriptor, for: interest, handler: connection) else { return false }
         self.registration = registration
@@ -45,7 +40,6 @@ struct ClientSocket {
         return true
     }
 
-    /// Changes the events that the descriptor is watched for. Returns false if the kernel refuses.
     mutating func watch(_ wanted: ReadyEvents) -> Bool {
         guard wanted != interest else { return true }
         interest = wanted
@@ -53,7 +47,6 @@ struct ClientSocket {
         return (try? worker.loop.update(registration, for: wanted)) != nil
     }
 
-    /// Makes the timer fire by the deadline. A deadline that moves to a later instant costs nothing.
     mutating func wake(by deadline: MonotonicInstant) {
         guard deadline < timerAt, let timer else { return }
         timerAt = deadline
@@ -68,15 +61,12 @@ struct ClientSocket {
 
     // MARK: Reading
 
-    /// Reads available bytes into the worker's read buffer. Returns their number, 0 at the end of the stream, nil if no byte is available,
-    /// or -1 if the connection is broken.
     func read() -> Int? {
         let count = recv(descriptor, worker.scratch.baseAddress, worker.scratch.count, 0)
         if count >= 0 { return min(count, worker.scratch.count) }
         return errno == EAGAIN || errno == EINTR ? nil : -1
     }
 
-    /// A Boolean value indicating if the kernel holds bytes that have not been read.
     var hasUnread: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
@@ -84,13 +74,10 @@ struct ClientSocket {
 
     // MARK: Sending
 
-    /// The number of bytes in the output queue, nil if the queue is empty.
     var waiting: Int? { output.isEmpty ? nil : outputBytes }
 
-    /// The last instant at which the client's progress was checked, nil if the output queue is empty.
     var waitingSince: MonotonicInstant? { output.isEmpty ? nil : checked }
 
-    /// Appends a part of a body after the staged bytes. Returns false if the connection is broken.
     mutating func append(_ body: ResponseBody, _ part: Range<Int>) -> Bool {
         let part = part.clamped(to: 0..<body.count)
         switch body {
@@ -110,9 +97,6 @@ struct ClientSocket {
         }
     }
 
-    /// Sends the staged bytes and queues the bytes that the kernel does not accept. Returns false if the connection is broken.
-    ///
-    /// - Parameter followed: True if more bytes or the end of the connection follow at once. The last bytes are then sent together with them.
     mutating func flush(followed: Bool = false) -> Bool {
         let stage = worker.stage
         if stage.count == 0 { return true }
@@ -124,8 +108,6 @@ struct ClientSocket {
         return sent >= 0
     }
 
-    /// Sends the staged bytes, followed by a body in other memory, and queues the bytes that the kernel does not accept.
-    /// The caller clears the stage. Returns false if the connection is broken.
     private mutating func sendStaged(and body: [UInt8], _ part: Range<Int>, _ flags: Int32 = 0) -> Bool {
         let staged = worker.stage.bytes
         let first = part.prefix(Self.maxBytesPerTick)
@@ -136,7 +118,6 @@ struct ClientSocket {
         return start == part.upperBound || enqueue(.bytes(body), start..<part.upperBound)
     }
 
-    /// Sends as much of the output queue as the kernel accepts, within the limit of one turn. Returns false if the connection is broken.
     mutating func sendWaiting() -> Bool {
         var inTurn = 0
         while inTurn < Self.maxBytesPerTick, let (body, rest, reserved) = output.first {
@@ -156,7 +137,6 @@ struct ClientSocket {
         return true
     }
 
-    /// Returns false if the output queues of all connections exceed their budget. The connection is then closed as if it were broken.
     private mutating func enqueue(_ body: ResponseBody, _ rest: Range<Int>) -> Bool {
         if output.isEmpty { beginMeasuring() }
         // Bytes of a file are not in memory. This client may become the last owner of other bytes.
@@ -166,7 +146,6 @@ struct ClientSocket {
         return worker.outputs.reserve(reserved, allowsExcess: true) || reserved == 0
     }
 
-    /// Sends a part of a body, up to the limit of one turn. Returns the bytes sent, 0 if the kernel's buffer is full, -1 if the connection is broken.
     private func send(_ body: ResponseBody, _ part: Range<Int>) -> Int {
         switch body {
         case .bytes(let bytes):
@@ -177,7 +156,6 @@ struct ClientSocket {
         }
     }
 
-    /// Calls `sendmsg` once. Returns the bytes sent, 0 if the kernel's buffer is full, -1 if the connection is broken.
     private func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ flags: Int32 = 0) -> Int {
         let flags = flags | Int32(MSG_NOSIGNAL)
         var sent: Int
@@ -205,7 +183,6 @@ struct ClientSocket {
     /// The number of bytes that the kernel holds and the client has not received.
     var unsent: Int { Int(clinux_unsent(descriptor)) }
 
-    /// Starts to check the client's progress.
     mutating func beginMeasuring() { (checked, handedOver, received) = (worker.loop.now, 0, -unsent) }
 
     /// Returns true if the client has received bytes since the last check, so that it gets another write timeout.
@@ -217,7 +194,6 @@ struct ClientSocket {
 
     // MARK: The end
 
-    /// Shuts down the sending side.
     func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Makes the following close send a reset, so that the client sees an error.
@@ -226,7 +202,6 @@ struct ClientSocket {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Sends the response for a server at its connection limit. The descriptor stays open.
     func refuse() { worker.refuse(descriptor) }
 
     mutating func close() {

@@ -2,10 +2,8 @@ internal import HTTPTypes
 
 /// Request handling of a connection, from a complete head to a staged response.
 extension Connection {
-    /// Returns true if the exchange is the current request.
     func serves(_ exchange: Exchange) -> Bool { self.exchange === exchange }
 
-    /// Handles a complete head: answers it at once or creates an exchange. Returns true if the parser is retained.
     func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, remaining rest: UnsafeBufferPointer<UInt8>) -> Bool {
         let head: RequestHead
         do {
@@ -30,7 +28,6 @@ extension Connection {
         return true
     }
 
-    /// Follows the handler's decision.
     private func begin(_ exchange: Exchange, with result: HandlerResult) {
         switch result.kind {
         case .respond(let response): return exchange.respondBeforeBody(.response(response))
@@ -78,7 +75,6 @@ extension Connection {
         }
     }
 
-    /// Resumes reading the body after the handler has consumed some of it.
     func resumeBody(of exchange: Exchange) {
         guard serves(exchange), state.body.isPaused else { return }
         state.resumeBody()
@@ -86,7 +82,6 @@ extension Connection {
         flushAndUpdateInterest()
     }
 
-    /// Completes a response. The connection then reads the rest of the body or the next request, or it closes.
     func finishResponse(closing: Bool) {
         if closing {
             beginClosing(lingering: !state.body.isComplete)
@@ -98,10 +93,6 @@ extension Connection {
 
     // MARK: Responses
 
-    /// Stages an encoded response in the variant that this request asks for.
-    ///
-    /// - Parameter fields: Additional fields of the head.
-    /// - Returns: The status and the number of bytes.
     func serve(
         _ encodedResponse: EncodedResponse, _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
     ) -> (status: Int, bytes: Int) {
@@ -114,7 +105,6 @@ extension Connection {
         return (selection.status, sent + selection.part.count)
     }
 
-    /// Stages the head of a streamed response and returns its number of bytes.
     func beginStreaming(
         _ encoded: [UInt8], vary: [UInt8], _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
     ) -> Int {
@@ -124,7 +114,6 @@ extension Connection {
             announcing: head.framing.sendsKeepAliveHeader)
     }
 
-    /// Sends a refusal as the last response of this connection: the body is malformed or took too long.
     func refuse(_ problem: Problem, _ exchange: Exchange) {
         let sent = worker.stage(
             problem, adding: exchange.fields, exchange.head.name, in: exchange.head.bytes, hasBody: exchange.head.method != .head)
@@ -132,11 +121,6 @@ extension Connection {
         beginClosing(lingering: true)
     }
 
-    /// Sends a refusal of a request without a complete head, as the last response of this connection.
-    ///
-    /// - Parameters:
-    ///   - method: The request's method, nil if it has not been read.
-    ///   - bytes: The bytes of the request that have been received.
     func refuse(_ problem: Problem, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
         let name = worker.headEnd.makeName()
         let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
@@ -149,9 +133,6 @@ extension Connection {
         observe(head.method, route, status: status, sent, since: startTime) { (RequestID(head.name, in: head.bytes), head.traceParent) }
     }
 
-    /// Reports a response to the observer.
-    ///
-    /// - Parameter trace: The trace fields, evaluated only if the observer wants them.
     private func observe(
         _ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since startTime: MonotonicInstant,
         _ trace: () -> (id: RequestID, parent: String?)

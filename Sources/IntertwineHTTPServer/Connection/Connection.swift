@@ -1,37 +1,25 @@
 internal import HTTPTypes
 
-/// A client connection, from accept to close. It is confined to its worker's loop.
-///
 /// ``ConnectionState`` decides the next step, ``ClientSocket`` performs it in the kernel, and ``Exchange`` calls the handler.
-/// This file holds reading, sending, deadlines and closing. `Connection+Requests.swift` handles requests after their heads are read.
-/// Only these two files use ``state`` and ``exchange``.
-///
-/// An idle connection owns no buffer and no parser. It uses those of the worker and retains a parser only while a message is incomplete.
 final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     // Safety of @unchecked: `worker` and `peer` are constants and Sendable. Other threads read only these two: tasks and the
     // threads of stores, through `Exchange`, to find the loop. All other members are touched only on the worker's loop: the connection is
     // created there (`Worker.adopt`) and is called by the loop (events, timers), by the worker, and by exchanges and streams in closures
     // that the loop executes. The loop is serial, so no two of these run at the same time.
 
-    /// The number of response bytes to pipelined requests after which the loop serves other connections.
     private static let maxBytesPerTick = 1 << 20
 
     let worker: Worker
     let peer: PeerAddress
-    /// The index in the worker's list of connections.
     var index = 0
     // The exclusivity of accesses is not checked at run time, which would happen about thirty times per request. No two accesses overlap:
     // all run on the loop, the state calls no other object, and the socket calls only code that calls no connection
     // (the kernel, the worker's stage and the loop's tables).
     @exclusivity(unchecked) var state: ConnectionState
     @exclusivity(unchecked) private var socket: ClientSocket
-    /// Bytes that were received but cannot be used yet: a partial head, or requests after the one that is being answered.
     private var pendingInput: [UInt8] = []
-    /// The parser of a partial head.
     private var parser: HeadParser?
-    /// The request that is answered asynchronously.
     var exchange: Exchange?
-    /// The event stream of this connection. No other response follows it.
     private var pushed: EventStream?
 
     init(descriptor: Int32, peer: PeerAddress, worker: Worker) {
@@ -43,10 +31,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     // MARK: Queries
 
-    /// True if the connection waits for a next request and has nothing to send.
     var isIdle: Bool { state.isBetweenRequests && pendingInput.isEmpty && !isSending }
 
-    /// True if the output queue is not empty.
     private var isSending: Bool { socket.waiting != nil }
 
     var isNewcomer: Bool { state.isNewcomer(at: worker.loop.now) }
@@ -55,13 +41,10 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     var isClosed: Bool { state.phase == .closed }
 
-    /// True if the client has closed its sending side.
     var peerIsClosing: Bool { state.peerIsClosing }
 
-    /// True if a handler may write more.
     var hasRoom: Bool { (socket.waiting ?? 0) < worker.limits.output }
 
-    /// Returns true if the response to the current request is the last one of the connection.
     func mustClose(after framing: MessageFraming) -> Bool {
         state.mustClose(
             after: framing, at: worker.loop.now, isDraining: worker.isDraining || worker.closesAfterResponses, worker.limits)
@@ -69,7 +52,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     // MARK: The loop
 
-    /// Reads before the descriptor is watched: most clients have sent their request when they are accepted, and many send only one.
     func start() {
         read()
         flushAndUpdateInterest()
@@ -87,8 +69,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         flushAndUpdateInterest()
     }
 
-    /// Performs the pending decisions in the kernel: sends staged bytes, closes an ended connection, and sets events and deadline.
-    /// It is called last after every operation, even on a closed connection: no byte may remain in the worker's stage for the next connection.
     func flushAndUpdateInterest() {
         flush(isEnd: state.phase == .closing)
         if state.phase == .closing, !isSending { finishClosing() }
@@ -185,7 +165,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         }
     }
 
-    /// Reads available bytes. Returns true if the connection is no longer idle, or was busy in between.
     private func readIsOfUse() -> Bool {
         let before = state.requests
         read()
@@ -194,7 +173,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         return true
     }
 
-    /// Resumes with bytes that were received earlier.
     func consumePendingInput() {
         if pendingInput.isEmpty { return }
         let bytes = pendingInput
@@ -204,7 +182,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         pendingInput = used == 0 ? bytes : Array(bytes[used...])
     }
 
-    /// Serves the requests in the bytes until one has to wait. Returns the number of bytes used.
     private func consume(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var (offset, servedInTurn) = (0, 0)
         while true {
@@ -272,7 +249,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         if pushed != nil || exchange?.cancelsOnPeerClose == true { close() }
     }
 
-    /// Serves bytes that were received meanwhile, after an event outside of reading.
     func resume() {
         state.waitForTurn(false)
         if state.canConsume { consumePendingInput() }
@@ -281,14 +257,10 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     // MARK: Sending
 
-    /// Appends a part of a body after the staged bytes.
     func append(_ body: ResponseBody, _ part: Range<Int>) {
         if !socket.append(body, part) { close() }
     }
 
-    /// Sends the staged bytes and queues the bytes that the kernel does not accept.
-    ///
-    /// - Parameter isEnd: True if the end of the connection follows at once.
     func flush(isEnd: Bool = false) {
         if isClosed { worker.stage.clear() } else if !socket.flush(followed: isEnd) { close() }
     }
@@ -304,13 +276,10 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     // MARK: Event streams
 
-    /// Returns true if the stream is the current response.
     func carries(_ stream: EventStream) -> Bool { pushed === stream && state.phase == .responding }
 
-    /// The number of bytes in the output queue.
     var waitingBytes: Int { socket.waiting ?? 0 }
 
-    /// Answers the current request with an event stream and releases the request.
     func beginPushing(_ stream: EventStream) {
         exchange.map { worker.recycle($0.head.parser) }
         exchange = nil
@@ -319,7 +288,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         flushAndUpdateInterest()
     }
 
-    /// Ends the event stream after the staged bytes.
     func endPushing() {
         pushed?.end()
         pushed = nil
@@ -328,7 +296,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes the connection after the staged and queued bytes are sent.
     func beginClosing(lingering: Bool = false) {
         guard state.beginClosing(lingering: lingering), let exchange else { return }
         exchange.abandon()
@@ -344,7 +311,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         pendingInput = []
     }
 
-    /// Closes the connection at once.
     private func close() {
         guard state.close() else { return }
         worker.stage.clear()
@@ -371,8 +337,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// Closes this idle connection to free a slot for another client, unless a request has arrived.
-    /// A client without a response so far, which may be about to send a request, receives the reason.
-    /// For all other clients a close between requests is normal.
     func closeToFreeSlot() {
         guard isIdle, !readIsOfUse() else { return }
         if state.requests == 0 {
@@ -383,7 +347,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// Closes an idle connection because the server is stopping, and lets a busy one finish.
-    /// A connection whose response is sent and whose body is only discarded serves no further request.
     func drain() {
         if let pushed { return pushed.drain() }
         if exchange != nil, state.body.isDiscarding {

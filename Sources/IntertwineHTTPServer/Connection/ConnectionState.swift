@@ -1,46 +1,32 @@
 /// The state machine of a connection: bytes, events and instants go in, decisions come out.
-/// It uses no socket, timer or handler; ``Connection`` performs its decisions.
 struct ConnectionState {
     enum Phase {
-        /// Waits for a request's head or reads it.
         case head
-        /// Reads a request's body. The handler may already be running.
         case body
-        /// Waits for the handler's response.
         case responding
-        /// Sends the last response.
         case closing
-        /// Discards further bytes of the client after the last response is sent.
         case lingering
         case closed
     }
 
-    /// The result of parsing received bytes.
     enum ParserAction {
-        /// The bytes are used up or have to wait.
         case none
-        /// The bytes end within a head.
         case partOfHead
-        /// A head is complete.
         case head
-        /// A head is malformed.
         case parseError(HTTPParseError)
         case body(RequestBodyDecoder.Event)
     }
 
-    /// The decision about bytes that may be available.
     enum ReadInterest {
         case now
         /// The bytes stay in the kernel for now.
         case later
-        /// The bytes wait until the response is sent. The descriptor is watched for the client's disconnect.
         case afterResponse
     }
 
-    /// The action after a timeout.
     enum TimeoutAction {
         case nothing
-        /// No request has arrived. The connection closes unless a request can be read now.
+        /// The connection closes unless a request can be read now.
         case idle
         case headIsLate
         case bodyIsLate
@@ -52,7 +38,6 @@ struct ConnectionState {
 
     private enum TimerKind { case none, idle, head, body, handler, write, linger }
 
-    /// The limits of the configuration that apply to one connection.
     struct Limits {
         let headTimeout, bodyTimeout, bodyRateGrace, idleTimeout, writeTimeout, lingerTimeout, connectionAge: Duration
         let minimumBodyRate, discard, linger, chunkExtensions, trailers, trailerFields, requests, output: Int
@@ -76,36 +61,26 @@ struct ConnectionState {
         }
     }
 
-    /// The time in which a new client's first request is expected before its connection may be closed for others.
     private static let newcomerTime = Duration.milliseconds(100)
-    /// The time that an idle connection may wait for a last request while the server is stopping.
     private static let lastChance = Duration.milliseconds(500)
 
     private(set) var phase = Phase.head {
         // The closed state is final, because the descriptor number may already belong to another connection.
         didSet { if oldValue == .closed { phase = .closed } }
     }
-    /// The body of the current request.
     private(set) var body = RequestBodyDecoder()
-    /// True if a response to the current request has begun and is streamed.
     private var isStreaming = false
     private(set) var requests = 0
     private let openedAt: MonotonicInstant
     private(set) var lastActive: MonotonicInstant
-    /// The instant at which the partial head began.
     private var headBegan: MonotonicInstant?
-    /// True if received requests wait until other connections are served.
     private var isWaitingForTurn = false
-    /// True if the client has closed its sending side. Bytes before that end may still be unread.
     private(set) var peerIsClosing = false
-    /// True if the end of the client's bytes has been read.
     private(set) var peerHasClosed = false
-    /// True if closing at once could make the client lose the response.
     private var mustLinger = false
     private var lingerBudget = 0
     /// True if the connection only waits briefly for a request in transit, because the server is stopping.
     private var isLastChance = false
-    /// True if the connection is idle except for bytes that the kernel still has to send.
     private(set) var isFlushing = false
     private(set) var deadline: MonotonicInstant
     private var wait = TimerKind.idle
@@ -120,15 +95,10 @@ struct ConnectionState {
 
     // MARK: Bytes
 
-    /// True if a request is awaited and no byte of it has arrived.
     var isBetweenRequests: Bool { phase == .head && headBegan == nil }
 
-    /// True if available bytes may be parsed now.
     var canConsume: Bool { phase == .head || phase == .body }
 
-    /// Decides about reading if bytes or their end may be available.
-    ///
-    /// - Parameter isSending: True if the output queue is not empty.
     mutating func mayRead(peerClosed: Bool, isSending: Bool) -> ReadInterest {
         switch phase {
         case .responding: return .afterResponse
@@ -142,7 +112,7 @@ struct ConnectionState {
         return .later
     }
 
-    /// Records received bytes. Returns false if they must be discarded.
+    /// Returns false if they must be discarded.
     mutating func received(_ count: Int, at now: MonotonicInstant) -> Bool {
         if phase == .lingering {
             lingerBudget -= count
@@ -152,12 +122,8 @@ struct ConnectionState {
         return true
     }
 
-    /// True if the limit of discarded bytes is reached.
     var hasLingered: Bool { phase == .lingering && lingerBudget <= 0 }
 
-    /// Parses `bytes` from `index` up to the next action. The caller repeats the call until it returns `none`.
-    ///
-    /// - Parameter parser: The parser of heads, which has already read an earlier part of the head.
     mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int, _ parser: HeadParser) -> ParserAction {
         // The end of a body is reported even if no byte follows it.
         if phase == .body { return .body(body.next(bytes, from: &index)) }
@@ -185,10 +151,8 @@ struct ConnectionState {
 
     mutating func beginHead(at now: MonotonicInstant) { headBegan = now }
 
-    /// Sets the state in which this connection waits until other connections are served.
     mutating func waitForTurn(_ waits: Bool) { isWaitingForTurn = waits }
 
-    /// Handles the end of the client's bytes. Returns false if it ends the connection.
     mutating func endOfInput(isSending: Bool) -> Bool {
         peerIsClosing = true
         peerHasClosed = true
@@ -207,14 +171,10 @@ struct ConnectionState {
 
     // MARK: Requests
 
-    /// Returns true if the response to the current request is the last one of the connection.
     func mustClose(after framing: MessageFraming, at now: MonotonicInstant, isDraining: Bool, _ limits: Limits) -> Bool {
         !framing.keepsAlive || isDraining || requests >= limits.requests || now.since(openedAt) > limits.connectionAge
     }
 
-    /// Begins a request that is not answered at once.
-    ///
-    /// - Parameter bytes: The bytes received after its head.
     mutating func beginRequest(_ framing: MessageFraming, afterHead bytes: UnsafeBufferPointer<UInt8>, _ limits: Limits) {
         body = RequestBodyDecoder(framing, limits, afterHead: bytes)
         isStreaming = false
@@ -222,7 +182,6 @@ struct ConnectionState {
         phase = .body
     }
 
-    /// Accepts the body, up to a limit. Returns true if the client waits for 100 (Continue).
     mutating func acceptBody() -> Bool { body.accept() }
 
     mutating func limitBody(to limit: Int) { body.limit = limit }
@@ -234,25 +193,19 @@ struct ConnectionState {
         due = nil
     }
 
-    /// Begins to wait for the handler after the request is read completely.
-    ///
-    /// - Parameter end: The instant by which the response must have begun.
+    /// `end`: The instant by which the response must have begun.
     mutating func respond(by end: MonotonicInstant) {
         phase = .responding
         due = isStreaming ? nil : end
     }
 
-    /// Records that the head of a streamed response is sent. The time until its end is not limited.
     mutating func beginStreaming() {
         isStreaming = true
         due = nil
     }
 
-    /// True if the current request cannot receive another response.
     var hasResponse: Bool { body.isDiscarding || isStreaming }
 
-    /// Records that the response is complete. The connection then discards the rest of the body, or reads the next request.
-    /// Returns true in the latter case.
     mutating func finishResponse() -> Bool {
         if body.isComplete {
             phase = .head
@@ -266,7 +219,6 @@ struct ConnectionState {
 
     // MARK: Closing
 
-    /// Begins to close after the last response. Returns false if closing has already begun.
     mutating func beginClosing(lingering: Bool) -> Bool {
         if phase == .closed || phase == .lingering { return false }
         if lingering { mustLinger = true }
@@ -274,12 +226,7 @@ struct ConnectionState {
         return true
     }
 
-    /// Handles the end of sending. If the client may still be sending, its bytes are discarded for a while.
-    /// Returns false if the connection can be closed at once.
-    ///
     /// Why: if bytes are unread at the close, the kernel resets the connection and the client loses the response.
-    ///
-    /// - Parameter hasUnread: True if the kernel holds bytes of the client that are not going to be read.
     mutating func linger(at now: MonotonicInstant, _ limits: Limits, hasUnread: @autoclosure () -> Bool) -> Bool {
         guard mustLinger || hasUnread(), !peerHasClosed else { return false }
         phase = .lingering
@@ -288,17 +235,13 @@ struct ConnectionState {
         return true
     }
 
-    /// Closes the connection. Returns false if it is already closed.
     mutating func close() -> Bool {
         defer { phase = .closed }
         return phase != .closed
     }
 
-    /// Returns true if the connection is new and has received no request yet. Its request is probably in transit.
     func isNewcomer(at now: MonotonicInstant) -> Bool { requests == 0 && now.since(openedAt) < Self.newcomerTime }
 
-    /// Starts the grace time of a server that is stopping. A connection that was busy a moment ago may have a request in transit and waits for it.
-    /// Returns false if this connection gets no grace time.
     mutating func startDrainGrace(at now: MonotonicInstant, isIdle: Bool) -> Bool {
         if isIdle, now.since(lastActive) > .seconds(1), requests > 0 { return false }
         isLastChance = isIdle
@@ -308,10 +251,6 @@ struct ConnectionState {
     // MARK: Kernel
 
     /// Returns the events that the descriptor must be watched for.
-    ///
-    /// - Parameters:
-    ///   - current: The events that it is watched for now.
-    ///   - unsent: The number of bytes in the output queue, nil if it is empty.
     func interest(current: ReadyEvents, unsent: Int?, _ limits: Limits) -> ReadyEvents {
         var wanted: ReadyEvents = []
         let reads =
@@ -330,9 +269,6 @@ struct ConnectionState {
         return wanted
     }
 
-    /// Updates the event that the connection waits for, and its deadline.
-    ///
-    /// - Parameter sendingSince: The last instant at which the client's progress was checked, nil if the output queue is empty.
     mutating func updateDeadline(at now: MonotonicInstant, _ limits: Limits, sendingSince: MonotonicInstant?, isDraining: Bool) {
         if phase == .lingering {
             wait = .linger
@@ -357,7 +293,6 @@ struct ConnectionState {
         }
     }
 
-    /// Returns the action of a deadline that may have passed.
     mutating func timeoutFired(at now: MonotonicInstant, _ limits: Limits) -> TimeoutAction {
         if now < deadline { return .nothing }
         switch wait {

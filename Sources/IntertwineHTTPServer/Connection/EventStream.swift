@@ -1,17 +1,12 @@
 internal import Synchronization
 
-/// The body of an open-ended response whose bytes any thread can send. No task waits in it and it has no timer of its own.
-/// If nothing is sent, its cost is the connection and this object.
-///
-/// A client that does not receive its bytes is disconnected: queued bytes and time are bounded.
-public final class EventStream: @unchecked Sendable {
+/// The body of an open-ended response whose bytes any thread can send.
+package final class EventStream: @unchecked Sendable {
     // Safety of @unchecked: the constants are Sendable, and `isOver`, which any thread reads, is an atomic. `connection` is touched only on
     // the worker's loop: it is set when the exchange hands over, read by `write`, which `send` executes on the loop, and cleared by `end`,
     // which the connection calls there.
 
-    /// The bytes that may still be queued for a client when further bytes are sent.
     private static let waitingLimit = 64 * 1024
-    /// The number of streams that are written to before the loop serves other connections.
     private static let maxStreamsPerTick = 256
 
     private let worker: Worker
@@ -19,29 +14,17 @@ public final class EventStream: @unchecked Sendable {
     private let isCoded: Bool
     private let isOver = Atomic(false)
     private var connection: Connection?
-    /// The gzip state of a stream in gzip coding. On the loop.
     private var coded = GzipStream()
 
-    /// - Parameter isCoded: True if the stream is in gzip coding.
     init(on connection: Connection, isChunked: Bool, isCoded: Bool) {
         worker = connection.worker
         self.connection = connection
         (self.isChunked, self.isCoded) = (isChunked, isCoded)
     }
 
-    /// True if the client is still connected, as far as known.
-    public var isOpen: Bool { !isOver.load(ordering: .relaxed) }
+    package var isOpen: Bool { !isOver.load(ordering: .relaxed) }
 
-    /// Sends bytes to several clients. May be called on any thread. Clients that are disconnected are skipped.
-    ///
-    /// ```swift
-    /// let response = ServerResponse(
-    ///     status: .ok, fields: [.contentType: "text/event-stream"],
-    ///     pushing: { stream in EventStream.send(Array("data: hello\n\n".utf8), to: [stream]) })
-    /// ```
-    ///
-    /// - Parameter ending: True if the bytes are the last ones of the streams.
-    public static func send(_ bytes: [UInt8], to streams: [EventStream], ending: Bool = false) {
+    package static func send(_ bytes: [UInt8], to streams: [EventStream], ending: Bool = false) {
         let message = Message(bytes, coded: streams.contains(where: \.isCoded) ? GzipPart(bytes) : nil, ending: ending)
         for (_, streams) in Dictionary(grouping: streams, by: { ObjectIdentifier($0.worker) }) {
             for start in stride(from: 0, to: streams.count, by: maxStreamsPerTick) {
@@ -51,7 +34,6 @@ public final class EventStream: @unchecked Sendable {
         }
     }
 
-    /// A message in each coding and framing.
     private struct Message: Sendable {
         let identity: Framed
         let coded: (part: GzipPart, framed: Framed)?
@@ -101,12 +83,12 @@ public final class EventStream: @unchecked Sendable {
         connection.append(.bytes(bytes), bytes.indices)
     }
 
-    /// Ends the stream because the connection has ended or has sent its last bytes. Called on the loop.
+    /// Ends the stream because the connection has ended or has sent its last bytes.
     func end() {
         isOver.store(true, ordering: .relaxed)
         connection = nil
     }
 
-    /// Ends the stream because the service stops. Called on the loop.
+    /// Ends the stream because the service stops.
     func drain() { write(Message([], coded: isCoded ? GzipPart([]) : nil, ending: true)) }
 }

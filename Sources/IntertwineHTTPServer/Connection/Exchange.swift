@@ -7,29 +7,23 @@ final class Exchange: @unchecked Sendable {
     // the loop: by the connection, which is confined to it, and by those closures. The exchange may be deallocated on any thread, which
     // touches only reference counts and the copy of the head, which has no other owner.
 
-    /// The delimitation of a streamed response's body.
     private enum StreamFraming {
         case length(remaining: Int)
         case chunked
         case close
     }
 
-    /// The result of receiving content of a body.
     enum Backpressure {
         case goesOn
-        /// The reader of the body asks for a pause.
         case pauses
-        /// The memory budget for bodies is exhausted.
         case outOfMemory
     }
 
     let head: RequestHead
     private let connection: Connection
     private let begunAt: MonotonicInstant
-    /// The work that produces the response.
     private let work: HandlerResult.Kind
     private let route: String?
-    /// Additional fields of the response.
     let fields: EncodedFields?
     private let onError: HandlerResult.ErrorHandler
 
@@ -38,7 +32,6 @@ final class Exchange: @unchecked Sendable {
     private var stream: RequestBodyStream?
 
     private var task: Task<Void, Never>?
-    /// Cancels the work of a promise.
     private var cancelHandler: HandlerResult.CancellationHandler?
     private var streamFraming: StreamFraming?
     private var closesAfterStream = false
@@ -55,39 +48,31 @@ final class Exchange: @unchecked Sendable {
 
     private var requestTask: RequestTask? { if case .task(let task) = work { task } else { nil } }
 
-    /// True if the handler's task is cancelled when the client closes its sending side.
     var cancelsOnPeerClose: Bool { requestTask?.cancelsOnPeerClose ?? false }
 
-    /// True if the task reads the body as it arrives.
     var streamsBody: Bool { requestTask?.streamsBody ?? false }
 
     var bodyLimit: Int { requestTask?.bodyLimit ?? worker.configuration.bodyLimit }
 
     private var worker: Worker { connection.worker }
 
-    /// True if the response is the last one of the connection. This includes requests with too much unread body to discard.
     private var mustClose: Bool { !connection.state.body.canBeDiscarded || connection.mustClose(after: head.framing) }
 
-    /// True if a response has begun.
     private var hasResponse: Bool { status != 0 }
 
-    /// The instant at which the handler's timeout ends.
     var responseDeadline: MonotonicInstant { worker.loop.now.advanced(by: requestTask?.timeLimit ?? worker.configuration.handlerTimeout) }
 
     // MARK: Responses without work
 
-    /// Answers before the body has been read.
     func respondBeforeBody(_ response: HandlerResponse) {
         finish(encoded(response), closes: head.refusal?.closesConnection ?? false)
     }
 
-    /// Sends the server's refusal of the request.
     func refuse() {
         guard let refusal = head.refusal else { return }
         refuse(with: refusal)
     }
 
-    /// Sends a refusal that the handler does not know.
     private func refuse(with refusal: ServerResponse) {
         worker.observer?.requestRefused(
             RefusedRequest(
@@ -98,9 +83,6 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: The body
 
-    /// Receives content of the body.
-    ///
-    /// - Parameter missing: The number of bytes still to come, nil if unknown.
     func receiveBody(_ content: UnsafeBufferPointer<UInt8>, missing: Int?) -> Backpressure {
         if let stream { return stream.push(Array(content)) ? .goesOn : .pauses }
         if collected.isEmpty, let missing { collected.reserveCapacity(min(missing + content.count, 256 * 1024)) }
@@ -110,7 +92,6 @@ final class Exchange: @unchecked Sendable {
         return share.reserve(content.count) ? .goesOn : .outOfMemory
     }
 
-    /// Handles the end of the body: resumes the handler or starts it.
     func bodyIsComplete() {
         if let stream {
             stream.finish(.success(()))
@@ -121,7 +102,6 @@ final class Exchange: @unchecked Sendable {
         start(body: RequestBody(storage: .collected(body, share)))
     }
 
-    /// Starts the handler before the body is complete and passes the body on as it arrives.
     func startStreaming() {
         let loop = worker.loop
         let stream = RequestBodyStream(highWater: 64 * 1024, share: MemoryReservation(of: worker.bodies)) { [weak self] in
@@ -132,7 +112,6 @@ final class Exchange: @unchecked Sendable {
         start(body: RequestBody(storage: .streamed(stream)))
     }
 
-    /// Refuses a body that exceeds its limit.
     func bodyIsTooLong(limit: Int) {
         stream?.finish(.failure(.tooLarge))
         stream = nil
@@ -158,7 +137,6 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: Response
 
-    /// Starts the work that produces the response.
     private func start(body: RequestBody) {
         switch work {
         case .pending(let start): cancelHandler = start(ResponsePromise(self))
@@ -167,7 +145,6 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Starts a task, off the loop.
     private func run(_ requestTask: RequestTask, _ body: RequestBody) -> Task<Void, Never> {
         let request = ServerRequest(head: head.request, body: body, peer: connection.peer, id: head.requestID)
         // Slow work, mainly compression, happens in the task. A single response is compressed at a fast level, as pages are.
@@ -190,7 +167,6 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Sends the response of a promise. Called on any thread.
     func complete(_ make: @escaping @Sendable () throws -> HandlerResponse) {
         worker.loop.execute {
             guard self.connection.serves(self) else { return }
@@ -237,7 +213,6 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: Streamed response
 
-    /// Sends a streamed response. Called in the handler's task.
     private func stream(_ response: ServerResponse, length: Int?, _ produce: @Sendable (ResponseWriter) async throws -> Void) async {
         let wantsBody = await withCheckedContinuation { continuation in
             worker.loop.execute { continuation.resume(returning: self.beginStream(response, length: length)) }
@@ -251,7 +226,6 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Sends the head. Returns false if no body follows.
     private func beginStream(_ response: ServerResponse, length: Int?) -> Bool {
         guard connection.serves(self), !hasResponse else { return false }
         let code = response.status.code
@@ -275,7 +249,6 @@ final class Exchange: @unchecked Sendable {
         return hasContent && !connection.isClosed
     }
 
-    /// Sends bytes of the body. Called in the handler's task.
     func write(_ bytes: [UInt8]) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             worker.loop.execute { self.write(bytes, continuation) }
@@ -309,7 +282,6 @@ final class Exchange: @unchecked Sendable {
         connection.flushAndUpdateInterest()
     }
 
-    /// Resumes the handler's writing after the output queue has shrunk.
     func resumeWriting() {
         let waiters = waiters
         self.waiters = []
@@ -336,7 +308,6 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: Pushed response
 
-    /// Sends the head and hands the body over to an event stream. The connection retains the stream and releases this exchange.
     private func push(_ response: ServerResponse, _ attach: @Sendable (EventStream) -> Void) {
         guard connection.serves(self), !hasResponse else { return }
         task = nil
@@ -362,9 +333,6 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: End
 
-    /// Ends the handler: its task is cancelled and its later results are ignored.
-    ///
-    /// - Parameter reason: The error that a handler receives if it still reads the body.
     func abandon(because reason: RequestBodyError = .incomplete) {
         stream?.finish(.failure(reason))
         task?.cancel()
@@ -377,6 +345,5 @@ final class Exchange: @unchecked Sendable {
         for waiter in waiters { waiter.resume(throwing: CancellationError()) }
     }
 
-    /// Reports a request whose connection has ended, with status 499 if no response had begun.
     func recordAborted() { observe(status: hasResponse ? status : 499, sent) }
 }

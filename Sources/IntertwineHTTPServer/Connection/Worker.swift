@@ -3,14 +3,13 @@ internal import Glibc
 internal import HTTPTypes
 internal import Synchronization
 
-/// An event loop with the state that its connections share: buffers, parsers, and the date. All work happens on the loop.
+/// An event loop with the state that its connections share: buffers, parsers, and the date.
 final class Worker: @unchecked Sendable {
     // Safety of @unchecked: among the constants, settings, handler, observer, limiter and memory budget are Sendable, and `load` is an atomic;
     // acceptors of other loops read those. `scratch`, `stage`, `headEnd` and the variables belong to the loop: connections, which are
     // confined to it, touch them, and so do acceptors and the server in closures that the loop executes. All are created before the loop
     // receives its first work, which comes through the loop's lock.
 
-    /// The number of parsers that are retained for reuse. Each request that waits for its response holds one parser.
     private static let mostSpareParsers = 256
 
     let loop: EventLoop
@@ -20,10 +19,8 @@ final class Worker: @unchecked Sendable {
     let observer: (any HTTPServerObserver)?
     let census: ConnectionLimiter
     let bodies: MemoryBudget
-    /// The budget of the output queues of all connections.
     let outputs: MemoryBudget
     let allowedMethods: String
-    /// The number of connections of this worker, including those in handover. Acceptors use it to distribute connections.
     let load = Atomic<Int>(0)
 
     let scratch: UnsafeMutableBufferPointer<UInt8>
@@ -32,7 +29,6 @@ final class Worker: @unchecked Sendable {
     var parser: HeadParser
     private var spareParsers: [HeadParser] = []
     private(set) var connections: [Connection] = []
-    /// True if every response is the last one of its connection.
     var isDraining = false
     /// True if every response says `Connection: close` while connections are still accepted, because the server is about to stop.
     var closesAfterResponses = false
@@ -58,7 +54,6 @@ final class Worker: @unchecked Sendable {
         scratch.deallocate()
     }
 
-    /// Replaces the shared parser, which a connection retains for an incomplete message.
     func obtainParser() -> HeadParser {
         let reused = parser
         parser = spareParsers.popLast() ?? HeadParser(limits: configuration.headLimits)
@@ -70,7 +65,6 @@ final class Worker: @unchecked Sendable {
         if spareParsers.count < Self.mostSpareParsers { spareParsers.append(parser) }
     }
 
-    /// Adopts a connection. The worker then owns the descriptor.
     func adopt(_ descriptor: Int32, peer: PeerAddress) {
         let connection = Connection(descriptor: descriptor, peer: peer, worker: self)
         connection.index = connections.count
@@ -89,11 +83,7 @@ final class Worker: @unchecked Sendable {
         observer?.connectionClosed(open: open)
     }
 
-    /// Closes idle connections, those with the longest idle time first. It closes one in fifty connections, at least 1 and at most 32, so that
-    /// a flood does not repeat the search for each connection. New connections, whose request may be in transit, are closed last.
-    ///
-    /// - Parameter sparesNewcomers: True if new connections are not closed.
-    /// - Returns: True if at least one connection was closed.
+    /// It closes one in fifty connections, at least 1 and at most 32, so that a flood does not repeat the search for each connection.
     func closeIdle(sparesNewcomers: Bool) -> Bool {
         let before = connections.count
         var idle = connections.filter { $0.isIdle && !$0.isNewcomer }.sorted { $0.lastActive < $1.lastActive }
@@ -105,13 +95,6 @@ final class Worker: @unchecked Sendable {
 
     // MARK: Responses
 
-    /// Stages a head and returns its number of bytes.
-    ///
-    /// - Parameters:
-    ///   - vary: The elements of `Vary`.
-    ///   - fields: Additional fields of the head.
-    ///   - name: The id of the request.
-    ///   - bytes: The request's head, in which the id may lie.
     @discardableResult
     func stage(
         _ head: [UInt8], vary: [UInt8], adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>,
@@ -132,11 +115,6 @@ final class Worker: @unchecked Sendable {
         return stage.count - start
     }
 
-    /// Stages a response of the server itself, the last one of its connection, and returns its number of bytes.
-    ///
-    /// - Parameters:
-    ///   - fields: Additional fields of the head; nil to ask the handler.
-    ///   - bytes: The bytes of the request that have been received.
     @discardableResult
     func stage(
         _ problem: Problem, adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>,
@@ -153,7 +131,6 @@ final class Worker: @unchecked Sendable {
         return staged + (hasBody ? body.count : 0)
     }
 
-    /// Sends the response for a server at its connection limit and ends the output. The descriptor stays open.
     func refuse(_ descriptor: Int32) {
         defer { stage.clear() }
         // Unread bytes are read first: otherwise the kernel resets the connection at the close, and the client loses the response.

@@ -1,7 +1,7 @@
 internal import CIntertwineLinux
 
 /// Starts POSIX threads for work that must not wait for a thread of Dispatch.
-public enum DetachedThread {
+package enum DetachedThread {
     private final class Body {
         let run: @Sendable () -> Void
 
@@ -10,16 +10,7 @@ public enum DetachedThread {
         }
     }
 
-    /// Runs a closure on a new thread.
-    ///
-    /// ```swift
-    /// let isStarted = DetachedThread.start(stackBytes: 64 << 10) { print("runs on a thread of its own") }
-    /// if !isStarted { print("no thread is available") }
-    /// ```
-    ///
-    /// - Parameter stackBytes: The size of the thread's stack.
-    /// - Returns: False if the system provides no thread. The closure is then not called.
-    public static func start(stackBytes: Int, _ run: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(stackBytes: Int, _ run: @escaping @Sendable () -> Void) -> Bool {
         let body = Unmanaged.passRetained(Body(run: run))
         let result = clinux_start_thread(
             stackBytes, { context in if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() } }, body.toOpaque())

@@ -1,25 +1,21 @@
 internal import CIntertwineLinux
 internal import Glibc
 
-/// An error of a system call, with the name of the call and its error number.
-public struct EventLoopError: Error, Hashable, CustomStringConvertible {
-    /// The name of the system call that failed.
-    public let operation: String
-    /// The error number (`errno`) that the system call set.
-    public let errno: Int32
+package struct EventLoopError: Error, Hashable, CustomStringConvertible {
+    package let operation: String
+    package let errno: Int32
 
     init(_ operation: String, errno: Int32) {
         self.operation = operation
         self.errno = errno
     }
 
-    /// The system call and the text of its error number.
-    public var description: String { "\(operation): \(String(cString: strerror(errno)))" }
+    package var description: String { "\(operation): \(String(cString: strerror(errno)))" }
 }
 
-/// An epoll descriptor that watches a timer, a wake-up event and the descriptors that the event loop adds. The event loop closes it once.
+/// An epoll descriptor that watches a timer, a wake-up event and the descriptors that the event loop adds.
 struct EpollSelector: Sendable {
-    /// Tokens of the selector's own descriptors. Generations of registrations start at 1, so no registration has one of these tokens.
+    /// Generations of registrations start at 1, so no registration has one of these tokens.
     static let timerToken: UInt64 = 0
     static let wakeupToken: UInt64 = 1
 
@@ -27,7 +23,6 @@ struct EpollSelector: Sendable {
     private let timer: Int32
     let wakeup: Int32
 
-    /// - Throws: ``EventLoopError`` if the process has no descriptor left.
     init() throws(EventLoopError) {
         let epoll = clinux_epoll_create()
         if epoll < 0 { throw EventLoopError("epoll_create", errno: -epoll) }
@@ -47,7 +42,7 @@ struct EpollSelector: Sendable {
         for descriptor in [epoll, timer] { Glibc.close(descriptor) }
     }
 
-    /// Closes the wake-up event. Call it when no thread can call ``wake()`` any more, which would write into a reused descriptor.
+    /// Call it when no thread can call ``wake()`` any more, which would write into a reused descriptor.
     func closeWakeup() { Glibc.close(wakeup) }
 
     func add(_ descriptor: Int32, for events: ReadyEvents, token: UInt64) throws(EventLoopError) {
@@ -68,17 +63,14 @@ struct EpollSelector: Sendable {
         if result < 0 { throw EventLoopError("epoll_ctl", errno: -result) }
     }
 
-    /// Waits for events and returns their number in `events`: 0 after a timeout or a signal.
     func wait(_ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
         min(events.count, Int(max(0, clinux_epoll_wait(epoll, events.baseAddress, Int32(clamping: events.count), milliseconds))))
     }
 
-    /// Sets the timer to an instant of the monotonic clock. An instant in the past fires at once.
     func arm(at instant: MonotonicInstant) {
         _ = clinux_timerfd_arm(timer, max(1, instant.nanoseconds))
     }
 
-    /// Ends a wait in the kernel. May be called on any thread.
     func wake() {
         var one: UInt64 = 1
         _ = write(wakeup, &one, 8)

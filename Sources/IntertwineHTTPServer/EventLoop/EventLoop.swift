@@ -4,22 +4,12 @@ internal import Glibc
 internal import Synchronization
 
 /// A serial Dispatch queue with its own epoll descriptor. Its sockets, timers and actors never run at the same time.
-///
-/// One Dispatch source watches the epoll descriptor, so Dispatch handles one event per burst and not one per socket event.
-/// Within a burst the loop waits a few milliseconds for the next event before it returns to Dispatch.
 /// A busy loop then costs as much as a plain epoll loop, and an idle loop uses no CPU time.
-///
-/// A loop runs until ``stop()``. Blocking work must never run on it.
-///
-/// ```swift
-/// let loop = try EventLoop(label: "example")
-/// loop.execute { print("runs on the loop") }
-/// ```
-public final class EventLoop: SerialExecutor, @unchecked Sendable {
+/// Blocking work must never run on it.
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
     // Safety of @unchecked: every stored variable is either immutable, protected by the lock of `mailbox`, or marked
     // "On the loop". The latter are touched only by code that runs on `queue`, which is serial.
 
-    /// The time in which a loop that was busy waits for the next event before it returns to Dispatch.
     private static let lingerMilliseconds: Int32 = 4
     /// The number of batches after which the loop returns to Dispatch even if more events are ready.
     private static let maxBatchesPerTick = 100_000
@@ -39,18 +29,11 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var armed: MonotonicInstant?
     private let events: UnsafeMutableBufferPointer<epoll_event>
     private var spareWork: [TaskQueue.Work] = []
-    /// The time at which the current batch of events or of submitted work began. It is never as old as the loop's last idle period.
-    /// On the loop.
-    public private(set) var now: MonotonicInstant
+    /// It is never as old as the loop's last idle period.
+    package private(set) var now: MonotonicInstant
 
-    /// Creates an event loop.
-    ///
-    /// - Parameters:
-    ///   - label: The name of the queue, as debuggers show it.
-    ///   - tick: The granularity of coarse timers; 250 ms by default.
-    ///   - clock: The source of ``now``. Timers always use the kernel's clock.
-    /// - Throws: ``EventLoopError`` if the process has no descriptor left.
-    public init(
+    /// Timers always use the kernel's clock.
+    package init(
         label: String, tick: Duration = .milliseconds(250), clock: @escaping @Sendable () -> MonotonicInstant = { .now() }
     ) throws(EventLoopError) {
         let poller = try EpollSelector()
@@ -72,16 +55,14 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         poller.closeWakeup()
     }
 
-    /// A Boolean value indicating if the caller runs on this loop.
-    public var isOnLoop: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
+    var isOnLoop: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
 
-    /// Traps if the caller does not run on this loop. Only a programming error causes this, never a client.
-    public func preconditionOnLoop() {
+    /// Only a programming error causes this, never a client.
+    func preconditionOnLoop() {
         precondition(isOnLoop, "called outside the event loop's thread")
     }
 
-    /// Removes all registrations and timers and closes the loop's own descriptors. Registered descriptors stay open; their owners close them.
-    public func stop() {
+    package func stop() {
         execute { [self] in
             guard mailbox.withLock({ $0.stop() }) else { return }
             source.cancel()
@@ -94,23 +75,20 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Work of other threads
 
-    /// Runs `work` on the loop, asynchronously and in the order of the calls. May be called on any thread, also after ``stop()``.
-    public func execute(_ work: @escaping @Sendable () -> Void) {
+    package func execute(_ work: @escaping @Sendable () -> Void) {
         submit(.closure(work))
     }
 
-    /// Runs a job of an actor on the loop, asynchronously and in the order of the calls. May be called on any thread.
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         submit(.job(UnownedJob(job)))
     }
 
-    /// Traps if the caller does not run on this loop, as ``preconditionOnLoop()`` does.
-    public func checkIsolated() {
+    package func checkIsolated() {
         preconditionOnLoop()
     }
 
     /// Returns ``isOnLoop``, never nil.
-    public func isIsolatingCurrentContext() -> Bool? {
+    package func isIsolatingCurrentContext() -> Bool? {
         isOnLoop
     }
 
@@ -122,7 +100,6 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs the work that other threads submitted. Work that arrives meanwhile waits for the next call.
     private func runWork() {
         var batch = spareWork
         spareWork = []
@@ -141,17 +118,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Descriptors
 
-    /// Watches a descriptor. Called on the loop. The loop keeps the handler alive until ``deregister(_:)``.
-    ///
-    /// ```swift
-    /// final class Printer: EventHandler {
-    ///     func ready(_ events: ReadyEvents) { print(events.contains(.readable)) }
-    /// }
-    /// let registration = try loop.register(descriptor, for: .readable, handler: Printer())
-    /// ```
-    ///
-    /// - Throws: ``EventLoopError`` if the kernel refuses: the descriptor is a file, is registered already, or is closed.
-    public func register(_ descriptor: Int32, for events: ReadyEvents, handler: any EventHandler) throws(EventLoopError) -> Registration {
+    package func register(_ descriptor: Int32, for events: ReadyEvents, handler: any EventHandler) throws(EventLoopError) -> Registration {
         preconditionOnLoop()
         let registration = registrations.insert(handler, descriptor: descriptor)
         do {
@@ -163,28 +130,25 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         return registration
     }
 
-    /// Changes the events that a descriptor is watched for. Called on the loop. Does nothing if the registration has ended.
-    public func update(_ registration: Registration, for events: ReadyEvents) throws(EventLoopError) {
+    package func update(_ registration: Registration, for events: ReadyEvents) throws(EventLoopError) {
         preconditionOnLoop()
         guard let descriptor = registrations.descriptor(of: registration) else { return }
         try poller.change(descriptor, for: events, token: registration.token)
     }
 
-    /// Stops watching a descriptor. Called on the loop, before the descriptor is closed.
     /// The handler receives no event after this call, including events that were already fetched from the kernel.
-    public func deregister(_ registration: Registration) {
+    package func deregister(_ registration: Registration) {
         preconditionOnLoop()
         guard let descriptor = registrations.remove(registration) else { return }
         poller.remove(descriptor)
     }
 
-    /// Removes a registration whose descriptor has no duplicate and is closed next. The kernel then stops watching the descriptor by itself.
-    public func forget(_ registration: Registration) {
+    /// The kernel then stops watching the descriptor by itself.
+    package func forget(_ registration: Registration) {
         preconditionOnLoop()
         _ = registrations.remove(registration)
     }
 
-    /// Dispatches events of ready descriptors until none becomes ready within the linger time.
     private func drain() {
         for _ in 0..<Self.maxBatchesPerTick {
             runWork()
@@ -221,29 +185,19 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Timers
 
-    /// Calls `handler` at the first tick that is not before `instant`. Called on the loop.
-    ///
-    /// ```swift
-    /// final class Heartbeat: TimerHandler {
-    ///     func timerDue(at now: MonotonicInstant) -> MonotonicInstant? { now.advanced(by: .seconds(30)) }
-    /// }
-    /// let token = loop.schedule(Heartbeat(), at: loop.now.advanced(by: .seconds(30)))
-    /// ```
-    public func schedule(_ handler: any TimerHandler, at instant: MonotonicInstant) -> TimerToken {
+    package func schedule(_ handler: any TimerHandler, at instant: MonotonicInstant) -> TimerToken {
         preconditionOnLoop()
         let token = wheel.insert(handler, at: instant)
         wake(by: instant)
         return token
     }
 
-    /// Moves a coarse timer to another instant. Called on the loop. Does nothing if the timer has ended.
-    public func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
+    func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
         preconditionOnLoop()
         if wheel.move(token, to: instant) { wake(by: instant) }
     }
 
-    /// Cancels a coarse timer. Called on the loop.
-    public func cancel(_ token: TimerToken) {
+    package func cancel(_ token: TimerToken) {
         preconditionOnLoop()
         wheel.remove(token)
     }
@@ -274,14 +228,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         if let next = [wheel.nextWake, precise].lazy.compactMap({ $0 }).min() { arm(at: next) }
     }
 
-    /// Coarse timers fire at the first tick that is not before their deadline.
     private func wake(by instant: MonotonicInstant) {
         let (ticks, rest) = max(instant.nanoseconds, now.nanoseconds).quotientAndRemainder(dividingBy: wheel.tickLength)
         let (next, overflow) = (rest > 0 ? ticks &+ 1 : ticks).multipliedReportingOverflow(by: wheel.tickLength)
         if !overflow { arm(at: MonotonicInstant(nanoseconds: next)) }
     }
 
-    /// Sets the kernel's timer unless it is set to an earlier instant. A wake-up that is too early finds no due timer and sets the next instant.
+    /// Sets the kernel's timer unless it is set to an earlier instant.
     private func arm(at instant: MonotonicInstant) {
         if let armed, armed <= instant { return }
         armed = instant
@@ -289,35 +242,22 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 }
 
-/// A timer for one instant at a time, precise to about a millisecond. Used only on its loop.
-///
-/// It serves the few uses that need precision, for example a transfer library's own timer. All other uses take the coarse timer wheel.
-///
-/// ```swift
-/// let timer = OneShotTimer(on: loop) { print("fires once") }
-/// timer.arm(after: .milliseconds(5))
-/// ```
-public final class OneShotTimer {
+/// A timer for one instant at a time, precise to about a millisecond.
+package final class OneShotTimer {
     private unowned let loop: EventLoop
     private let action: () -> Void
-    /// The instant at which the timer fires, nil if the timer is not armed.
-    public private(set) var deadline: MonotonicInstant?
+    package private(set) var deadline: MonotonicInstant?
 
-    /// Creates a timer that is not armed.
-    ///
-    /// - Parameter action: The closure that the loop calls, once per arming.
-    public init(on loop: EventLoop, action: @escaping () -> Void) {
+    package init(on loop: EventLoop, action: @escaping () -> Void) {
         self.loop = loop
         self.action = action
     }
 
-    /// Sets the timer to fire after `duration`. It replaces an earlier setting.
-    public func arm(after duration: Duration) {
+    package func arm(after duration: Duration) {
         deadline = loop.add(self, after: duration)
     }
 
-    /// Cancels the timer.
-    public func disarm() {
+    package func disarm() {
         deadline = nil
         loop.remove(self)
     }

@@ -2,16 +2,11 @@ internal import CIntertwineLinux
 internal import Dispatch
 internal import Synchronization
 
-/// Returns freed memory to the system after a burst. Without it the allocator keeps the memory, and the process stays at its peak size.
-///
-/// May be used on any thread.
-public final class MallocTrimmer: Sendable {
-    /// The trimmer of the process.
-    public static let shared = MallocTrimmer()
+/// Returns freed memory to the system after a burst.
+package final class MallocTrimmer: Sendable {
+    package static let shared = MallocTrimmer()
 
-    /// Bytes freed before a trim is worth its cost.
     private static let threshold = 16 << 20
-    /// Bytes freed in one second above which the burst is considered to continue.
     private static let busy = 1 << 20
     /// Seconds after which memory is returned even if the burst continues.
     private static let longestWait = 30
@@ -19,8 +14,7 @@ public final class MallocTrimmer: Sendable {
     private let freed = Atomic(0)
     private let isScheduled = Atomic(false)
 
-    /// Records that bytes were freed. If the sum is large, another thread returns the memory within two seconds after the burst ends.
-    public func recordFreed(_ bytes: Int) {
+    package func recordFreed(_ bytes: Int) {
         let sum = freed.add(bytes, ordering: .relaxed).newValue
         if sum >= Self.threshold, !isScheduled.exchange(true, ordering: .acquiringAndReleasing) { check(after: sum, seconds: 1) }
     }

@@ -1,39 +1,25 @@
-/// Events that a descriptor is watched for, or that it became ready for.
-///
-/// ```swift
-/// let events: ReadyEvents = [.readable, .peerClosed]
-/// events.contains(.writable)  // false
-/// ```
-public struct ReadyEvents: OptionSet, Sendable {
-    /// The bits of epoll(7).
-    public let rawValue: UInt32
+package struct ReadyEvents: OptionSet, Sendable {
+    package let rawValue: UInt32
 
-    /// Creates a set from the bits of epoll(7).
-    public init(rawValue: UInt32) {
+    package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// Bytes to read, a connection to accept, or the end of the stream are available.
-    public static let readable = ReadyEvents(rawValue: 0x001)
-    /// The descriptor accepts bytes to write.
-    public static let writable = ReadyEvents(rawValue: 0x004)
-    /// The descriptor failed. Reported even if not requested.
-    public static let failed = ReadyEvents(rawValue: 0x008)
-    /// Both directions are closed. Reported even if not requested.
-    public static let hungUp = ReadyEvents(rawValue: 0x010)
-    /// The peer has closed its sending side.
-    public static let peerClosed = ReadyEvents(rawValue: 0x2000)
+    package static let readable = ReadyEvents(rawValue: 0x001)
+    package static let writable = ReadyEvents(rawValue: 0x004)
+    /// Reported even if not requested.
+    package static let failed = ReadyEvents(rawValue: 0x008)
+    /// Reported even if not requested.
+    package static let hungUp = ReadyEvents(rawValue: 0x010)
+    package static let peerClosed = ReadyEvents(rawValue: 0x2000)
 }
 
-/// Receives the events of a descriptor that is registered with an ``EventLoop``. Called only on the loop.
-public protocol EventHandler: AnyObject {
-    /// Handles the events that the descriptor is ready for. Events are level-triggered: unread bytes are reported again.
+package protocol EventHandler: AnyObject {
     func ready(_ events: ReadyEvents)
 }
 
-/// An identifier of one registration of a descriptor with a loop. The token of an ended registration never equals a later one,
-/// even if the kernel reuses the descriptor number.
-public struct Registration: Hashable, Sendable {
+/// The token of an ended registration never equals a later one, even if the kernel reuses the descriptor number.
+package struct Registration: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
 
@@ -42,7 +28,6 @@ public struct Registration: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// The token that epoll stores with the descriptor.
     var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
     init(token: UInt64) {
@@ -51,7 +36,6 @@ public struct Registration: Hashable, Sendable {
     }
 }
 
-/// A table of registered descriptors and their handlers. Its slots are reused, each time with a new generation.
 struct RegistrationTable {
     private struct Slot {
         var handler: (any EventHandler)?
@@ -62,7 +46,6 @@ struct RegistrationTable {
     private var slots: [Slot] = []
     private var free: [UInt32] = []
 
-    /// The number of live registrations.
     var count: Int { slots.count - free.count }
 
     mutating func insert(_ handler: any EventHandler, descriptor: Int32) -> Registration {
@@ -75,7 +58,6 @@ struct RegistrationTable {
         return Registration(slot: UInt32(slots.count - 1), generation: 1)
     }
 
-    /// Removes a registration and returns its descriptor, or nil if the registration has ended.
     mutating func remove(_ registration: Registration) -> Int32? {
         guard let descriptor = descriptor(of: registration) else { return nil }
         let slot = Int(registration.slot)

@@ -1,13 +1,11 @@
-/// A queue of work that other threads submit to a loop, with the loop's wake-up state. It is a state machine without a lock.
+/// A queue of work that other threads submit to a loop, with the loop's wake-up state.
 struct TaskQueue: Sendable {
     enum Work: Sendable {
         case closure(@Sendable () -> Void)
         case job(UnownedJob)
     }
 
-    /// The way to notify the loop of new work.
     enum Signal {
-        /// No notification is needed: an earlier one is pending.
         case none
         /// The loop waits in the kernel and is woken there.
         case kernel
@@ -28,13 +26,12 @@ struct TaskQueue: Sendable {
         return isWaiting ? .kernel : .queue
     }
 
-    /// Exchanges the list of work for an empty list, whose memory is reused. Work that is added later needs another notification.
     mutating func drain(_ empty: inout [Work]) {
         swap(&work, &empty)
         isSignalled = false
     }
 
-    /// Records that the loop is about to wait in the kernel. Returns false if work is pending or the loop has stopped.
+    /// Records that the loop is about to wait in the kernel.
     mutating func beginWaiting() -> Bool {
         guard work.isEmpty, !isStopped else { return false }
         isWaiting = true
@@ -43,7 +40,6 @@ struct TaskQueue: Sendable {
 
     mutating func endWaiting() { isWaiting = false }
 
-    /// Stops the queue. Returns true if it was not stopped before.
     mutating func stop() -> Bool {
         defer { isStopped = true }
         return !isStopped

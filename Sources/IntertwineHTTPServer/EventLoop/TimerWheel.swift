@@ -1,22 +1,13 @@
-/// Receives the calls of a coarse timer. Called only on the loop.
-public protocol TimerHandler: AnyObject {
-    /// Handles a due timer and returns the instant of the next call under this token, or nil for no further call.
-    ///
-    /// A handler whose deadline moves often can store the deadline in a property and return it here. Moving a deadline to a later
-    /// instant then costs nothing.
+package protocol TimerHandler: AnyObject {
     func timerDue(at now: MonotonicInstant) -> MonotonicInstant?
 }
 
-/// An identifier of one scheduled coarse timer. Using the token of an ended timer has no effect.
-public struct TimerToken: Hashable, Sendable {
+package struct TimerToken: Hashable, Sendable {
     let node: UInt32
     let generation: UInt32
 }
 
-/// A hashed timer wheel for many coarse deadlines. Inserting, moving and removing a timer take constant time.
-///
-/// Each bucket is a circular list through an array of nodes. The first nodes of the array are the heads of the lists,
-/// so a node can be unlinked without knowing its bucket. A timer fires at the first tick that is not before its deadline.
+/// The first nodes of the array are the heads of the lists, so a node can be unlinked without knowing its bucket.
 struct TimerWheel<Payload> {
     private struct Node {
         var payload: Payload?
@@ -26,14 +17,11 @@ struct TimerWheel<Payload> {
         var generation: UInt32
     }
 
-    /// Nanoseconds per tick.
     let tickLength: Int64
     private let bucketCount: Int
     private var nodes: [Node]
     private var free: [UInt32] = []
-    /// The last tick whose timers have been moved to the due list.
     private var current: Int64
-    /// The number of scheduled timers.
     private(set) var count = 0
 
     init(tick: Duration, buckets: Int = 512, now: MonotonicInstant) {
@@ -59,7 +47,6 @@ struct TimerWheel<Payload> {
         return TimerToken(node: index, generation: nodes[Int(index)].generation)
     }
 
-    /// Moves a timer to another instant. Returns false if the timer has ended.
     mutating func move(_ token: TimerToken, to deadline: MonotonicInstant) -> Bool {
         guard contains(token) else { return false }
         unlink(token.node)
@@ -84,7 +71,6 @@ struct TimerWheel<Payload> {
             && nodes[index].payload != nil
     }
 
-    /// Returns the next timer that is due at `now`. The timer stays scheduled, far in the future, until it is moved or removed.
     mutating func nextDue(at now: MonotonicInstant) -> (TimerToken, Payload)? {
         collect(upTo: now.nanoseconds / tickLength)
         let index = nodes[Int(dueList)].next
@@ -94,7 +80,6 @@ struct TimerWheel<Payload> {
         return (TimerToken(node: index, generation: nodes[Int(index)].generation), payload)
     }
 
-    /// The first tick at which a bucket holds a timer, nil if no timer is scheduled.
     var nextWake: MonotonicInstant? {
         if count == 0 { return nil }
         if nodes[Int(dueList)].next != dueList { return MonotonicInstant(nanoseconds: current &* tickLength) }

@@ -7,11 +7,9 @@ public import HTTPTypes
 /// let result = HandlerResult.respond(ServerResponse(body: "Hello")).adding(fields)
 /// ```
 public struct EncodedFields: Sendable {
-    /// The fields before encoding.
     let fields: HTTPFields
-    /// The encoded lines of all fields except `Vary`.
     let lines: [UInt8]
-    /// The elements of `Vary`. They join those of the response in one line, because some caches read only one.
+    /// They join those of the response in one line, because some caches read only one.
     let vary: [UInt8]
 
     /// Encodes the fields.

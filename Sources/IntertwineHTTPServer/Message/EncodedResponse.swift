@@ -1,20 +1,11 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import IntertwinePrimitives
 
 /// A response that is encoded except for its date: it holds heads and bodies for every way in which a request can be answered.
-///
-/// It is created once and served any number of times from any loop without allocation. The server chooses the coding, answers conditions
-/// with 304 or 412, serves ranges, and omits the body for HEAD.
-///
-/// ```swift
-/// let response = EncodedResponse(ServerResponse(status: .ok, body: Array("Hello".utf8)))
-/// let result = HandlerResult.cached(response)
-/// ```
-public final class EncodedResponse: Sendable {
-    /// One coding of the content.
+package final class EncodedResponse: Sendable {
     struct Variant: Sendable {
         let head: [UInt8]
-        /// The head of 304. It is nil if the response is not cached, because few of these are served again; the head is then made on request.
+        /// It is nil if the response is not cached, because few of these are served again; the head is then made on request.
         let notModified: [UInt8]?
         let entityTag: [UInt8]?
         let body: ResponseBody
@@ -22,41 +13,21 @@ public final class EncodedResponse: Sendable {
 
     let status: Int
     let identity: Variant
-    /// The elements of `Vary`.
     let vary: [UInt8]
     private let gzip: Variant?
-    /// True if the coding is chosen by Accept-Encoding.
     private let isNegotiated: Bool
     private let acceptsRanges: Bool
     private let lastModified: Int64?
-    /// The fields that similar responses share. The response's own field is separate.
     private let common: ServerResponse
     private let field: HTTPField?
     let closesConnection: Bool
-    /// The name of the route in logs and metrics.
-    public let route: String?
+    package let route: String?
 
-    /// Encodes a response.
-    ///
-    /// ```swift
-    /// var response = ServerResponse(body: String(repeating: "Hello ", count: 1_000))
-    /// response.isCompressible = true
-    /// let encoded = EncodedResponse(response, compressionLevel: 9, route: "hello")
-    /// encoded.size  // the bytes of both codings
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - response: A response whose body consists of bytes or a file. The body of a streamed response is treated as empty.
-    ///   - compressionLevel: 1 to 9, used if the response is compressible. Compression runs here, on the caller's thread.
-    ///   - route: The name of the route in logs and metrics.
-    public convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
+    package convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
         self.init(response, compressionLevel: response.isCompressible ? compressionLevel : nil, route: route)
     }
 
-    /// Encodes a response.
-    ///
-    /// - Parameter compressionLevel: The level from 1 to 9; nil for no gzip variant, if no client will request it.
-    public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
+    package init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
         let body: ResponseBody = if case .content(let content) = response.body { content } else { .bytes([]) }
         let isSuccess = response.status.code == 200
         var template = response
@@ -91,21 +62,7 @@ public final class EncodedResponse: Sendable {
         }
     }
 
-    /// Encodes one of many responses with a shared head template.
-    ///
-    /// ```swift
-    /// let head = ResponseHeadTemplate(ServerResponse(status: .ok, fields: [.contentType: "application/json"]))
-    /// let response = EncodedResponse(
-    ///     Array("{}".utf8), head, field: nil, entityTag: Array("\"a1\"".utf8), compressionLevel: nil, isCached: true, route: "item")
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - common: The shared part of the heads.
-    ///   - field: A field that differs between these responses.
-    ///   - entityTag: The entity tag with its quotes.
-    ///   - compressionLevel: The level from 1 to 9; nil for no gzip variant.
-    ///   - isCached: True if the response will be served more than once.
-    public init(
+    package init(
         _ body: [UInt8], _ common: ResponseHeadTemplate, field: HTTPField?, entityTag: [UInt8], compressionLevel: Int?, isCached: Bool,
         route: String?
     ) {
@@ -129,14 +86,12 @@ public final class EncodedResponse: Sendable {
         gzip = level.flatMap { Gzip.compress(body, level: $0) }.map { variant($0, Self.coded(entityTag), coding: "gzip") }
     }
 
-    /// The response without its body and entity tag, for encoding other heads.
     fileprivate var template: ServerResponse {
         var template = common
         if let field { template.fields.append(field) }
         return template
     }
 
-    /// Returns the head of 304 for a variant.
     private func notModified(_ variant: Variant) -> [UInt8] {
         variant.notModified ?? HeadEncoder(template).notModified(entityTag: variant.entityTag)
     }
@@ -152,17 +107,14 @@ public final class EncodedResponse: Sendable {
     }
 
     /// The memory of the bodies in bytes.
-    public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
+    package var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
 }
 
 extension EncodedResponse {
-    /// The head and body that are selected for one request.
     struct NegotiatedVariant {
         let status: Int
         let head: [UInt8]
-        /// The body, nil if the response has none.
         let body: ResponseBody?
-        /// The requested range of the body.
         let part: Range<Int>
 
         init(_ status: Int, _ head: [UInt8], _ body: ResponseBody?, _ part: Range<Int>? = nil) {
@@ -171,7 +123,7 @@ extension EncodedResponse {
         }
     }
 
-    /// Selects the head and body for a request. A HEAD request receives the head that GET would.
+    /// A HEAD request receives the head that GET would.
     func selection(for head: borrowing RequestHead) -> NegotiatedVariant {
         // Most requests have no selecting field, so this path reads only the members that it returns.
         guard head.parser.seen & KnownField.selectors != 0, status == 200 else {
@@ -215,7 +167,6 @@ extension EncodedResponse {
         return NegotiatedVariant(status, variant.head, variant.body)
     }
 
-    /// Returns a refusal in place of the response. It varies as the response does.
     private func refusal(_ status: Int, _ detail: String, fields: HTTPFields = [:]) -> NegotiatedVariant {
         let response = Problem(HTTPResponse.Status(code: status), nil, detail, fields: fields).refusal()
         let refusal = EncodedResponse(response, compressionLevel: nil, route: nil).identity
@@ -224,14 +175,7 @@ extension EncodedResponse {
 }
 
 extension ServerResponse {
-    /// Creates a response that can be read and changed from an encoded one.
-    ///
-    /// ```swift
-    /// let encoded = EncodedResponse(ServerResponse(body: "Hello"))
-    /// var response = ServerResponse(decoding: encoded)
-    /// response.fields[.cacheControl] = "no-store"
-    /// ```
-    public init(decoding encoded: EncodedResponse) {
+    package init(decoding encoded: EncodedResponse) {
         self = encoded.template
         body = .content(encoded.identity.body)
         entityTag = encoded.identity.entityTag.map { String(decoding: $0, as: UTF8.self) }
@@ -239,18 +183,13 @@ extension ServerResponse {
 }
 
 /// A head that many responses share, encoded once: the status 200, and all fields that do not differ between these responses.
-public struct ResponseHeadTemplate: Sendable {
+package struct ResponseHeadTemplate: Sendable {
     let response: ServerResponse
-    /// The head of the content, up to the fields that differ.
     let content: [UInt8]
     let notModified: [UInt8]
-    /// The elements of `Vary`.
     let vary: [UInt8]
 
-    /// Encodes the shared head.
-    ///
-    /// - Parameter response: A response without body, entity tag, ranges and modification date.
-    public init(_ response: ServerResponse) {
+    package init(_ response: ServerResponse) {
         self.response = response
         let encoder = HeadEncoder(response)
         content = encoder.head(length: nil, entityTag: nil, coding: nil)

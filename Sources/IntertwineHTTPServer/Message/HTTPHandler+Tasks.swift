@@ -39,11 +39,6 @@ extension HTTPHandler {
         }
     }
 
-    /// Answers a request without a connection. Functions of the server are left out: limits, deadlines, conditions, ranges, codings,
-    /// and the fields that describe them.
-    ///
-    /// - Returns: The response and its complete body.
-    /// - Throws: The error that ends a streamed body early.
     package func response(
         to head: HTTPRequest, body: [UInt8], from peer: PeerAddress
     ) async throws -> (response: ServerResponse, body: [UInt8]) {
@@ -74,21 +69,7 @@ extension HTTPHandler {
 }
 
 extension HandlerResult {
-    /// Returns this result with a closure around the response, which runs in a task. A response that was computed on the loop stays unchanged.
-    ///
-    /// ```swift
-    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
-    ///     handler.handle(head, peer: peer).around { request, respond in
-    ///         let response = try await respond(request).decoded
-    ///         return .response(response.adding([.server: "example"]))
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - sender: The authenticated sender of the request; nil if it is not known.
-    ///   - beforeBody: True to run the closure before the body of the request has arrived. `respond` waits for the body if the task needs all of it.
-    public func around(
+    package func around(
         sender: String? = nil, beforeBody: Bool = false,
         _ body: @escaping @Sendable (ServerRequest, _ respond: @escaping RequestTask.Responder) async throws -> HandlerResponse
     ) -> HandlerResult {
@@ -113,7 +94,6 @@ extension HandlerResult {
         return result
     }
 
-    /// Returns the response without a connection.
     fileprivate func response(to request: ServerRequest) async throws -> HandlerResponse {
         switch kind {
         case .cached(let response): return .encoded(response)
@@ -132,9 +112,6 @@ extension HandlerResult {
 }
 
 extension RequestHead {
-    /// Returns the head of a request that has no connection.
-    ///
-    /// - Throws: An error if the parts of the request are no message.
     fileprivate static func of(_ request: ServerRequest) throws(HTTPParseError) -> RequestHead {
         let head = request.head
         var text = "\(head.method.rawValue) \(head.path ?? "/") HTTP/1.1\r\nHost: \(head.authority ?? "")\r\n"
@@ -150,7 +127,6 @@ extension RequestHead {
     }
 }
 
-/// Collects the bytes of a streamed body if there is no connection.
 final class BodyCollector: Sendable {
     private let collected = Mutex<[UInt8]>([])
 

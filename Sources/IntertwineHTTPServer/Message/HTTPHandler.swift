@@ -44,13 +44,5 @@ public struct ServerRequest: Sendable {
     public let body: RequestBody
     /// The address of the client's connection.
     public let peer: PeerAddress
-    /// The request id in the response and the log.
-    public let id: RequestID
-
-    init(head: HTTPRequest, body: RequestBody, peer: PeerAddress, id: RequestID) {
-        self.head = head
-        self.body = body
-        self.peer = peer
-        self.id = id
-    }
+    package let id: RequestID
 }

@@ -2,7 +2,6 @@ internal import Glibc
 
 /// The address and port of the other end of a connection.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The first eight of the sixteen bytes of the IPv6 address; an IPv4 address is mapped (`::ffff:a.b.c.d`).
     private let high: UInt64
     private let low: UInt64
     /// The port of the TCP connection.
@@ -77,7 +76,6 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Returns the dotted form of at most fifteen bytes, which a `String` stores without allocation.
     private static func dotted(_ address: UInt32) -> String {
         String(unsafeUninitializedCapacity: 15) { text in
             var count = 0

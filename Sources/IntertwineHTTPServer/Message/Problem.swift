@@ -3,11 +3,8 @@ internal import IntertwinePrimitives
 
 /// An error that is sent to the client as problem details (RFC 9457).
 package struct Problem: Error, Hashable {
-    /// The problem types that clients can distinguish by `type`. A problem whose status is sufficient has none.
     package struct ProblemType: Hashable, Sendable {
-        /// The name, the last segment of ``uri``.
         package let rawValue: String
-        /// An explanation for the client's author, shown on the type's page.
         package let explanation: String
 
         package init(_ rawValue: String, _ explanation: String) {
@@ -15,7 +12,6 @@ package struct Problem: Error, Hashable {
             self.explanation = explanation
         }
 
-        /// The path of the type's page, ``ProblemPages``.
         package var uri: String { "/problems/\(rawValue)" }
 
         package var title: String {
@@ -26,12 +22,9 @@ package struct Problem: Error, Hashable {
 
     package let status: HTTPResponse.Status
     package let kind: ProblemType?
-    /// The detail for the client's author, without internals of the service.
     package let detail: String
-    /// The invalid values of the request; empty if the problem has another cause.
     package var errors: [InvalidValue]
     package var fields: HTTPFields
-    /// Further members of the problem details as JSON, without braces.
     package var members: [UInt8] = []
 
     package init(
@@ -44,7 +37,6 @@ package struct Problem: Error, Hashable {
         self.fields = fields
     }
 
-    /// Creates a problem from an error. An unknown error is an internal error: the client receives 500 without details.
     package init(_ error: any Error) {
         switch error {
         case let problem as Problem: self = problem
@@ -69,8 +61,6 @@ package struct Problem: Error, Hashable {
     package var title: String { kind?.title ?? status.phrase }
 
     /// Returns the JSON object of the problem details as UTF-8.
-    ///
-    /// - Parameter request: The id of the request for `instance`; nil if it is not known.
     package func json(of request: RequestID? = nil) -> [UInt8] {
         var bytes: [UInt8] = []
         Self.append("{", "type", kind?.uri ?? Self.plainType, to: &bytes)
@@ -102,8 +92,6 @@ package struct Problem: Error, Hashable {
     }
 
     /// Returns the response without a field for caches.
-    ///
-    /// - Parameter request: The id of the request for `instance`; nil if it is not known.
     package func refusal(of request: RequestID? = nil) -> ServerResponse {
         var response = ServerResponse(status: status, fields: fields, body: json(of: request))
         response.fields[.contentType] = Self.mediaType
@@ -118,18 +106,15 @@ package struct Problem: Error, Hashable {
     }
 }
 
-/// An error that defines its problem details.
 package protocol ProblemConvertible: Error {
     var problem: Problem { get }
 }
 
 extension Problem.ProblemType {
-    /// The type of ``Problem/invalidParameter(_:_:_:)``. Other code creates no problem of it, so each has its errors.
     fileprivate static let invalidParameter = Problem.ProblemType(
         "invalid-parameter",
         "A query parameter, a path variable or a header field is invalid. The member errors names each of them. Correct the request; the same "
             + "request fails again.")
-    /// The type of ``Problem/invalidBody(at:_:_:status:)``. Other code creates no problem of it, so each has its errors.
     fileprivate static let invalidBody = Problem.ProblemType(
         "invalid-body",
         "The body is not valid input of the operation. The member errors has a JSON Pointer (RFC 6901) to each invalid value. The empty "
@@ -146,32 +131,20 @@ extension Problem.ProblemType {
 // MARK: Invalid values
 
 extension Problem {
-    /// Returns the problem of an invalid parameter (400).
-    ///
-    /// - Parameters:
-    ///   - name: The name of the query parameter, path variable or header field.
-    ///   - detail: A sentence that names the parameter.
     package static func invalidParameter(_ name: String, _ code: InvalidValue.Code, _ detail: String) -> Problem {
         Problem(.badRequest, .invalidParameter, detail, errors: [InvalidValue(.parameter(name), code, detail)])
     }
 
-    /// Returns the problem of several invalid parameters, such as two that contradict each other (400).
     package static func invalidParameters(_ names: [String], _ code: InvalidValue.Code, _ detail: String) -> Problem {
         Problem(.badRequest, .invalidParameter, detail, errors: names.map { InvalidValue(.parameter($0), code, detail) })
     }
 
-    /// Returns the problem of an invalid body (400 by default).
-    ///
-    /// - Parameter pointer: A JSON Pointer to the value; empty for the whole body.
     package static func invalidBody(
         at pointer: String, _ code: InvalidValue.Code, _ detail: String, status: HTTPResponse.Status = .badRequest
     ) -> Problem {
         Problem(status, .invalidBody, detail, errors: [InvalidValue(.pointer(pointer), code, detail)])
     }
 
-    /// Returns the problem of an invalid body with several invalid values.
-    ///
-    /// - Parameter errors: The values, at least one.
     package static func invalidBody(
         _ detail: String, _ errors: [InvalidValue], status: HTTPResponse.Status = .badRequest
     ) -> Problem {
@@ -180,7 +153,6 @@ extension Problem {
             errors: errors.isEmpty ? [InvalidValue(.pointer(""), .invalid, detail)] : errors)
     }
 
-    /// Returns a problem of another type about a parameter, such as an unknown cursor.
     package func naming(_ parameter: String, _ code: InvalidValue.Code) -> Problem {
         var problem = self
         problem.errors = [InvalidValue(.parameter(parameter), code, detail)]

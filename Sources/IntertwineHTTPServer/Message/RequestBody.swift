@@ -25,9 +25,6 @@ public struct RequestBody: AsyncSequence, Sendable {
         if case .collected(let bytes, _) = storage { bytes } else { nil }
     }
 
-    /// Returns this body with all its bytes in ``bytes``, after it has arrived.
-    ///
-    /// - Throws: ``RequestBodyError``.
     func collected() async throws -> RequestBody {
         guard case .streamed(let stream) = storage else { return self }
         return RequestBody(storage: try await stream.collected())
@@ -82,19 +79,14 @@ final class RequestBodyStream: Sendable {
     private let share: MemoryReservation
     private let resume: @Sendable () -> Void
 
-    /// Creates an empty queue.
-    ///
-    /// - Parameters:
-    ///   - highWater: The number of queued bytes above which the sender must pause.
-    ///   - share: The reservation that counts the queued bytes.
-    ///   - resume: A closure that is called on the consumer's task when a paused sender may continue.
+    /// `highWater`: The number of queued bytes above which the sender must pause.
     init(highWater: Int, share: MemoryReservation, resume: @escaping @Sendable () -> Void) {
         self.highWater = highWater
         self.share = share
         self.resume = resume
     }
 
-    /// Adds a chunk. Returns false if the sender must pause until `resume` is called.
+    /// Returns false if the sender must pause until `resume` is called.
     func push(_ chunk: [UInt8]) -> Bool {
         let (consumer, goesOn) = state.withLock { state -> (CheckedContinuation<[UInt8]?, any Error>?, Bool) in
             if let consumer = state.consumer {
@@ -124,7 +116,6 @@ final class RequestBodyStream: Sendable {
         }
     }
 
-    /// Returns all bytes as a collected body, which counts in the memory budget of bodies.
     func collected() async throws -> RequestBody.Storage {
         var bytes: [UInt8] = []
         while let chunk = try await next() {

@@ -1,6 +1,5 @@
 public import HTTPTypes
 
-/// Responses to a request by the server itself, and its conversion for the handler.
 extension RequestHead {
     /// True if the method only reads (RFC 9110, 9.2.1).
     public var isSafe: Bool { method == .get || method == .head || method == .options || method == .trace }
@@ -8,7 +7,6 @@ extension RequestHead {
     /// True if the request has a body.
     public var hasBody: Bool { framing.hasBody }
 
-    /// True if the server cannot refuse the request, determined from a few members.
     var isAccepted: Bool {
         if case .success(.origin) = destination {
             !framing.hasBody && !framing.expectsMore && method != .other && method != .trace
@@ -31,14 +29,10 @@ extension RequestHead {
             method: method, scheme: "http", authority: authority.string, path: prefix + target.string, headerFields: fields)
     }
 
-    /// The authority of an absolute target, or else the Host field.
     private var authority: ByteView {
         if case .success(.origin(_, let named?)) = destination { ByteView(bytes, named) } else { value(of: .host) }
     }
 
-    /// Returns the response to a request that the server refuses or answers itself; nil if the handler alone decides.
-    ///
-    /// - Parameter methods: The supported methods, as a list and as the text of a field.
     func makeRefusal(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
         if case .failure(let fault) = destination {
             var response = Problem(fault).refusal()

@@ -7,16 +7,11 @@ internal import IntertwinePrimitives
 public struct RequestHead: ~Copyable {
     let parser: HeadParser
     let bytes: UnsafeBufferPointer<UInt8>
-    /// True if the bytes are a copy that ends with the head.
     private let ownsBytes: Bool
-    /// The request's method.
-    public let method: RequestMethod
+    package let method: RequestMethod
     let framing: MessageFraming
-    /// The request id in the response and the log.
     let name: RequestID.Source
-    /// The parsed request target, or the error of parsing it.
     let destination: Result<RequestTarget, HTTPParseError>
-    /// The range of path and query.
     private let path: Range<Int>
     private var refused: Refusal?
 
@@ -27,10 +22,6 @@ public struct RequestHead: ~Copyable {
         init(_ response: ServerResponse) { self.response = response }
     }
 
-    /// Creates a head from a complete message head.
-    ///
-    /// - Parameter methods: The methods that the server supports, as a list and as the text of a field; nil for any.
-    /// - Throws: An error if the end of the request cannot be determined.
     init(
         _ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, name: RequestID.Source,
         methods: @autoclosure () -> (known: [HTTPRequest.Method], list: String)? = nil
@@ -55,16 +46,13 @@ public struct RequestHead: ~Copyable {
         if ownsBytes { bytes.deallocate() }
     }
 
-    /// Returns a head with a copy of the bytes, for a request that is answered asynchronously. The copy uses this head's parser.
     func copy() -> RequestHead { RequestHead(keeping: self) }
 
-    /// The request id in the response and the log.
-    public var requestID: RequestID { RequestID(name, in: bytes) }
+    package var requestID: RequestID { RequestID(name, in: bytes) }
 
     /// The response of the server if the request has an unknown method, an expectation or a coded body, or is not for a path of the handler.
     public var refusal: ServerResponse? { refused?.response }
 
-    /// Path and query.
     var target: ByteView { ByteView(bytes, path) }
 
     /// Returns true if path and query are exactly these bytes.
@@ -95,14 +83,6 @@ public struct RequestHead: ~Copyable {
 
     /// Calls `body` with the trimmed value of the first field of this name. Returns nil if there is no such field.
     ///
-    /// ```swift
-    /// func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
-    ///     let length = head.withField("user-agent") { $0.count } ?? 0
-    ///     if length > 512 { return .respond(Problem(.badRequest, nil, "User-Agent is too long.").refusal()) }
-    ///     return .respond(ServerResponse(body: "\(length) bytes"))
-    /// }
-    /// ```
-    ///
     /// - Parameter name: The name in lower case.
     public func withField<Result>(_ name: StaticString, _ body: (Span<UInt8>) -> Result) -> Result? {
         for field in parser.fields where parser.name(field, in: bytes).isEqualIgnoringCase(name) {
@@ -117,7 +97,6 @@ public struct RequestHead: ~Copyable {
     }
 }
 
-/// Access for handlers that read heads without copying.
 extension RequestHead {
     /// Calls `body` with each field in order: its name in lower case, and a closure that returns its trimmed value.
     ///
@@ -193,33 +172,24 @@ extension RequestHead {
         return own.count == name.count && zip(own.bytes, name).allSatisfy { $0.lowercased == $1 }
     }
 
-    /// Returns the value of ``targetHash`` for these bytes.
-    ///
-    /// - Parameter start: The hash of the bytes before them.
     package static func hash(ofTarget target: [UInt8], after start: UInt64 = FNV1a.basis) -> UInt64 {
         FNV1a.hash(target, after: start)
     }
 }
 
-/// Access to the credentials of a request. A request with two fields was refused when it was parsed.
 extension RequestHead {
-    /// True if the request has the field `Authorization`.
     package var hasAuthorization: Bool { has(.authorization) }
 
-    /// Calls `body` with the trimmed value of `Authorization`. Returns nil if there is no such field.
     package func withAuthorization<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
         has(.authorization) ? body(value(of: .authorization).bytes.span) : nil
     }
 }
 
-/// Access for the server to the fields that it interprets.
 extension RequestHead {
     func has(_ known: KnownField) -> Bool { parser.seen & known.bit != 0 }
 
-    /// Returns the value of the first field of this kind, empty if the field is missing.
     func value(of known: KnownField) -> ByteView { parser.value(of: known, in: bytes) }
 
-    /// Calls `body` with the value of each field of this kind until it returns false.
     func forEachValue(of known: KnownField, _ body: (ByteView) -> Bool) {
         guard has(known) else { return }
         for field in parser.fields where field.known == known {
@@ -227,36 +197,25 @@ extension RequestHead {
         }
     }
 
-    /// The value of `traceparent`, nil if it is missing or too long to be valid.
     var traceParent: String? {
         withField("traceparent") { $0.count > 128 ? nil : String(decoding: $0) } ?? nil
     }
 }
 
-/// The methods that the server distinguishes before it creates an `HTTPRequest`.
-public enum RequestMethod: Sendable {
+package enum RequestMethod: Sendable {
     /// `GET` (RFC 9110 section 9.3.1).
     case get
-    /// `HEAD`: the fields of `GET` without its content.
     case head
-    /// `POST`.
     case post
-    /// `PUT`.
     case put
     /// `PATCH` (RFC 5789).
     case patch
-    /// `DELETE`.
     case delete
-    /// `OPTIONS`, which CORS uses for preflight requests.
     case options
-    /// `CONNECT`, for tunnels.
     case connect
-    /// `TRACE`, which returns the received request.
     case trace
-    /// Any other method.
     case other
 
-    /// Creates a method; ``other`` if the server does not distinguish it.
     package init(_ method: HTTPRequest.Method) {
         var name = method.rawValue
         self = name.withUTF8 { RequestMethod(ByteView($0)) }

@@ -1,10 +1,9 @@
 internal import IntertwinePrimitives
 
-/// An identifier of a request in its response and in the log. It is the client's `X-Request-ID` if that has 1 to 128 token characters
-/// (RFC 9110 section 5.6.2). Otherwise the server creates a UUID (RFC 9562).
-public struct RequestID: Sendable, Hashable {
-    /// The maximum number of bytes of a client's id.
-    public static let limit = 128
+/// It is the client's `X-Request-ID` if that has 1 to 128 token characters (RFC 9110 section 5.6.2). Otherwise the server creates a UUID
+/// (RFC 9562).
+package struct RequestID: Sendable, Hashable {
+    package static let limit = 128
 
     private enum Format: Hashable {
         case generated(UInt64, UInt64)
@@ -20,25 +19,21 @@ public struct RequestID: Sendable, Hashable {
         }
     }
 
-    /// The id as sent in the response.
-    public var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The id as a URN, for the member `instance` of problem details.
-    public var urn: String { "urn:intertwine:request:" + PercentCoding.encode(text) }
+    var urn: String { "urn:intertwine:request:" + PercentCoding.encode(text) }
 
-    /// Appends ``text``.
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         switch form {
         case .generated(let high, let low): Self.append(high, low, to: &bytes)
         case .supplied(let text): bytes += text.utf8
         }
     }
 
-    /// Appends a UUID of version 4 in lower case.
     static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
@@ -56,10 +51,9 @@ public struct RequestID: Sendable, Hashable {
 }
 
 extension RequestID {
-    /// An id that has not been converted to text. It needs no heap memory, because every request has one.
+    /// It needs no heap memory, because every request has one.
     enum Source {
         case generated(UInt64, UInt64)
-        /// The range of a client's id in the request's head.
         case supplied(Range<Int>)
     }
 }

@@ -1,7 +1,6 @@
 internal import Synchronization
 
-/// Delivers the response of a pending request, once, from any thread. Later calls are ignored.
-public struct ResponsePromise: Sendable {
+package struct ResponsePromise: Sendable {
     private enum Destination: Sendable {
         case exchange(Exchange)
         case memory(ResponseFuture)
@@ -13,18 +12,8 @@ public struct ResponsePromise: Sendable {
 
     init(_ future: ResponseFuture) { destination = .memory(future) }
 
-    /// Completes the promise.
-    ///
-    /// ```swift
-    /// let result = HandlerResult.pending(start: { promise in
-    ///     promise.complete { .response(ServerResponse(body: "Hello")) }
-    ///     return nil
-    /// })
-    /// ```
-    ///
-    /// - Parameter make: Returns the response, which is not streamed. Called on the event loop: it must be fast and must not block.
-    ///   An error becomes the response of the result's ``HandlerResult/ErrorHandler``.
-    public func complete(_ make: @escaping @Sendable () throws -> HandlerResponse) {
+    /// Called on the event loop: it must be fast and must not block.
+    package func complete(_ make: @escaping @Sendable () throws -> HandlerResponse) {
         switch destination {
         case .exchange(let exchange): exchange.complete(make)
         case .memory(let future): future.complete(Result { try make() })
@@ -32,7 +21,6 @@ public struct ResponsePromise: Sendable {
     }
 }
 
-/// The response of a promise that has no connection.
 final class ResponseFuture: Sendable {
     private enum State {
         case waiting(CheckedContinuation<HandlerResponse, any Error>?)
@@ -50,7 +38,6 @@ final class ResponseFuture: Sendable {
         continuation?.resume(with: result)
     }
 
-    /// Returns the response after its completion. Called once.
     func value() async throws -> HandlerResponse {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state -> Result<HandlerResponse, any Error>? in

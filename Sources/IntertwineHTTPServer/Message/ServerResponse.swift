@@ -36,8 +36,8 @@ public struct ServerResponse: Sendable {
         (self.status, self.fields, self.body) = (status, fields, .content(.bytes(body)))
     }
 
-    /// Creates a response whose body is in a file. It is never compressed.
-    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
+    /// It is never compressed.
+    package init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
         (self.status, self.fields, self.body) = (status, fields, .content(.file(file)))
     }
 
@@ -60,18 +60,8 @@ public struct ServerResponse: Sendable {
         (self.status, self.fields, self.body) = (status, fields, .stream(length: length, produce: produce))
     }
 
-    /// Creates an open-ended response whose body is sent through an ``EventStream``. Its record ends where its body begins.
-    /// Its connection carries no other response.
-    ///
-    /// ```swift
-    /// let response = ServerResponse(
-    ///     status: .ok, fields: [.contentType: "text/event-stream"],
-    ///     pushing: { stream in EventStream.send(Array("data: hello\n\n".utf8), to: [stream]) })
-    /// ```
-    ///
-    /// - Parameter attach: Receives the stream after its head is sent, on the event loop: it must be fast and must not block.
-    ///   Not called for HEAD.
-    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (EventStream) -> Void) {
+    /// `attach`: Receives the stream after its head is sent, on the event loop: it must be fast and must not block.
+    package init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (EventStream) -> Void) {
         (self.status, self.fields, self.body) = (status, fields, .events(attach))
     }
 

@@ -1,23 +1,21 @@
-/// A view of a request's bytes in the receive buffer. It is valid only as long as the buffer; it is never stored or passed to a handler.
-package struct ByteView {
+/// It is valid only as long as the buffer; it is never stored or passed to a handler.
+struct ByteView {
     let bytes: UnsafeBufferPointer<UInt8>
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    package init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
         self.bytes = UnsafeBufferPointer(rebasing: bytes[range.clamped(to: 0..<bytes.count)])
     }
 
     var count: Int { bytes.count }
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Returns the byte at `index`, nil beyond the end.
     @inline(__always)
     subscript(index: Int) -> UInt8? { index >= 0 && index < bytes.count ? bytes[index] : nil }
 
     func part(_ range: Range<Int>) -> ByteView { ByteView(bytes, range) }
 
-    /// Compares without regard to the case of A to Z. `other` is in lower case.
     func isEqualIgnoringCase(_ other: StaticString) -> Bool {
         guard other.utf8CodeUnitCount == count else { return false }
         let start = other.utf8Start
@@ -34,7 +32,6 @@ package struct ByteView {
 
     func isEqual(_ other: [UInt8]) -> Bool { bytes.elementsEqual(other) }
 
-    /// The view without spaces and tabs at both ends. No other byte counts as blank.
     var trimmed: ByteView {
         var (start, end) = (0, count)
         while start < end, bytes[start].isBlank { start += 1 }
@@ -42,10 +39,6 @@ package struct ByteView {
         return part(start..<end)
     }
 
-    /// Calls `body` with each element of a comma-separated list, trimmed, until it returns false. At most `limit` elements are read.
-    /// Commas inside quoted strings do not separate.
-    ///
-    /// - Parameter quoting: False for lists of tokens, which have no quoted strings: every comma separates.
     func forEachElement(limit: Int = .max, quoting: Bool = true, _ body: (ByteView) -> Bool) {
         var (start, index, seen, isQuoted) = (0, 0, 0, false)
         while index <= count {
@@ -62,7 +55,7 @@ package struct ByteView {
         }
     }
 
-    /// The value of a decimal number that consists of digits only. Nil for any other text and on overflow.
+    /// Nil for any other text and on overflow.
     var decimal: Int? {
         if isEmpty || count > 19 { return nil }
         var value = 0
@@ -76,7 +69,6 @@ package struct ByteView {
         return value
     }
 
-    /// Returns the value of the first field line of this name (in lower case) in a head that may be malformed or incomplete.
     func lineValue(of name: StaticString) -> String? {
         for line in bytes.split(separator: .lineFeed).dropFirst() {
             let line = ByteView(UnsafeBufferPointer(rebasing: line))
@@ -97,16 +89,14 @@ struct ByteClass: OptionSet {
 
     /// The characters of a method or a field name (RFC 9110, 5.6.2).
     static let token = ByteClass(rawValue: 1)
-    /// The bytes of a request target: all but controls and space. A query may have any of them; ``RequestTarget`` decides about the path.
     static let target = ByteClass(rawValue: 2)
     /// The characters of a field value: HTAB, SP, visible characters and obs-text (RFC 9110, 5.5).
     static let value = ByteClass(rawValue: 4)
-    /// The characters of a host name: letters, digits, `-`, `.`, `_`, `~`.
     static let host = ByteClass(rawValue: 8)
     static let digit = ByteClass(rawValue: 16)
 
-    /// The classes of each byte, sixteen per row. Literal numbers are part of the program's data; a table that is initialized lazily would be
-    /// checked for initialization for each byte of a request.
+    /// Literal numbers are part of the program's data; a table that is initialized lazily would be checked for initialization for each byte
+    /// of a request.
     static let table: [UInt8] = [
         0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -145,7 +135,6 @@ extension UInt8 {
     @inline(__always)
     var isBlank: Bool { self == .space || self == .tab }
 
-    /// The lower-case form of A to Z; every other byte is unchanged.
     @inline(__always)
     var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

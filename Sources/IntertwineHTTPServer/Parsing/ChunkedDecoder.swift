@@ -1,16 +1,10 @@
 internal import IntertwinePrimitives
 
 /// A state machine that decodes the chunked coding (RFC 9112, 7.1) byte by byte and counts the bytes that it drops.
-///
-/// It follows the grammar strictly: CRLF ends every line, only CRLF follows chunk data,
-/// extensions are tokens or quoted strings, and a trailer is parsed as a field line and then dropped.
 package struct ChunkedDecoder {
     package enum Event: Hashable {
-        /// A range of the input is content.
         case data(Range<Int>)
-        /// All input is used up.
         case needsMore
-        /// The body is complete. The bytes after it belong to the next request.
         case end
     }
 
@@ -35,7 +29,6 @@ package struct ChunkedDecoder {
         self.trailerFields = trailerFields
     }
 
-    /// Reads `bytes` from `index` up to the next event.
     package mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int) throws(HTTPParseError) -> Event {
         while index < bytes.count {
             let byte = bytes[index]
@@ -71,10 +64,8 @@ package struct ChunkedDecoder {
         return state == .done ? .end : .needsMore
     }
 
-    /// The bytes of the current chunk that have not arrived; 0 outside of chunks.
     package var announced: Int { state == .data ? remaining : 0 }
 
-    /// Returns the length of the next chunk, as far as `bytes` contain it.
     func announced(by bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var (copy, index) = (self, 0)
         guard let event = try? copy.next(bytes, from: &index) else { return 0 }

@@ -1,8 +1,6 @@
-/// A state machine that parses the request line and the field lines of a message. It reads every byte once.
-///
-/// ``parse(_:)`` is called with all bytes of the message so far, continues at its last position, and throws at the
-/// first invalid byte. It stores offsets into those bytes and no copies. If RFC 9112 leaves a choice, the parser is strict: lines end
-/// in CRLF, one space separates the parts of the request line, and lines are not folded.
+/// A state machine that parses the request line and the field lines of a message.
+/// If RFC 9112 leaves a choice, the parser is strict: lines end in CRLF, one space separates the parts of the request line, and lines are
+/// not folded.
 package final class HeadParser {
     package struct Field {
         package var name: Range<UInt32>
@@ -15,15 +13,12 @@ package final class HeadParser {
         case fieldStart, name, valueStart, value, valueLineFeed, endLineFeed, done
     }
 
-    /// The number of bytes of ` HTTP/1.1`.
     private static let versionLength = 9
 
     private var state = State.start
     private let limits: HeadLimits
     private let firstState: State
-    /// The status for refusing an oversized field block.
     private let oversized: Int
-    /// The offset of the first byte that has not been read.
     package private(set) var position = 0
     private var leadingLines = 0
     private var lineStart = 0
@@ -34,12 +29,9 @@ package final class HeadParser {
     package private(set) var target = 0..<0
     private var versionStart = 0
     private var major: UInt8 = 0
-    /// The minor version. Every version 1.x except 1.0 is treated as 1.1.
     private(set) var minor: UInt8 = 0
     package private(set) var fields: [Field] = []
-    /// The set of ``KnownField`` that are present, as bits.
     private(set) var seen: UInt32 = 0
-    /// The set of singletons that occur more than once, as bits.
     private(set) var repeated: UInt32 = 0
 
     package init(limits: HeadLimits) {
@@ -50,7 +42,6 @@ package final class HeadParser {
         fields.reserveCapacity(min(limits.fields, 32))
     }
 
-    /// Creates a parser of the trailer section of a chunked body: field lines and the empty line only.
     init(trailerBytes: Int, trailerFields: Int) {
         self.limits = HeadLimits(fieldBlock: trailerBytes, fields: trailerFields)
         self.firstState = .fieldStart
@@ -58,7 +49,6 @@ package final class HeadParser {
         self.state = .fieldStart
     }
 
-    /// Resets the parser for another message.
     package func reset() {
         state = firstState
         position = 0
@@ -70,7 +60,6 @@ package final class HeadParser {
         fields.removeAll(keepingCapacity: true)
     }
 
-    /// Parses further bytes. Returns true if the head is complete; its end is ``position``.
     package func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) -> Bool {
         var index = position
         defer { position = index }
@@ -165,7 +154,6 @@ package final class HeadParser {
         return state == .done
     }
 
-    /// Returns the first index from `start` whose byte is not of the class, at most `limit` or the end.
     @inline(__always)
     private func skip(_ wanted: ByteClass, in bytes: UnsafeBufferPointer<UInt8>, from start: Int, upTo limit: Int) -> Int {
         let end = min(bytes.count, limit)
@@ -225,14 +213,10 @@ package final class HeadParser {
     }
 }
 
-/// The limits of a request head, counted on received bytes.
 package struct HeadLimits: Hashable {
-    /// The bytes from the method to the version.
-    package var requestLine = 8 * 1024
-    /// The bytes of all field lines, including their line ends.
-    package var fieldBlock = 16 * 1024
+    var requestLine = 8 * 1024
+    var fieldBlock = 16 * 1024
     package var fields = 100
-    /// The bytes of a method. Parsing stops at a longer one.
     let method = 64
     /// The number of empty lines before the request line (RFC 9112, 2.2).
     let leadingLines = 2
@@ -246,21 +230,17 @@ package struct HeadLimits: Hashable {
     }
 }
 
-/// The request fields that the server itself interprets.
 enum KnownField: UInt8 {
     case other, acceptEncoding, authorization, connection, contentEncoding, contentLength, contentType, expect, host, ifMatch,
         ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, range, requestID, transferEncoding
 
-    /// The bit of this field in a set of fields.
     @inline(__always)
     var bit: UInt32 { 1 << UInt32(rawValue) }
 
-    /// The fields that may occur at most once in a request. Repetition is treated as an attack.
     static let singletons: UInt32 =
         authorization.bit | contentLength.bit | contentType.bit | host.bit | ifModifiedSince.bit | ifRange.bit
         | ifUnmodifiedSince.bit | range.bit | transferEncoding.bit
 
-    /// The fields that select the response to a GET of an encoded representation.
     static let selectors: UInt32 =
         acceptEncoding.bit | ifMatch.bit | ifModifiedSince.bit | ifNoneMatch.bit | ifUnmodifiedSince.bit | range.bit
 
@@ -289,11 +269,10 @@ enum KnownField: UInt8 {
     }
 }
 
-/// An error of parsing a request. It always ends the connection, because the start of the next request is unknown.
+/// It always ends the connection, because the start of the next request is unknown.
 package struct HTTPParseError: Error, Hashable {
-    /// The status of the response.
     package let status: Int
-    /// The cause, for the client. It never contains bytes of the request.
+    /// It never contains bytes of the request.
     package let detail: String
 
     init(_ status: Int, _ detail: StaticString) {

@@ -1,17 +1,12 @@
 /// The length of a request's body and the reuse of its connection, determined from the head only (RFC 9112, 6 and 9).
 package struct MessageFraming {
-    /// The bytes of the body, 0 without a body; nil for the chunked coding, which marks its end itself.
     package let length: Int?
-    /// True if the client waits for 100 (Continue) before it sends the body.
     let expectsContinue: Bool
-    /// True if the client has an expectation that the server does not support.
     let expectsMore: Bool
-    /// True if the client wants to reuse the connection.
     let keepsAlive: Bool
     /// True if the response must state the reuse of the connection, for an HTTP/1.0 client.
     let sendsKeepAliveHeader: Bool
 
-    /// True if the request has a body.
     var hasBody: Bool { length != 0 }
 
     package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
@@ -64,8 +59,6 @@ package struct MessageFraming {
         (expectsContinue, expectsMore) = (waits && !isUnknown, isUnknown)
     }
 
-    /// Only `chunked` is supported. A single other coding and codings that end in chunked are unknown; everything else is treated as an attempt
-    /// at request smuggling.
     private static func checkCoding(_ value: ByteView, minor: UInt8) throws(HTTPParseError) {
         if minor == 0 { throw .bad("HTTP/1.0 does not define Transfer-Encoding.") }
         if value.isEqualIgnoringCase("chunked") { return }
@@ -100,12 +93,10 @@ extension HeadParser {
         ByteView(bytes, Int(field.value.lowerBound)..<Int(field.value.upperBound))
     }
 
-    /// Returns the method if the head has been read that far.
     func readMethod(in bytes: UnsafeBufferPointer<UInt8>) -> RequestMethod? {
         method.isEmpty ? nil : RequestMethod(ByteView(bytes, method))
     }
 
-    /// Returns the value of the first field of this kind, empty if the field is missing.
     func value(of known: KnownField, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
         for field in fields where field.known == known { return value(field, in: bytes) }
         return ByteView(bytes, 0..<0)

@@ -3,11 +3,8 @@ internal import IntertwinePrimitives
 
 /// The four forms of a request target (RFC 9112, 3.2), parsed and validated.
 package enum RequestTarget {
-    /// A path with an optional query, and the authority of an absolute target, as ranges in the head.
     case origin(path: Range<Int>, authority: Range<Int>?)
-    /// The target `*`, only for OPTIONS. If the method is unknown, the response reports the method instead.
     case asterisk
-    /// The target `host:port`, only for CONNECT.
     case authority
 
     package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
@@ -44,8 +41,6 @@ package enum RequestTarget {
 
     private static let misdirected = HTTPParseError(421, "The request target names another server.")
 
-    /// Refuses paths that other software could interpret differently: malformed escapes, escaped controls, bytes that are not UTF-8, characters
-    /// that no URL has, and `..` segments. A query may have any bytes: senders of links append their own parameters, in any form.
     private static func check(_ target: ByteView) throws(HTTPParseError) {
         var (index, dots, isOnlyDots, isASCII) = (0, 0, true, true)
         var end: Int?
@@ -104,8 +99,8 @@ extension ByteView {
         return port.isEmpty || port.isEqual(defaultPort) ? part(0..<end) : self
     }
 
-    /// True if the bytes are `host [":" port]` (RFC 9110, 7.2), restricted to practical host names: user information and an empty
-    /// host are not accepted.
+    /// True if the bytes are `host [":" port]` (RFC 9110, 7.2), restricted to practical host names: user information and an empty host are
+    /// not accepted.
     var isHost: Bool {
         guard let first = self[0] else { return false }
         var end = 0
@@ -128,7 +123,6 @@ extension ByteView {
         return count <= 45 && !bytes.contains(0) && inet_pton(AF_INET6, string, &address) == 1
     }
 
-    /// Returns true for an escape of a byte that is allowed in a name: no control, blank or encoded delimiter.
     private func isEscape(at index: Int) -> Bool {
         guard self[index] == 0x25, let high = self[index + 1]?.hexadecimalValue, let low = self[index + 2]?.hexadecimalValue else {
             return false

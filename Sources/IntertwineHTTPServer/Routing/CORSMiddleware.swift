@@ -2,16 +2,10 @@ package import HTTPTypes
 internal import IntertwinePrimitives
 
 /// Handles requests of web pages to the public listener: it answers preflights, adds the CORS fields, and refuses writes of foreign pages.
-///
-/// A write is a request whose method is not GET, HEAD, OPTIONS or TRACE. If a page belongs neither to the service nor to an allowed origin,
-/// the response is 403. Routes of the API accept bodies only as `application/json` (415): browsers send that to another origin only after
-/// a preflight.
+/// Routes of the API accept bodies only as `application/json` (415): browsers send that to another origin only after a preflight.
 package final class CORSMiddleware: HTTPHandler {
-    /// The policy; nil if no other origin is allowed: responses then have no CORS fields.
     private let policy: CORSPolicy?
-    /// The public URL of the service, empty if not configured. It may change while the service runs.
     private let publicURL: @Sendable () -> String
-    /// The request fields that identify the viewer. They may change while the service runs.
     private let viewerFields: @Sendable () -> [String]
     private let next: any HTTPHandler
 
@@ -44,13 +38,11 @@ package final class CORSMiddleware: HTTPHandler {
         policy?.fields(ofRefusalTo: field("origin")) ?? [:]
     }
 
-    /// Returns a result with the CORS fields for the request's origin.
     private func allow(_ result: HandlerResult, _ head: borrowing RequestHead) -> HandlerResult {
         guard let policy else { return result }
         return result.adding(policy.encodedFields(for: head))
     }
 
-    /// Returns the response to a preflight; nil for another request, or if its origin is not allowed.
     private func preflight(_ head: borrowing RequestHead, _ methods: String) -> HandlerResult? {
         guard head.hasField("access-control-request-method"), let origin = head.request.headerFields[.origin] else { return nil }
         return policy?.preflight(for: origin, methods: methods, viewerFields: viewerFields())
@@ -59,7 +51,7 @@ package final class CORSMiddleware: HTTPHandler {
 
     private static let foreignOrigin = Problem(.forbidden, .foreignOrigin, "This origin is not allowed to write.")
 
-    /// Returns true if a page without permission to write sent the request. It relies on fields that browsers set and pages cannot change.
+    /// It relies on fields that browsers set and pages cannot change.
     private func isForeign(_ head: borrowing RequestHead) -> Bool {
         guard head.hasField("origin") || head.hasField("sec-fetch-site") else { return false }
         return isForeign(head.request)
@@ -73,7 +65,6 @@ package final class CORSMiddleware: HTTPHandler {
         return !(policy?.allows(origin) ?? false) && !isOwn(origin, authority: request.authority)
     }
 
-    /// Returns true if an origin is that of the service: of the Host field, or of the public URL.
     private func isOwn(_ origin: String, authority: String?) -> Bool {
         let schemes = ["http", "https"]
         if let authority {

@@ -18,7 +18,7 @@ extension ResponseDescription.Header {
         "ETag", "A strong validator of this representation.", .string(pattern: #"^"[!#-~]*"$"#), isRequired: true,
         example: #""a7f926ae9b1ba20481b0fe74""#
     ).named("ETag")
-    package static let problemVary = ResponseDescription.Header("Vary", "The request fields that select a response of the resource.")
+    static let problemVary = ResponseDescription.Header("Vary", "The request fields that select a response of the resource.")
         .named("ProblemVary")
     package static let vary = ResponseDescription.Header(
         "Vary", "The request fields that select the response.", isRequired: true, example: "X-Viewer-ID, Accept-Encoding"
@@ -34,10 +34,8 @@ extension ResponseDescription.Header {
 }
 
 extension ResponseDescription {
-    /// The additional responses of content that has an entity tag and two codings.
     package static let negotiated: [ResponseDescription] = [.notModified, .notAcceptable, .preconditionFailed]
 
-    /// Returns the description of 400 with an operation's own problems and the general ones.
     package static func badRequest(_ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.problemCaching])
         -> ResponseDescription
     {
@@ -48,7 +46,6 @@ extension ResponseDescription {
 
     package static let badRequest = problem(.badRequest, "The request is malformed.", [notUnderstood], [.problemCaching])
         .named("BadRequest")
-    /// The response to a client that sends its current entity tag.
     package static let notModified = empty(
         .notModified, "The client's copy is current.",
         [.init("ETag", "The validator of the client's copy."), .init("Cache-Control", "As in 200."), .init("Vary", "As in 200.")]
@@ -79,7 +76,6 @@ extension ResponseDescription {
         ],
         [.problemCaching, .acceptEncoding, .init("Accept", "The media type of request bodies.", .word("application/json"))]
     ).named("UnsupportedMediaType")
-    /// The refusal of operations that write.
     package static let foreignOrigin = problem(
         .forbidden, "A web page of another origin sent the request, and `cors.origins` does not have that origin.",
         [.foreignOrigin], [.problemCaching]

@@ -3,15 +3,12 @@ internal import IntertwinePrimitives
 
 /// A policy for pages of other origins, by the CORS protocol of the Fetch standard.
 package struct CORSPolicy: Sendable {
-    /// The value for all origins.
     package static let anyOrigin = "*"
 
-    /// The request fields that clients may send in addition to the CORS-safelisted ones.
     private static let requestFields = [
         "Accept-Cells", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "Range", "X-Request-ID",
         "traceparent", "tracestate",
     ]
-    /// The response fields that clients may read in addition to the CORS-safelisted ones.
     private static let responseFields = [
         "Accept-Ranges", "Age", "Allow", "Cache-Status", "Content-Range", "Deprecation", "ETag", "Image-Error", "Link", "Location",
         "Retry-After", "Sunset", "Vary", "WWW-Authenticate", "X-Request-ID", "X-Verdict",
@@ -24,16 +21,9 @@ package struct CORSPolicy: Sendable {
     private let allowsAny: Bool
     private let credentials: Bool
     private let maxAge: Int64
-    /// The fields of responses for each allowed origin, encoded once. One entry if every origin is allowed.
     private var encoded: [(origin: [UInt8], fields: EncodedFields)] = []
-    /// The fields of responses for all other requests.
     private let others = EncodedFields(Self.vary)
 
-    /// Creates a policy. Returns nil if no origin is configured: responses then have no CORS fields.
-    ///
-    /// - Parameters:
-    ///   - credentials: True if pages of the named origins may send cookies. It has no effect if every origin is allowed.
-    ///   - maxAge: The lifetime of a preflight in seconds.
     package init?(origins: [String], credentials: Bool, maxAge: Int64) {
         guard !origins.isEmpty else { return nil }
         self.origins = Set(origins)
@@ -43,7 +33,6 @@ package struct CORSPolicy: Sendable {
         encoded = (allowsAny ? [Self.anyOrigin] : origins).map { (Array($0.utf8), EncodedFields(fields(for: $0))) }
     }
 
-    /// Returns the fields of a response. An origin that is not allowed receives only `Vary`.
     func encodedFields(for head: borrowing RequestHead) -> EncodedFields {
         head.withField("origin") { origin in
             for entry in encoded where allowsAny || Self.isEqual(entry.origin, origin) { return entry.fields }
@@ -57,23 +46,16 @@ package struct CORSPolicy: Sendable {
         return true
     }
 
-    /// Returns the fields of a response for a request of this origin, or without one.
     private func fields(for origin: String?) -> HTTPFields {
         guard var fields = permission(for: origin) else { return Self.vary }
         fields[.accessControlExposeHeaders] = Self.responseFields.joined(separator: ", ")
         return fields
     }
 
-    /// Returns the fields of a refusal. If the request's origin was not read, it receives only the fields that are valid for all origins.
     func fields(ofRefusalTo origin: String?) -> HTTPFields {
         fields(for: origin ?? (allowsAny ? Self.anyOrigin : nil))
     }
 
-    /// Returns the fields of the response to a preflight; nil if the origin is not allowed.
-    ///
-    /// - Parameters:
-    ///   - methods: The list of the resource's methods.
-    ///   - viewerFields: The request fields that identify the viewer.
     func preflight(for origin: String, methods: String, viewerFields: [String]) -> HTTPFields? {
         guard var fields = permission(for: origin) else { return nil }
         fields[.allow] = methods
@@ -83,7 +65,6 @@ package struct CORSPolicy: Sendable {
         return fields
     }
 
-    /// Returns true if pages of the origin may call the service.
     func allows(_ origin: String) -> Bool { allowsAny || origins.contains(origin) }
 
     private func permission(for origin: String?) -> HTTPFields? {

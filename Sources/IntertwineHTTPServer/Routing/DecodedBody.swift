@@ -1,10 +1,6 @@
 internal import Foundation
 
 extension RouteRequest {
-    /// Decodes the JSON body.
-    ///
-    /// - Parameter shape: A sentence that describes the body, for the detail of the problem.
-    /// - Throws: ``Problem`` (400) with a pointer to the invalid value.
     package func body<Value: Decodable>(as type: Value.Type, _ shape: String) throws(Problem) -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(request.body.bytes ?? []))
@@ -15,7 +11,6 @@ extension RouteRequest {
 }
 
 extension InvalidValue {
-    /// Creates the value that a decoder rejected.
     init(decoding error: any Error, _ detail: String) {
         let (path, code): ([any CodingKey], Code) =
             switch error {

@@ -1,29 +1,22 @@
-package import HTTPTypes
+internal import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The deprecation of a route: its start, its planned end, and a page about the replacement.
-///
 /// All responses of the route carry `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` with the relation `deprecation`.
-package struct Deprecation: Sendable, Hashable {
+struct Deprecation: Sendable, Hashable {
     /// The start of the deprecation in seconds since 1970-01-01 UTC.
-    package var since: Int64
+    var since: Int64
     /// The end of the route in seconds since 1970-01-01 UTC; nil if not decided.
-    package var sunset: Int64?
-    /// The URL of a page for people.
-    package var reason: String
+    var sunset: Int64?
+    var reason: String
 
-    package init(since: Int64, sunset: Int64? = nil, reason: String) {
-        (self.since, self.sunset, self.reason) = (since, sunset, reason)
-    }
-
-    package var fields: HTTPFields {
+    var fields: HTTPFields {
         var fields: HTTPFields = [.link: "<\(reason)>; rel=\"deprecation\"; type=\"text/html\""]
         fields[.deprecation] = "@\(since)"
         fields[.sunset] = sunset.map(HTTPDate.text)
         return fields
     }
 
-    /// The deprecation as text for the description.
     var text: String {
         "Deprecated since \(HTTPDate.text(since))\(sunset.map { ", there until \(HTTPDate.text($0))" } ?? ""): [what to use in its place](\(reason))."
     }

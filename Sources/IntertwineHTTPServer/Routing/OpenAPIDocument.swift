@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// The OpenAPI 3.1 description of a listener, generated from its routes.
 package struct OpenAPIDocument: Sendable {
     package struct Tag: Sendable {
         package let name: String
@@ -17,9 +16,7 @@ package struct OpenAPIDocument: Sendable {
     package var summary: String
     package var text: String
     package var tags: [Tag]
-    /// The responses that all operations share.
     package var responses: [ResponseDescription]
-    /// The description of the bearer token, nil if none is required.
     package var token: String?
 
     package init(
@@ -46,11 +43,6 @@ package struct OpenAPIDocument: Sendable {
             ])
     }
 
-    /// Returns the route of the document, which describes the given routes and itself.
-    ///
-    /// - Parameters:
-    ///   - caching: The caching field of the document.
-    ///   - amended: A closure that changes the text of the document.
     package func route(
         caching: ResponseDescription.Header, describing routes: [Route], amended: @escaping @Sendable (String) -> String = { $0 }
     ) -> Route {
@@ -59,7 +51,6 @@ package struct OpenAPIDocument: Sendable {
         return .content(path, operation, type: RequestBodyDescription.json, Array(amended(json(of: routes + [itself])).utf8))
     }
 
-    /// Returns the document. Routes without an operation are not part of it.
     package func json(of routes: [Route]) -> String {
         var patterns: [String] = []
         for route in routes where route.operation != nil && !patterns.contains(route.pattern) { patterns.append(route.pattern) }
@@ -119,15 +110,12 @@ package struct OpenAPIDocument: Sendable {
 
 /// The description of a route for client authors: its parameters, body and responses.
 package struct APIOperation: Sendable {
-    /// The operation id, unique within a listener. Generated clients name their functions by it.
     package var id: String
     package var tag: String
     package var summary: String
-    /// The description in Markdown; nil if the summary is sufficient.
     package var text: String?
     package var parameters: [any RequestParameter]
     package var body: RequestBodyDescription?
-    /// The operation's own responses. Responses that all operations share are declared once for the listener.
     package var responses: [ResponseDescription]
 
     package init(
@@ -143,11 +131,6 @@ package struct APIOperation: Sendable {
         self.responses = responses
     }
 
-    /// Returns the operation as a value of the document.
-    ///
-    /// - Parameters:
-    ///   - common: The shared responses. Those with a status of an own response are left out.
-    ///   - deprecation: The deprecation, nil if the route has none.
     func value(common: [ResponseDescription], deprecation: Deprecation? = nil) -> JSONValue {
         let text = [deprecation?.text, self.text].compactMap { $0 }.joined(separator: "\n\n")
         let statuses = Set(responses.map(\.status))
@@ -163,7 +146,6 @@ package struct APIOperation: Sendable {
     }
 }
 
-/// The body of a request, in one or more media types.
 package struct RequestBodyDescription: Sendable {
     package static let json = "application/json"
 
@@ -181,7 +163,6 @@ package struct RequestBodyDescription: Sendable {
         self.contents = contents
     }
 
-    /// Returns this body with an additional media type.
     package func or(_ type: String, _ schema: Schema, example: String) -> RequestBodyDescription {
         RequestBodyDescription(text, isRequired: isRequired, contents + [(type, Content(schema, example: example))])
     }

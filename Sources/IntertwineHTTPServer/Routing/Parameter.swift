@@ -1,12 +1,8 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// A parameter of a request besides its body, with its description and its parser.
 package protocol RequestParameter: Sendable {
     var description: ParameterDescription { get }
-    /// Reads the parameter.
-    ///
-    /// - Throws: ``Problem`` if the request's value does not match the description.
     func read(_ request: RouteRequest) throws(Problem) -> any Sendable
 }
 
@@ -18,7 +14,6 @@ package struct ParameterDescription: Sendable {
     package var isRequired: Bool
     package var text: String
     package var schema: Schema
-    /// An example as JSON; nil for values that a client cannot create itself.
     package var example: String?
 
     var value: JSONValue {
@@ -86,14 +81,12 @@ extension Parameter where Value == Int? {
 }
 
 extension Parameter where Value == Bool {
-    /// Creates a parameter that is `true` or `false`, and `false` if missing.
     package static func flag(_ name: String, _ text: String) -> Parameter {
         query(name, Schema.boolean.defaulting(to: .flag(false)), text, example: "true") { (query) throws(Problem) in try query.flag(name) }
     }
 }
 
 extension Parameter where Value: CaseIterable & RawRepresentable<String> {
-    /// Creates a parameter that is one of a type's raw values.
     package static func word(_ name: String, default usual: Value, _ text: String, example: Value) -> Parameter {
         let schema = Schema.words(Value.self).defaulting(to: .text(usual.rawValue))
         return query(name, schema, text, example: "\"\(example.rawValue)\"") { (query) throws(Problem) in
@@ -103,7 +96,6 @@ extension Parameter where Value: CaseIterable & RawRepresentable<String> {
 }
 
 extension Parameter where Value == String? {
-    /// Creates a text parameter that the route checks itself.
     package static func text(
         _ name: String, _ schema: Schema, _ text: String, isRequired: Bool = false, example: String?,
         check: @escaping @Sendable (Query) throws(Problem) -> String?
@@ -113,7 +105,6 @@ extension Parameter where Value == String? {
 }
 
 extension Parameter where Value == Void {
-    /// Creates a parameter that is only described. The route reads it from the query together with others.
     package static func described(_ name: String, _ schema: Schema, _ text: String, example: String? = nil) -> Parameter {
         query(name, schema, text, example: example) { (_) throws(Problem) in }
     }
@@ -122,7 +113,6 @@ extension Parameter where Value == Void {
 // MARK: Header fields
 
 extension Parameter where Value == Void {
-    /// Creates a header field that is only described. The server, or the code that identifies the client, reads it.
     package static func field(_ name: String, _ schema: Schema, _ text: String, isRequired: Bool = false, example: String) -> Parameter {
         Parameter(
             ParameterDescription(name: name, location: .header, isRequired: isRequired, text: text, schema: schema, example: example)
@@ -141,7 +131,6 @@ extension Parameter where Value == Void {
 extension Parameter where Value == String? {
     private static var longestKey: Int { 255 }
 
-    /// The field `Idempotency-Key`: 1 to 255 visible ASCII characters.
     package static var idempotencyKey: Parameter {
         let description = ParameterDescription(
             name: "Idempotency-Key", location: .header, isRequired: false,
@@ -161,7 +150,6 @@ extension Parameter where Value == String? {
     }
 }
 
-/// The parameters of a query, as `name=value` pairs. Unknown parameters are ignored.
 package struct Query: Sendable {
     private let pairs: [(name: Substring, value: Substring)]
 
@@ -173,9 +161,6 @@ package struct Query: Sendable {
         }
     }
 
-    /// Returns the value of a parameter, nil if it is missing.
-    ///
-    /// - Throws: ``Problem`` (400) if the parameter occurs twice or is malformed.
     package func text(_ name: String) throws(Problem) -> String? {
         let found = pairs.filter { $0.name == name }
         guard let first = found.first else { return nil }
@@ -187,14 +172,10 @@ package struct Query: Sendable {
         return value
     }
 
-    /// Returns the value of an integer parameter, or the default if it is missing.
-    ///
-    /// - Throws: ``Problem`` (400) if the value contains other characters than digits, or is out of range.
     package func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
         try integer(name, in: range) ?? fallback
     }
 
-    /// Returns the value of an integer parameter, nil if it is missing.
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = try text(name) else { return nil }
         let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -206,9 +187,6 @@ package struct Query: Sendable {
         return value
     }
 
-    /// Returns the value of a Boolean parameter.
-    ///
-    /// - Throws: ``Problem`` (400) if the value is neither `true` nor `false`.
     package func flag(_ name: String) throws(Problem) -> Bool {
         switch try text(name) {
         case nil, "false": return false
@@ -217,9 +195,6 @@ package struct Query: Sendable {
         }
     }
 
-    /// Returns the value of a parameter with fixed values.
-    ///
-    /// - Throws: ``Problem`` (400) if the value is not a raw value of the type.
     package func word<Word: CaseIterable & RawRepresentable<String>>(_ name: String) throws(Problem) -> Word? {
         guard let text = try text(name) else { return nil }
         guard let word = Word(rawValue: text) else {

@@ -1,10 +1,8 @@
 internal import HTTPTypes
 
 /// The pages `GET /problems/{name}`: an explanation of each problem type, generated from the descriptions of the routes.
-///
 /// The URI of a problem type leads to its page, so that a client's author can follow the `type` of a problem.
 package struct ProblemPages: Sendable {
-    /// The operations and statuses of one type.
     private struct Entry {
         let kind: Problem.ProblemType
         var rows: [(status: HTTPResponse.Status, operation: String, text: String)] = []
@@ -23,11 +21,6 @@ package struct ProblemPages: Sendable {
     private let pages: [String: LazyResponse]
     private let caching: ResponseDescription.Header
 
-    /// - Parameters:
-    ///   - routes: The described routes of a listener.
-    ///   - common: The responses that all of them share.
-    ///   - caching: The caching field of the listener's documents.
-    ///   - amended: A closure that changes the text of a page.
     package init(
         describing routes: [Route], common: [ResponseDescription], caching: ResponseDescription.Header,
         amended: @escaping @Sendable (String) -> String = { $0 }
@@ -50,7 +43,6 @@ package struct ProblemPages: Sendable {
         }
     }
 
-    /// The paths of the pages. They contain no data of the service.
     package var paths: Set<String> { Set(pages.keys.map { "/problems/\($0)" }) }
 
     package var route: Route {
@@ -86,7 +78,6 @@ package struct ProblemPages: Sendable {
             })
     }
 
-    /// Returns the name of the page for all types that end in a status, such as `image-upstream-status` for `image-upstream-503`.
     private static func family(of name: String) -> String {
         let end = name.utf8.suffix(4)
         guard end.count == 4, end.first == UInt8(ascii: "-"), end.dropFirst().allSatisfy({ (0x30...0x39).contains($0) }) else {

@@ -1,16 +1,11 @@
 package import HTTPTypes
 package import IntertwinePrimitives
 
-/// The description of one response of an operation: its status, header fields and body.
 package struct ResponseDescription: Sendable {
-    /// The description of a header field of responses.
     package struct Header: Sendable {
         package var name: String
         var value: JSONValue
 
-        /// Creates a description of a header field.
-        ///
-        /// - Parameter example: The text of an example value.
         package init(_ name: String, _ text: String, _ schema: Schema = .string, isRequired: Bool = false, example: String? = nil) {
             self.name = name
             value = .object(
@@ -20,7 +15,6 @@ package struct ResponseDescription: Sendable {
                 ].compactMap { $0 })
         }
 
-        /// Returns the field as a named component, which the document contains once.
         package func named(_ component: String) -> Header {
             var field = self
             field.value = .object([Component.headers.reference(component, value)])
@@ -28,18 +22,15 @@ package struct ResponseDescription: Sendable {
         }
     }
 
-    /// An example of a problem in a response.
     package struct ProblemExample: Sendable {
         let kind: Problem.ProblemType?
         let detail: String
         let errors: [InvalidValue]
         let members: [UInt8]
-        /// The name of the example; nil for the name of the problem type.
         let name: String?
 
         package var uri: String { kind?.uri ?? Problem.plainType }
 
-        /// - Parameter members: Further members as JSON, without braces.
         package init(_ kind: Problem.ProblemType?, _ detail: String, name: String? = nil, members: String = "") {
             (self.kind, self.detail, self.name, errors, self.members) = (kind, detail, name, [], Array(members.utf8))
         }
@@ -60,17 +51,13 @@ package struct ResponseDescription: Sendable {
     struct ProblemOccurrence: Sendable {
         let kind: Problem.ProblemType
         let status: HTTPResponse.Status
-        /// The description of the response.
         let text: String
-        /// An example; nil if the description has none.
         let example: Problem?
     }
 
-    /// Three digits, or `default` for every status without its own description.
     package let status: String
     let value: JSONValue
     let problems: [ProblemOccurrence]
-    /// Returns this description with further examples and text; nil if it does not describe problems.
     private var extended: (@Sendable ([ProblemExample], String) -> ResponseDescription)?
 
     private init(_ status: String, _ text: String, _ fields: [Header], content: JSONValue?, problems: [ProblemOccurrence] = []) {
@@ -90,19 +77,12 @@ package struct ResponseDescription: Sendable {
         self.problems = problems
     }
 
-    /// Returns true if the response may be a problem of a type.
     package func has(_ kind: Problem.ProblemType) -> Bool { problems.contains { $0.kind == kind } }
 
-    /// Describes a response without a body.
     package static func empty(_ status: HTTPResponse.Status, _ text: String, _ fields: [Header] = []) -> ResponseDescription {
         ResponseDescription(String(status.code), text, fields, content: nil)
     }
 
-    /// Describes a response with a JSON body.
-    ///
-    /// - Parameters:
-    ///   - texts: Alternative media types with a text body.
-    ///   - example: An example as JSON; nil if the schema has examples.
     package static func json(
         _ status: HTTPResponse.Status, _ text: String, _ schema: Schema, _ fields: [Header] = [], type: String = "application/json",
         orTexts texts: [String] = [], example: String? = nil
@@ -113,11 +93,6 @@ package struct ResponseDescription: Sendable {
     }
 
     /// Describes a response with one of several problems (RFC 9457).
-    ///
-    /// - Parameters:
-    ///   - types: The schema of the problem's `type`, a schema of URIs, if the given problems are only examples.
-    ///   - others: Problem types of this response without an example.
-    ///   - members: Further members of the problems.
     package static func problem(
         _ status: HTTPResponse.Status, _ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
         others: [Problem.ProblemType] = [], members: [JSONValue.Member] = []
@@ -150,20 +125,13 @@ package struct ResponseDescription: Sendable {
         return description
     }
 
-    /// Returns this description of problems with further examples.
-    ///
-    /// - Parameter sentence: A sentence that is added to the text.
     package func adding(_ problems: [ProblemExample], _ sentence: String) -> ResponseDescription { extended?(problems, sentence) ?? self }
 
-    /// Describes every error without its own description.
     package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
         let content = Content(.problem, example: String(decoding: example.json(), as: UTF8.self)).value
         return ResponseDescription("default", text, fields, content: .object([.init(Problem.mediaType, content)]))
     }
 
-    /// Returns this description with a link to a follow-up operation.
-    ///
-    /// - Parameter parameters: The expressions that locate the operation's parameters in the response, such as `$response.body#/invocation/id`.
     package func linked(_ name: String, to operation: String, _ text: String, _ parameters: KeyValuePairs<String, String>)
         -> ResponseDescription
     {
@@ -175,7 +143,6 @@ package struct ResponseDescription: Sendable {
         return ResponseDescription(status, value: .object(members + [.init("links", .object([.init(name, link)]))]), problems: problems)
     }
 
-    /// Returns the response as a named component, which the document contains once.
     package func named(_ name: String) -> ResponseDescription {
         var description = ResponseDescription(status, value: .object([Component.responses.reference(name, value)]), problems: problems)
         description.extended = extended
@@ -183,7 +150,6 @@ package struct ResponseDescription: Sendable {
     }
 }
 
-/// The content of a body in one media type.
 struct Content: Sendable {
     private let schema: Schema
     private let example: String?
@@ -199,14 +165,12 @@ struct Content: Sendable {
 }
 
 extension Schema {
-    /// The schema of all problem types of the document's responses; ``OpenAPIDocument`` adds them.
     private static let problemType = Schema.href.titled("Problem type").described(
         "The path of a page that explains the type. `about:blank` if the status is sufficient."
     )
     .named(problemTypeName)
     static let problemTypeName = "ProblemType"
 
-    /// The schema of problem details.
     package static let problem = Schema.object([
         .required("type", problemType),
         .required("title", .string(minLength: 1), "A short name of the type, equal for every occurrence."),

@@ -2,9 +2,6 @@ internal import HTTPTypes
 internal import IntertwinePrimitives
 
 extension Route {
-    /// Returns the reasons why requests cannot reach routes that a program adds, one sentence for each.
-    ///
-    /// - Parameter others: The routes of the product, which precede them.
     package static func errors(in added: [Route], beside others: [Route]) -> [String] {
         added.indices.compactMap { index in
             let route = added[index]

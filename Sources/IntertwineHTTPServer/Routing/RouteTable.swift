@@ -1,15 +1,12 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// The routes of a listener, for lookup. The table is immutable: a changed configuration has another table, and a running request
-/// keeps the route that it found. Why a class: each request retains it.
+/// Why a class: each request retains it.
 package final class RouteTable: Sendable {
     /// The resources with one number of segments. Those with the most literal segments come first, because they take precedence if several
     /// match.
     private struct Level {
-        /// The resources by the hash of their first segment, with those whose first segment is a parameter.
         private let resources: [UInt64: [Resource]]
-        /// The resources whose first segment is a parameter.
         private let general: [Resource]
 
         init(_ all: [Resource]) {
@@ -23,7 +20,6 @@ package final class RouteTable: Sendable {
         subscript(hash: UInt64) -> [Resource] { resources[hash] ?? general }
     }
 
-    /// The resources by the number of path segments.
     private let levels: [Level]
 
     package init(_ routes: [Route]) {
@@ -32,9 +28,6 @@ package final class RouteTable: Sendable {
         levels = (0...longest).map { count in Level(all.filter { $0.segmentCount == count }) }
     }
 
-    /// Returns the resource of a request's path, or nil if it does not exist. `%66eed` is equal to `feed`; `%2F` does not separate segments.
-    ///
-    /// - Returns: Also true if the path has escapes.
     func resource(for head: borrowing RequestHead) -> (resource: Resource?, isEscaped: Bool) {
         head.withPath { path in
             let shape = PathShape(path)
@@ -49,10 +42,8 @@ package final class RouteTable: Sendable {
         return levels[shape.segmentCount][shape.firstSegment.value].first { $0.matches(path) }
     }
 
-    /// The parts of a path that select its candidates, read in one pass.
     private struct PathShape {
         private(set) var segmentCount = 0
-        /// The hash of the first segment.
         private(set) var firstSegment = FNV1a()
         private(set) var isEscaped = false
 
@@ -72,7 +63,7 @@ package final class RouteTable: Sendable {
     }
 }
 
-/// A route in a table, with its additional fields encoded. Why a class: a request copies nothing.
+/// Why a class: a request copies nothing.
 final class ServedRoute: Sendable {
     let declaration: Route
     let method: RequestMethod
@@ -85,7 +76,7 @@ final class ServedRoute: Sendable {
     }
 }
 
-/// The routes of one path pattern. Why a class: a request copies nothing.
+/// Why a class: a request copies nothing.
 final class Resource: Sendable {
     private enum Segment: Sendable {
         case literal([UInt8])
@@ -99,7 +90,6 @@ final class Resource: Sendable {
             self = .parameter(name: String(text[..<end].dropFirst()), suffix: Array(text[end...].dropFirst().utf8))
         }
 
-        /// The precedence of a segment. A longer suffix is more specific.
         var weight: Int {
             switch self {
             case .literal: 2
@@ -107,7 +97,6 @@ final class Resource: Sendable {
             }
         }
 
-        /// Returns true if a part of a path is this segment. A parameter is not empty.
         func matches(_ path: Span<UInt8>, _ part: Range<Int>) -> Bool {
             switch self {
             case .literal(let literal): part.count == literal.count && Self.isEqual(path, part, literal)
@@ -123,9 +112,7 @@ final class Resource: Sendable {
     }
 
     let pattern: String
-    /// The methods that are answered.
     let methods: [HTTPRequest.Method]
-    /// The list of ``methods`` in the field Allow.
     let allow: String
     private let routes: [ServedRoute]
     private let segments: [Segment]
@@ -140,7 +127,6 @@ final class Resource: Sendable {
         segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(Segment.init)
     }
 
-    /// Returns the resources of routes, the most specific ones first.
     static func all(_ routes: [Route]) -> [Resource] {
         var patterns: [String] = []
         for route in routes where !patterns.contains(route.pattern) { patterns.append(route.pattern) }
@@ -148,7 +134,6 @@ final class Resource: Sendable {
         return resources.sorted { $0.weight > $1.weight }
     }
 
-    /// Returns a pattern without the names of its parameters. Patterns of one form match the same paths.
     static func form(of pattern: String) -> [String] {
         pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { text in
             switch Segment(text) {
@@ -162,10 +147,8 @@ final class Resource: Sendable {
 
     var segmentCount: Int { segments.count }
 
-    /// The first segment; nil if it is a parameter.
     var firstLiteral: [UInt8]? { if case .literal(let first)? = segments.first { first } else { nil } }
 
-    /// Returns true if a path with this number of segments matches.
     func matches(_ path: Span<UInt8>) -> Bool {
         var start = path.isEmpty || path[0] != .slash ? 0 : 1
         for segment in segments {
@@ -176,12 +159,10 @@ final class Resource: Sendable {
         return true
     }
 
-    /// Returns the route of a method. HEAD uses the route of GET; the server omits the body.
     func route(_ method: RequestMethod) -> ServedRoute? {
         routes.first { $0.method == (method == .head ? .get : method) && $0.method != .other }
     }
 
-    /// Returns the parameters of a matching path, undecoded.
     func parameters(of path: Substring) -> [(name: String, value: Substring)] {
         let parts = path.utf8.dropFirst().split(separator: .slash, omittingEmptySubsequences: false)
         return zip(segments, parts).compactMap { segment, part in
@@ -190,7 +171,6 @@ final class Resource: Sendable {
         }
     }
 
-    /// Returns the value of a parameter of a matching path, undecoded; nil if the pattern does not contain it.
     func parameter(_ name: String, of path: Span<UInt8>) -> String? {
         var start = 1
         for segment in segments {
@@ -203,7 +183,6 @@ final class Resource: Sendable {
         return nil
     }
 
-    /// Returns the end of the segment that begins at an index.
     private static func end(of path: Span<UInt8>, _ start: Int) -> Int {
         var end = min(start, path.count)
         while end < path.count, path[end] != .slash { end += 1 }
@@ -211,14 +190,12 @@ final class Resource: Sendable {
     }
 }
 
-/// The match of a request with a route, for answers on the event loop.
 package struct RouteMatch: Sendable {
     let resource: Resource
     package let peer: PeerAddress
     /// The time in milliseconds since 1970-01-01 UTC.
     package let now: Int64
 
-    /// Returns a path segment as received; empty only for a name that the route's pattern does not contain.
     package func segment(_ name: String, of head: borrowing RequestHead) -> String {
         head.withPath { resource.parameter(name, of: $0) } ?? ""
     }

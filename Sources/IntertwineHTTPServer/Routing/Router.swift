@@ -3,8 +3,7 @@ internal import IntertwinePrimitives
 package import Logging
 internal import Synchronization
 
-/// Matches a request with its route, once, and asks the route for its answer. It does not depend on the contents of routes.
-///
+/// Matches a request with its route, once, and asks the route for its answer.
 /// Why a class: the error handler of each request retains it.
 package final class Router: HTTPHandler {
     private let table: Mutex<RouteTable>
@@ -13,22 +12,14 @@ package final class Router: HTTPHandler {
     private let logger: Logger
     private let failures = ReportThrottle()
 
-    /// Creates a router.
-    ///
-    /// - Parameters:
-    ///   - routes: The routes, until ``update(_:)`` replaces them.
-    ///   - acceptsOnlyJSON: True if described routes refuse bodies of other media types (415).
-    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     package init(_ routes: [Route], acceptsOnlyJSON: Bool = false, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         table = Mutex(RouteTable(routes))
         (self.acceptsOnlyJSON, self.clock) = (acceptsOnlyJSON, clock)
         self.logger = logger
     }
 
-    /// Replaces the route table for requests that begin from now on.
     package func update(_ table: RouteTable) { self.table.withLock { $0 = table } }
 
-    /// Returns the pattern of the resource of a request; nil if it does not exist.
     package func pattern(for head: borrowing RequestHead) -> String? { resource(for: head).resource?.pattern }
 
     fileprivate func resource(for head: borrowing RequestHead) -> (resource: Resource?, isEscaped: Bool) {
@@ -58,7 +49,6 @@ package final class Router: HTTPHandler {
         return route.deprecation.map(result.adding) ?? result
     }
 
-    /// Asks the route, in the order of the cost of its answers.
     fileprivate func answer(
         _ head: borrowing RequestHead, _ peer: PeerAddress, by route: ServedRoute, at resource: Resource, isEscaped: Bool
     ) -> HandlerResult {
@@ -98,7 +88,6 @@ package final class Router: HTTPHandler {
         logger.error("request failed", metadata: metadata)
     }
 
-    /// Replaces the server's list of methods in `Allow` with the methods of the resource, if it exists.
     private static func refusal(_ refusal: ServerResponse, at resource: Resource?) -> ServerResponse {
         guard let resource, refusal.fields[.allow] != nil else { return refusal }
         var response = refusal
@@ -107,7 +96,6 @@ package final class Router: HTTPHandler {
     }
 }
 
-/// The handler of a matched route, which its middleware calls.
 private struct MatchedRoute: HTTPHandler {
     let router: Router
     let resource: Resource
@@ -121,12 +109,10 @@ private struct MatchedRoute: HTTPHandler {
     }
 }
 
-/// Validation of the media type of request bodies.
 private enum JSONBody {
     static let problem = Problem(
         .unsupportedMediaType, nil, "Request bodies must be application/json.", fields: [.accept: RequestBodyDescription.json])
 
-    /// Returns true if the request only reads, has no body, or has a JSON body. A body without a media type is refused.
     static func isOnly(in head: borrowing RequestHead) -> Bool {
         if head.isSafe { return true }
         return head.withField("content-type") { isJSON($0) } ?? !head.hasBody

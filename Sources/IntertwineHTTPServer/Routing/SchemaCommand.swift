@@ -1,9 +1,5 @@
 package import IntertwinePrimitives
 
-/// A JSON Schema (2020-12) of a value.
-///
-/// It uses only plain forms that client generators support: objects, lists, fixed words, and choices that a member distinguishes.
-/// A document contains a named schema once and references it elsewhere.
 package struct Schema: Sendable {
     private var members: [JSONValue.Member]
 
@@ -11,12 +7,10 @@ package struct Schema: Sendable {
         self.members = members.compactMap { $0 }
     }
 
-    /// The schema as a value of a document.
     package var value: JSONValue { .object(members) }
 
     // MARK: Kinds of value
 
-    /// The schema of any value.
     package static let any = Schema([])
 
     package static func string(
@@ -34,7 +28,6 @@ package struct Schema: Sendable {
     package static let date = string(format: "date")
     package static let time = string(format: "date-time")
     package static let uuid = string(format: "uuid")
-    /// An href: relative, or absolute if the service has a public URL.
     package static let href = string(minLength: 1, format: "uri-reference")
     package static let boolean = Schema([.init("type", .text("boolean"))])
 
@@ -46,7 +39,6 @@ package struct Schema: Sendable {
     }
 
     package static let integer = integer()
-    /// An integer that is not negative.
     package static let count = integer(minimum: 0)
 
     package static func number(minimum: Double? = nil, maximum: Double? = nil, above: Double? = nil) -> Schema {
@@ -58,7 +50,6 @@ package struct Schema: Sendable {
 
     package static let number = number()
 
-    /// Returns a schema of fixed words.
     package static func words(_ words: [String]) -> Schema {
         Schema([.init("type", .text("string")), .init("enum", .texts(words))])
     }
@@ -67,7 +58,6 @@ package struct Schema: Sendable {
         words(type.allCases.map(\.rawValue))
     }
 
-    /// Returns a schema of one word.
     package static func word(_ word: String) -> Schema { Schema([.init("type", .text("string")), .init("const", .text(word))]) }
 
     /// Returns a schema of one Boolean value, written so that generators produce a plain Boolean type.
@@ -81,8 +71,6 @@ package struct Schema: Sendable {
         ])
     }
 
-    /// Returns a schema of alternatives. It has no discriminator: alternatives may be added later, and generated code with a discriminator
-    /// fails for each unknown word.
     package static func choice(_ schemas: [Schema]) -> Schema {
         Schema([.init("oneOf", .list(schemas.map(\.value)))])
     }
@@ -103,11 +91,6 @@ package struct Schema: Sendable {
         }
     }
 
-    /// Returns a schema of an object.
-    ///
-    /// - Parameters:
-    ///   - others: The schema of members with other names.
-    ///   - isClosed: True if members with other names are not allowed.
     package static func object(_ properties: [Property], others: Schema? = nil, isClosed: Bool = false) -> Schema {
         let required = properties.filter(\.isRequired).map(\.name)
         return Schema([
@@ -117,10 +100,8 @@ package struct Schema: Sendable {
         ])
     }
 
-    /// Returns a schema of an object with arbitrary member names and values of one schema.
     package static func map(of schema: Schema) -> Schema { object([], others: schema) }
 
-    /// Returns a schema of a JSON document in another format, recognized by its members.
     package static func document(having members: [String]) -> Schema {
         object(members.map { .required($0, .any) })
     }
@@ -131,14 +112,10 @@ package struct Schema: Sendable {
 
     package func titled(_ title: String) -> Schema { with("title", .text(title)) }
 
-    /// Adds examples.
-    ///
-    /// - Parameter examples: The examples as JSON.
     package func examples(_ examples: String...) -> Schema { with("examples", .list(examples.map { .example($0) })) }
 
-    package func defaulting(to value: JSONValue) -> Schema { with("default", value) }
+    func defaulting(to value: JSONValue) -> Schema { with("default", value) }
 
-    /// The schema of this value or null.
     package var orNull: Schema {
         var schema = self
         for index in schema.members.indices where schema.members[index].name == "type" {
@@ -153,7 +130,6 @@ package struct Schema: Sendable {
         }
     }
 
-    /// Adds a JSON Schema keyword that has no method of its own.
     package func with(_ name: String, _ value: JSONValue) -> Schema {
         var schema = self
         schema.members.removeAll { $0.name == name }
@@ -161,7 +137,6 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// Returns the schema as a named component, which the document contains once and references elsewhere.
     package func named(_ name: String) -> Schema {
         var schema = self
         let titled = members.contains { $0.name == "title" } ? self : Schema([.init("title", .text(name))] + members)
@@ -169,9 +144,6 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// Returns a standalone schema document (JSON Schema 2020-12) with all referenced components.
-    ///
-    /// - Parameter id: The URL of the document.
     package func document(id: String) -> [UInt8] {
         var collector = ComponentCollector { "#/$defs/\($1)" }
         let own = members.map { JSONValue.Member($0.name, $0.value) }

@@ -3,8 +3,6 @@ package import HTTPTypes
 
 extension ServerResponse {
     /// Returns a response with JSON that must not be stored.
-    ///
-    /// - Throws: The error of the value's encoding.
     package static func noStore(
         json value: some Encodable, status: HTTPResponse.Status = .ok, fields: HTTPFields = [:]
     ) throws -> ServerResponse {

@@ -1,11 +1,9 @@
 internal import IntertwinePrimitives
 
-/// The result of evaluating a request's conditions.
 enum Conditions { case met, notModified, failed }
 
 /// Conditional requests for an existing representation (RFC 9110, 13.2.2).
 extension RequestHead {
-    /// Evaluates the conditions of GET and HEAD: If-Match, else If-Unmodified-Since; then If-None-Match, else If-Modified-Since.
     func conditions(entityTag: [UInt8]?, lastModified: Int64?) -> Conditions {
         if has(.ifMatch) {
             guard names(.ifMatch, entityTag, strongly: true) else { return .failed }
@@ -17,7 +15,6 @@ extension RequestHead {
         return .met
     }
 
-    /// Returns true if If-Range is absent or permits the range: only a strong entity tag or the exact date does.
     func allowsRange(entityTag: [UInt8]?, lastModified: Int64?) -> Bool {
         guard has(.ifRange) else { return true }
         let value = value(of: .ifRange)
@@ -42,7 +39,7 @@ extension RequestHead {
 
 /// Comparison of entity tags (RFC 9110, 8.8.3).
 private enum EntityTags {
-    /// Returns true if a list such as `W/"a", "b"` or `*` contains the tag. Strong comparison never matches a weak tag.
+    /// Strong comparison never matches a weak tag.
     static func list(_ value: ByteView, names tag: [UInt8]?, strongly: Bool) -> Bool {
         if value.isEqual("*") { return true }
         guard let tag else { return false }
@@ -70,10 +67,8 @@ private enum EntityTags {
 
 /// A Range field that requests one range of bytes (RFC 9110, 14.1.2).
 enum ByteRange: Hashable {
-    /// The field is ignored: another unit than bytes, malformed, or several ranges.
     case ignored
     case part(Range<Int>)
-    /// The range is well-formed and beyond the end.
     case unsatisfiable
 
     init(_ value: ByteView, length: Int) {

@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// The two content codings that the server supports.
 enum ContentCoding { case identity, gzip }
 
 extension RequestHead {
@@ -8,8 +7,6 @@ extension RequestHead {
     public var acceptsGzip: Bool { coding(hasGzip: true) == .gzip }
 
     /// Returns the coding of the response by the Accept-Encoding fields (RFC 9110, 12.5.3); nil if neither coding is accepted.
-    ///
-    /// - Parameter hasGzip: True if a gzip variant exists. It is chosen if its weight is at least that of the identity coding.
     func coding(hasGzip: Bool) -> ContentCoding? {
         // The weights are in thousandths, nil if not given.
         var (saidGzip, saidIdentity, star): (Int?, Int?, Int?)

@@ -3,16 +3,12 @@ internal import Synchronization
 
 /// The gzip coding (RFC 1952) of complete content.
 enum Gzip {
-    /// The number of bytes below which compression saves no network packet.
     private static let minimumLength = 1024
 
-    /// The idle compressors. Creating one costs more than compressing a page.
+    /// Creating one costs more than compressing a page.
     private static let idle = Mutex<[GzipCompressor]>([])
     private static let idleLimit = 16
 
-    /// Returns the compressed bytes; nil if they are not fewer, or if memory is short.
-    ///
-    /// - Parameter level: The level from 1 (fast) to 9 (small).
     static func compress(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
         guard bytes.count >= minimumLength else { return nil }
         let processor = cdeflate_processor()
@@ -32,22 +28,17 @@ enum Gzip {
     }
 }
 
-/// A compressor of one level.
-///
 /// `@unchecked Sendable`: one thread uses it at a time, because ``Gzip`` removes it from the list of idle compressors during use.
 private final class GzipCompressor: @unchecked Sendable {
-    /// The bytes of memory that an idle compressor may retain.
     private static let idleByteLimit = 256 << 10
 
     let level: Int32
-    /// The processor that used it last, whose caches probably still have its memory.
-    ///
-    /// Why: a compressor writes more than 128 KiB for each page. Moving them from another processor's cache takes half as long as compressing.
+    /// Why: a compressor writes more than 128 KiB for each page. Moving them from another processor's cache takes half as long as
+    /// compressing.
     var processor: Int32 = -1
     private let compressor: OpaquePointer
     private var output = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// Returns nil if memory is short.
     init?(level: Int32) {
         guard let compressor = libdeflate_alloc_compressor(level) else { return nil }
         (self.level, self.compressor) = (level, compressor)

@@ -6,13 +6,11 @@ struct GzipPart: Sendable {
     fileprivate static let headerLength = 10
     private static let level: Int32 = 6
 
-    /// Deflate blocks that end at a byte boundary and are not the last ones.
     let bytes: [UInt8]
     fileprivate let checksum: UInt
     fileprivate let count: Int
 
-    /// Compresses content. Returns nil if zlib has no memory. It takes as long as compression and must not run on an event loop unless
-    /// the content is empty.
+    /// It takes as long as compression and must not run on an event loop unless the content is empty.
     init?(_ content: [UInt8]) {
         guard !content.isEmpty else {
             (bytes, checksum, count) = ([], 0, 0)
@@ -47,7 +45,6 @@ struct GzipStream {
     private var checksum: UInt = 0
     private var count = 0
 
-    /// Returns the bytes before the first part; nil on later calls.
     mutating func begin() -> [UInt8]? {
         if hasBegun { return nil }
         hasBegun = true
@@ -61,7 +58,6 @@ struct GzipStream {
         count &+= part.count
     }
 
-    /// Returns an empty last block and the trailer.
     func end() -> [UInt8] {
         [0x03, 0x00] + Self.littleEndian(UInt32(truncatingIfNeeded: checksum)) + Self.littleEndian(UInt32(truncatingIfNeeded: count))
     }

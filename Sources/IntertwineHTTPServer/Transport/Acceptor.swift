@@ -2,14 +2,14 @@ internal import CIntertwineLinux
 internal import Glibc
 internal import Synchronization
 
-/// Accepts connections on one worker and assigns each to the worker with the fewest connections, or to its own worker if that has about as few.
-///
-/// Every worker has one acceptor on a shared listening socket. The kernel wakes one of them for a new connection.
+/// Accepts connections on one worker and assigns each to the worker with the fewest connections, or to its own worker if that has about as
+/// few.
+/// The kernel wakes one of them for a new connection.
 final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     // Safety of @unchecked: the variables are touched only on the worker's loop.
 
     private static let burst = 64
-    /// The pause of accepting if no descriptor is available. The kernel's backlog holds the clients meanwhile.
+    /// The kernel's backlog holds the clients meanwhile.
     private static let pause = Duration.milliseconds(50)
     /// EPOLLEXCLUSIVE: the kernel does not wake every worker that watches the socket.
     private static let exclusive = ReadyEvents(rawValue: 1 << 28)
@@ -18,7 +18,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     private let workers: [Worker]
     private let socket: ListeningSocket
     private var registration: Registration?
-    /// A reserved descriptor. If descriptors run out, it is closed for a moment to accept and refuse a connection, which avoids a busy loop.
+    /// If descriptors run out, it is closed for a moment to accept and refuse a connection, which avoids a busy loop.
     private var reservedDescriptor: Int32
     private var isStopped = false
 
@@ -33,7 +33,6 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         registration = try worker.loop.register(socket.descriptor, for: [.readable, Self.exclusive], handler: self)
     }
 
-    /// Accepts the waiting connections, then stops listening.
     func stop() {
         if isStopped { return }
         isStopped = true
@@ -111,15 +110,12 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         worker.observer?.connectionRefused(peer: peer)
     }
 
-    /// Closes idle connections of this worker. If it has none, it asks the other workers to close theirs soon.
     private func closeIdle(sparesNewcomers: Bool) -> Bool {
         if worker.closeIdle(sparesNewcomers: sparesNewcomers) { return true }
         for other in workers where other !== worker { other.loop.execute { _ = other.closeIdle(sparesNewcomers: sparesNewcomers) } }
         return false
     }
 
-    /// Handles the lack of descriptors: closes idle connections, or else accepts with the spare descriptor and refuses.
-    /// Returns false if both fail; accepting then pauses.
     private func makeRoom() -> Bool {
         if closeIdle(sparesNewcomers: false) { return true }
         if reservedDescriptor >= 0 {

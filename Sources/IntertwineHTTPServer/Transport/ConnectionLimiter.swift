@@ -1,6 +1,5 @@
 internal import Synchronization
 
-/// Counts the connections of all workers, in total and by peer, and enforces their limits.
 final class ConnectionLimiter: Sendable {
     private struct Counts {
         var total = 0
@@ -11,7 +10,6 @@ final class ConnectionLimiter: Sendable {
     }
 
     enum Admission {
-        /// - Parameter isCrowded: True if idle connections should be closed.
         case admitted(open: Int, isCrowded: Bool)
         case full
         case peerIsFull
@@ -25,7 +23,6 @@ final class ConnectionLimiter: Sendable {
         self.peerLimit = peerLimit
     }
 
-    /// Lowers the connection limit. A limit above the current one has no effect.
     func lower(to limit: Int) {
         counts.withLock { $0.limit = min($0.limit, max(1, limit)) }
     }
@@ -45,9 +42,6 @@ final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Releases a connection of the peer.
-    ///
-    /// - Returns: The number of connections that are left.
     func release(_ peer: PeerAddress) -> Int {
         let (left, waiters) = counts.withLock { counts in
             counts.total -= 1
@@ -62,7 +56,6 @@ final class ConnectionLimiter: Sendable {
         return left
     }
 
-    /// Returns when no connection is left.
     func empty() async {
         await withCheckedContinuation { continuation in
             let isEmpty = counts.withLock { counts in

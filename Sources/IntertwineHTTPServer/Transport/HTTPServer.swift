@@ -2,14 +2,8 @@ internal import Glibc
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// An HTTP/1.1 server on sockets and Dispatch, by default with one event loop per core. Each connection belongs to one loop.
-///
-/// ```swift
-/// let server = HTTPServer(handler: handler)
-/// let address = try await server.start()
-/// await server.shutdown(grace: .seconds(10))
-/// ```
-public final class HTTPServer: Sendable {
+/// An HTTP/1.1 server on sockets and Dispatch, by default with one event loop per core.
+package final class HTTPServer: Sendable {
     private struct State {
         var workers: [Worker] = []
         var acceptors: [Acceptor] = []
@@ -23,14 +17,7 @@ public final class HTTPServer: Sendable {
     private let census: ConnectionLimiter
     private let state = Mutex(State())
 
-    /// Creates a server that does not listen yet.
-    ///
-    /// ```swift
-    /// var configuration = HTTPServerConfiguration()
-    /// configuration.port = 8080
-    /// let server = HTTPServer(configuration: configuration, handler: handler)
-    /// ```
-    public init(
+    package init(
         configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: any HTTPHandler,
         observer: (any HTTPServerObserver)? = nil
     ) {
@@ -40,18 +27,8 @@ public final class HTTPServer: Sendable {
         self.census = ConnectionLimiter(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
     }
 
-    /// Starts to accept and answer requests. Called once.
-    ///
-    /// ```swift
-    /// let server = HTTPServer(handler: handler)
-    /// let address = try await server.start()
-    /// print("http://\(address)")  // http://127.0.0.1:40123
-    /// ```
-    ///
-    /// - Parameter socket: The bound socket to accept connections from; nil to bind the configured address now.
-    /// - Returns: The bound address. If the configured port is 0, it has the port that the kernel chose.
-    /// - Throws: ``HTTPServerError`` if the address is unknown or in use, or the process has no descriptor left.
-    public func start(on socket: ListeningSocket? = nil) async throws -> PeerAddress {
+    /// If the configured port is 0, it has the port that the kernel chose.
+    package func start(on socket: ListeningSocket? = nil) async throws -> PeerAddress {
         let wasStarted = state.withLock { state in
             defer { state.isStarted = true }
             return state.isStarted
@@ -95,8 +72,6 @@ public final class HTTPServer: Sendable {
         return bound
     }
 
-    /// The number of connections that the free descriptors allow. A quarter of these descriptors, at most 64, is reserved for files and
-    /// outgoing connections.
     private static var affordableConnections: Int {
         var limit = rlimit()
         // The kernel assigns the lowest free number, so this number approximates the descriptors in use.
@@ -107,33 +82,20 @@ public final class HTTPServer: Sendable {
         return free - min(64, free / 4)
     }
 
-    /// The number of open connections.
-    public var openConnections: Int { census.total }
+    var openConnections: Int { census.total }
 
-    /// Returns after each event loop has run once more. If one is stuck, it does not return.
     package func awaitLoops() async {
         for worker in state.withLock({ $0.workers }) { try? await worker.loop.perform {} }
     }
 
-    /// Closes each connection after its next response (`Connection: close`). Requests are still served, and new connections are accepted.
-    ///
     /// Why: a load balancer needs a moment to notice that this server stops. Until then it sends requests, which must not fail.
-    ///
-    /// ```swift
-    /// await server.closeAfterResponses()
-    /// try await Task.sleep(for: .seconds(5))
-    /// await server.shutdown(grace: .seconds(30))
-    /// ```
-    public func closeAfterResponses() async {
+    package func closeAfterResponses() async {
         for worker in state.withLock({ $0.workers }) {
             try? await worker.loop.perform { worker.closesAfterResponses = true }
         }
     }
 
-    /// Stops the server: it accepts no new connection, closes idle ones, and answers current requests with `Connection: close`.
-    ///
-    /// - Parameter grace: The time limit for current requests. Connections that remain are then closed.
-    public func shutdown(grace: Duration) async {
+    package func shutdown(grace: Duration) async {
         let (workers, acceptors, socket) = state.withLock { state in
             defer { (state.workers, state.acceptors, state.socket) = ([], [], nil) }
             return (state.workers, state.acceptors, state.socket)
@@ -171,7 +133,6 @@ public final class HTTPServer: Sendable {
 }
 
 extension EventLoop {
-    /// Runs `body` on the loop and waits for it.
     func perform(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             execute { continuation.resume(with: Result { try body() }) }

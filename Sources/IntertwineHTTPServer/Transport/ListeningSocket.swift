@@ -1,22 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// A bound socket that listens. The kernel queues its connections until a server accepts them. It is closed once.
-///
-/// ```swift
-/// let socket = try ListeningSocket(HTTPServerConfiguration())
-/// let address = try await server.start(on: socket)  // equal to socket.address
-/// ```
-public final class ListeningSocket: Sendable {
-    /// The bound address. If the configured port is 0, it has the port that the kernel chose.
-    public let address: PeerAddress
+/// The kernel queues its connections until a server accepts them.
+package final class ListeningSocket: Sendable {
+    /// If the configured port is 0, it has the port that the kernel chose.
+    package let address: PeerAddress
     let descriptor: Int32
     private let isOpen = Atomic(true)
 
-    /// Binds the address and sets the options that accepted sockets inherit.
-    ///
-    /// - Throws: ``HTTPServerError`` if the address is unknown or in use, or the process has no descriptor left.
-    public init(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
+    package init(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
         (descriptor, address) = try Self.open(configuration)
     }
 
@@ -24,8 +16,7 @@ public final class ListeningSocket: Sendable {
         close()
     }
 
-    /// Closes the socket. Connections that no server has accepted are reset.
-    public func close() {
+    package func close() {
         if isOpen.exchange(false, ordering: .acquiringAndReleasing) { Glibc.close(descriptor) }
     }
 
@@ -69,7 +60,6 @@ public final class ListeningSocket: Sendable {
     }
 }
 
-/// A socket address to bind to, or one that was bound.
 struct SocketAddress {
     let storage: sockaddr_storage
     private let length: socklen_t
@@ -80,9 +70,6 @@ struct SocketAddress {
         self.length = length
     }
 
-    /// Creates an address. Returns nil for a host that is not valid.
-    ///
-    /// - Parameter host: A numeric IPv4 or IPv6 address, or `localhost`. Names are not resolved.
     init?(host: String, port: UInt16) {
         var storage = sockaddr_storage()
         var four = sockaddr_in()
@@ -104,14 +91,12 @@ struct SocketAddress {
         self.storage = storage
     }
 
-    /// Calls `body` with the address in the form of the kernel.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
 
-    /// Calls `body` with memory for an address that the kernel fills in.
     static func filled(_ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32) -> (result: Int32, address: SocketAddress) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

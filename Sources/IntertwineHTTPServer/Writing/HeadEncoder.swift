@@ -3,7 +3,6 @@ internal import IntertwinePrimitives
 
 /// Encodes the heads of one response for each kind of request: status line and fields, except `Vary` and those that ``PerResponseHeaders``
 /// appends. The server writes `Vary` into each head, because ``EncodedFields`` extend it.
-///
 /// Values from outside are validated again: a line break in a value or a reason phrase would start another response (response splitting).
 struct HeadEncoder {
     private let response: ServerResponse
@@ -15,7 +14,6 @@ struct HeadEncoder {
     /// The elements of `Vary` in one line, because some caches read only one; empty if the response does not vary.
     var vary: [UInt8] { Self.vary(response.fields[values: .vary] + (response.isCompressible ? ["Accept-Encoding"] : [])) }
 
-    /// Returns true for the fields that the server writes itself.
     private static func isOwn(_ name: HTTPField.Name) -> Bool {
         switch name {
         case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges: true
@@ -23,7 +21,7 @@ struct HeadEncoder {
         }
     }
 
-    /// Encodes the head of the whole content. A length is omitted if content is not allowed (RFC 9110, 8.6).
+    /// A length is omitted if content is not allowed (RFC 9110, 8.6).
     func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> [UInt8] {
         var bytes = start(response.status.code, response.status.phrase)
         let hasContent = response.status.code >= 200 && response.status.code != 204 && response.status.code != 304
@@ -43,7 +41,6 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// Encodes the head of a part of the content.
     func partial(_ range: Range<Int>, of length: Int, entityTag: [UInt8]?, coding: String?) -> [UInt8] {
         var bytes = start(206, "Partial Content")
         appendFields(to: &bytes, isPartOfNotModified: false)
@@ -54,7 +51,6 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// Encodes the head of a streamed body without a stated length, for clients that support the chunked coding.
     func chunked(coding: String? = nil) -> [UInt8] {
         var bytes = start(response.status.code, response.status.phrase)
         appendFields(to: &bytes, isPartOfNotModified: false)
@@ -64,9 +60,6 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// Completes a shared head with the fields of one response: of the content, or of 304.
-    ///
-    /// - Parameter field: A field that differs between responses.
     static func head(
         _ common: [UInt8], field: HTTPField?, entityTag: [UInt8], content: (length: Int, coding: String?)?
     ) -> [UInt8] {
@@ -84,7 +77,6 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// Encodes fields that are appended to a head.
     static func lines(of fields: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
         for field in fields where !isOwn(field.name) && field.name != .vary { append(field.name.rawName, field.value, to: &bytes) }
@@ -109,7 +101,6 @@ struct HeadEncoder {
         }
     }
 
-    /// Returns the elements of values of `Vary`, each once.
     static func vary(_ values: [String]) -> [UInt8] {
         var names: [String] = []
         for value in values {
@@ -148,7 +139,6 @@ struct HeadEncoder {
 }
 
 extension HTTPResponse.Status {
-    /// The registered reason phrases, for responses that have only a status code.
     private static let phrases: [Int: String] = {
         let known: [HTTPResponse.Status] = [
             .ok, .created, .accepted, .noContent, .partialContent, .movedPermanently, .found, .seeOther, .notModified, .temporaryRedirect,

@@ -1,17 +1,14 @@
 internal import Glibc
 
-/// A buffer of outgoing bytes that gathers a batch of responses for one system call. Each loop has one and reuses it.
-///
-/// The body of the last response is borrowed and not copied, because most responses are sent alone: the kernel reads it from its own memory.
-/// If more bytes follow, the body is copied.
+/// A buffer of outgoing bytes that gathers a batch of responses for one system call.
+/// The body of the last response is borrowed and not copied, because most responses are sent alone: the kernel reads it from its own
+/// memory.
 final class OutputBuffer {
-    /// The size below which a body is copied at once, which is cheaper than a second memory range in the system call.
     private static let shortest = 4 * 1024
 
     private var storage: UnsafeMutableRawPointer
     private var capacity: Int
     private var stored = 0
-    /// The borrowed body that follows ``bytes``.
     private(set) var borrowedBody: (body: [UInt8], part: Range<Int>)?
 
     init(capacity: Int) {
@@ -23,10 +20,8 @@ final class OutputBuffer {
         storage.deallocate()
     }
 
-    /// The number of all bytes, including the borrowed body.
     var count: Int { stored + (borrowedBody?.part.count ?? 0) }
 
-    /// The bytes that are stored in the buffer.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: stored) }
 
     func clear() {
@@ -34,7 +29,6 @@ final class OutputBuffer {
         borrowedBody = nil
     }
 
-    /// Removes and returns the borrowed body, for the caller that sends it after ``bytes``.
     func takeBorrowedBody() -> (body: [UInt8], part: Range<Int>)? {
         var borrowed: (body: [UInt8], part: Range<Int>)?
         swap(&borrowed, &borrowedBody)
@@ -46,7 +40,7 @@ final class OutputBuffer {
         store(bytes)
     }
 
-    /// Appends a part of a body. The range must lie within it.
+    /// The range must lie within it.
     func append(_ body: [UInt8], _ part: Range<Int>) {
         copyBorrowedBody()
         borrowedBody = (body, part)

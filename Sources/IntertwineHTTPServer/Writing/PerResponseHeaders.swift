@@ -1,9 +1,8 @@
 internal import IntertwinePrimitives
 
-/// The end of every response head: the fields Date, X-Request-ID and Connection, and the empty line. Each loop has one and reuses it.
+/// The end of every response head: the fields Date, X-Request-ID and Connection, and the empty line.
 final class PerResponseHeaders {
     private var text: [UInt8] = []
-    /// The offset of the request id. The bytes before it are valid for a second.
     private var nameStart = 0
     /// The second that the date shows, since 1970-01-01 UTC.
     private var second = Int64.min
@@ -14,13 +13,6 @@ final class PerResponseHeaders {
         text.reserveCapacity(256)
     }
 
-    /// Returns the fields for one response.
-    ///
-    /// - Parameters:
-    ///   - name: The request id.
-    ///   - bytes: The request's head, in which the id may lie.
-    ///   - closing: True if the response is the last one of the connection.
-    ///   - announcing: True if the client needs a field that says that the connection stays open.
     func bytes(naming name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool, announcing: Bool) -> [UInt8] {
         text.removeLast(text.count - nameStart)
         let now = WallClock.coarse() / 1_000
@@ -42,7 +34,6 @@ final class PerResponseHeaders {
 
     // MARK: Request ids
 
-    /// Creates a request id that is unique but not secret.
     func makeName() -> RequestID.Source { .generated(random(), random()) }
 
     /// Returns the id of a request: its first `X-Request-ID` if that is well-formed, otherwise a new one. Each proxy on the way may add one.
@@ -58,7 +49,6 @@ final class PerResponseHeaders {
         return makeName()
     }
 
-    /// Returns a number of SplitMix64 with a random seed.
     private func random() -> UInt64 {
         seed &+= SplitMix64.increment
         return SplitMix64.mix(seed)

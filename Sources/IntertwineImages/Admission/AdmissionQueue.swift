@@ -1,25 +1,13 @@
 internal import IntertwineHTTPServer
 
-/// A priority queue that admits work within limits: in total, by origin and by cost. The type is pure: it performs no I/O.
-///
-/// The order is visible, near, prefetch. Among visible and near entries the newest starts first, because it is the one still in view.
-/// Prefetches start in the order of arrival. An entry that waits longer than `maxQueueTime` is removed.
-///
-/// ```
-/// let (isAccepted, displaced) = queue.enter(7, from: "example.com:443", priority: .visible, now: now)
-/// while let key = queue.next() { start(key) }
-/// …
-/// queue.remove(7)
-/// ```
+/// A priority queue that admits work within limits: in total, by origin and by cost.
+/// Among visible and near entries the newest starts first, because it is the one still in view.
 struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     struct Limits: Sendable {
-        /// The limit of running entries. Prefetches use at most half of it.
         var running: Int
-        /// The limits of running entries of one origin, and of its prefetches. An origin with reduced concurrency has two, and one prefetch.
         var perOrigin: Int
         var prefetchesPerOrigin: Int
-        /// The limit of the cost of running entries. A single one may always run. Other origins count for at most half of it.
-        /// Why: one large image must not block all others.
+        /// Other origins count for at most half of it. Why: one large image must not block all others.
         var runningCost = Int.max
         var waiting = 256
         var waitingCost = Int.max
@@ -29,10 +17,8 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     private struct Entry {
         let key: Key
         let cost: Int
-        /// The authority of the image's URL; nil for none.
         let origin: String?
         var priority: ImagePriority
-        /// The recency of the entry: larger if it was requested or prioritized more recently.
         var rank: UInt64
         var until: MonotonicInstant
     }
@@ -52,9 +38,7 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     private let limits: Limits
     private var running: [Key: Entry] = [:]
     private var total = Usage()
-    /// The usage of each origin, and of the entries without one.
     private var origins: [String?: Usage] = [:]
-    /// The waiting entries, in the order of arrival.
     private var waiting: [Entry] = []
     private var lastRank: UInt64 = 0
 
@@ -66,13 +50,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
     var waitingCount: Int { waiting.count }
     var waitingCost: Int { waiting.reduce(0) { $0 + $1.cost } }
 
-    /// Adds an entry. Call ``next(isReduced:)`` afterwards.
-    ///
-    /// An entry that can start at once does not count against the limits of waiting ones. In a full queue, less urgent entries are removed for it.
-    /// If all are equally urgent, the oldest one is removed whose origin has more than half of the queue.
-    ///
-    /// - Parameter isReduced: Returns true for an origin with reduced concurrency.
-    /// - Returns: False if the entry is rejected, and the entries that were removed for it.
     mutating func enter(
         _ key: Key, from origin: String?, cost: Int = 0, priority: ImagePriority, now: MonotonicInstant,
         isReduced: (String) -> Bool = { _ in false }
@@ -97,9 +74,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         waiting.count >= limits.waiting || waiting.reduce(0) { $0 + $1.cost } > max(0, limits.waitingCost - new.cost)
     }
 
-    /// Returns the index of the entry that a new entry replaces; nil if the new entry is rejected.
-    ///
-    /// - Parameter waiting: The entries, least urgent and oldest first.
     private func indexToDisplace(in waiting: [Entry], for new: Entry) -> Int? {
         guard let last = waiting.first, last.priority <= new.priority else { return nil }
         if last.priority < new.priority { return 0 }
@@ -108,7 +82,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         return peers.firstIndex { $0.origin == dominant }
     }
 
-    /// Returns the origin with more than half of the queue, by number of entries or by cost; nil if none has.
     private func dominantOrigin(of waiting: [Entry], except own: String?) -> String? {
         var shares: [String: Usage] = [:]
         for entry in waiting {
@@ -117,9 +90,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         return shares.first { $0.value.all > limits.waiting / 2 || $0.value.cost > limits.waitingCost / 2 }?.key
     }
 
-    /// Changes the priority of an entry. A raised priority restarts its queue timeout. Call ``next(isReduced:)`` afterwards.
-    ///
-    /// - Parameter isNewest: True to also move the entry before others with that priority.
     mutating func setPriority(_ priority: ImagePriority, of key: Key, isNewest: Bool = false, now: MonotonicInstant) {
         if var entry = running[key] {
             // A running prefetch that is raised makes room for another one.
@@ -137,7 +107,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Ends a running entry, or removes a waiting one. Call ``next(isReduced:)`` afterwards.
     mutating func remove(_ key: Key) {
         if let entry = running.removeValue(forKey: key) {
             count(entry, -1)
@@ -154,7 +123,7 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         return waiting.contains { $0.origin == entry.origin } || (running.count >= limits.running && !waiting.isEmpty)
     }
 
-    /// Returns the next entry that may start, and counts it as running. Call it until it returns nil.
+    /// Call it until it returns nil.
     mutating func next(isReduced: (String) -> Bool = { _ in false }) -> Key? {
         guard let index = best(isReduced) else { return nil }
         let entry = waiting.remove(at: index)
@@ -163,14 +132,12 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         return entry.key
     }
 
-    /// Removes the entries whose queue timeout has expired, and returns them.
     mutating func expire(now: MonotonicInstant) -> [Key] {
         let expired = waiting.filter { $0.until <= now }.map(\.key)
         waiting.removeAll { $0.until <= now }
         return expired
     }
 
-    /// The time of the next call of ``expire(now:)``; nil if the queue is empty.
     var nextExpiry: MonotonicInstant? { waiting.lazy.map(\.until).min() }
 
     private func index(of key: Key) -> Int? { waiting.firstIndex { $0.key == key } }
@@ -197,7 +164,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
         return running.isEmpty || own.cost + min(total.cost - own.cost, half) <= limits.runningCost - min(entry.cost, half)
     }
 
-    /// Adds a running entry to the usage in total and of its origin, or subtracts it.
     private mutating func count(_ entry: Entry, _ sign: Int) {
         total.add(entry, sign)
         var usage = origins[entry.origin] ?? Usage()

@@ -1,34 +1,25 @@
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// A circuit breaker per origin host. The type is pure: it performs no I/O.
-///
-/// The circuit opens if most requests cannot reach the host. A host that responds with errors stays reachable, with reduced concurrency until it
-/// sends one image. Why: the errors may concern one kind of its URLs, and requests for other URLs must not suffer from them.
+/// A host that responds with errors stays reachable, with reduced concurrency until it sends one image. Why: the errors may concern one
+/// kind of its URLs, and requests for other URLs must not suffer from them.
 struct CircuitBreaker: Sendable {
     struct Rules: Sendable {
         var window: Duration = .seconds(30)
-        /// The minimum number of outcomes in the window; with fewer, the state of the circuit does not change.
         var leastOutcomes = 10
         var failurePercent = 50
-        /// The time for which the circuit stays open before one probe, and for which concurrency stays reduced after the last bad response.
         var openDuration: Duration = .seconds(10)
-        /// The maximum number of hosts with state.
         var hosts = 1_000
-
-        init() {}
     }
 
     enum Outcome: Sendable, Hashable {
         case good
-        /// The host was reached, but its response is not usable.
         case badResponse
         case unreachable
     }
 
     enum Decision: Equatable {
         case closed
-        /// The request may proceed; its outcome decides if the circuit closes.
         case probe
         case open(until: MonotonicInstant)
     }
@@ -63,14 +54,10 @@ struct CircuitBreaker: Sendable {
         return .probe
     }
 
-    /// Returns true if concurrency to the host is reduced.
     func isReduced(_ host: String, now: MonotonicInstant) -> Bool {
         hosts.peek(host)?.reducedUntil.map { now < $0 } ?? false
     }
 
-    /// Records the outcome of a request.
-    ///
-    /// - Parameter outcome: The outcome; nil if the request was aborted and says nothing about the host.
     mutating func record(_ host: String, _ outcome: Outcome?, now: MonotonicInstant) {
         var state = hosts[host] ?? Host()
         if state.isProbing {

@@ -1,39 +1,22 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
-public import Synchronization
+package import Synchronization
 
-/// A complete image with its metadata. Objects are immutable, so the holder of one may serve it independently of the cache.
-///
-/// ```swift
-/// if let image = manager.cached("https://example.com/a.jpg") {
-///     print(image.kind.contentType, image.body.count, image.etag)
-/// }
-/// ```
-public final class CachedImage: Sendable {
-    /// The URL of the source.
-    public let source: String
-    /// The accepted formats that select this variant; nil if the image is common to all clients.
-    ///
-    /// For an image of a negotiating origin, they are the formats of the request to the origin. For a resized image, they are those of its client.
+/// Objects are immutable, so the holder of one may serve it independently of the cache.
+package final class CachedImage: Sendable {
+    package let source: String
     let variant: AcceptedFormats.Set?
-    /// The resize mode; nil for the original.
     let sizing: ResizeMode?
-    /// The format of the bytes.
-    public let kind: ImageFormat
-    /// The deviation of a resized image from its specification: it is the first frame of an animation, or the original. Nil if it has none.
+    package let kind: ImageFormat
     let shortfall: Shortfall?
-    /// The bytes.
-    public let body: ImageBody
-    /// The cache key.
+    package let body: ImageBody
     let key: String
-    /// The strong, quoted entity tag, computed from the body. Sources with equal bytes share it. The tag of the origin is never sent to clients.
-    public let etag: String
-    /// The times until which the image may be served.
-    public let freshness: Freshness
+    /// The tag of the origin is never sent to clients.
+    package let etag: String
+    package let freshness: Freshness
     let validators: Validators
     let terms: FreshnessMetadata
-    /// An object that is cached with the image, such as an encoded response head. Its lifetime is that of the image, so one memory limit covers both.
-    public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
+    package let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(
         source: String, variant: AcceptedFormats.Set? = nil, sizing: ResizeMode? = nil, kind: ImageFormat, shortfall: Shortfall? = nil,
@@ -52,9 +35,6 @@ public final class CachedImage: Sendable {
         self.terms = terms
     }
 
-    /// Creates an image, and computes its entity tag.
-    ///
-    /// - Parameter digest: The digest of the body; nil to compute it here, which takes time.
     convenience init(
         source: String, variant: AcceptedFormats.Set? = nil, sizing: ResizeMode? = nil, kind: ImageFormat, shortfall: Shortfall? = nil,
         body: [UInt8], digest: SHA256Digest? = nil, freshness: Freshness, validators: Validators,
@@ -66,7 +46,6 @@ public final class CachedImage: Sendable {
             freshness: freshness, validators: validators, terms: terms)
     }
 
-    /// Returns a copy with the freshness of a 304 response.
     func refreshed(_ freshness: Freshness, validators fresh: Validators, terms: FreshnessMetadata) -> CachedImage {
         var merged = validators
         merged.etag = fresh.etag ?? merged.etag
@@ -74,8 +53,6 @@ public final class CachedImage: Sendable {
         return copy(freshness, merged, terms)
     }
 
-    /// Returns a copy of an image that cannot be decoded to its end. It expires at `end` at the latest and is then fetched unconditionally.
-    ///
     /// Why: a conditional request would only confirm the incomplete image.
     func suspect(until end: Int64) -> CachedImage {
         var validators = validators
@@ -90,10 +67,8 @@ public final class CachedImage: Sendable {
             validators: validators, terms: terms)
     }
 
-    /// True if the service itself resized the image from an original.
-    public var isSized: Bool { sizing != nil }
+    package var isSized: Bool { sizing != nil }
 
-    /// Returns the cache key. The separator is a line feed, which cannot occur in the URL of a source.
     static func key(_ source: String, _ variant: AcceptedFormats.Set?, _ sizing: ResizeMode? = nil) -> String {
         guard let variant else { return source }
         return sizing.map { "\(source)\n\(variant.rawValue)\n\($0.text)" } ?? "\(source)\n\(variant.rawValue)"
@@ -102,16 +77,14 @@ public final class CachedImage: Sendable {
     /// True if this image invalidates the common entry of its source, because the origin negotiates formats.
     var replacesCommon: Bool { variant != nil && sizing == nil }
 
-    /// Returns all possible keys of originals of a source: the common one, and one for each set of accepted formats. Resized images are excluded.
     static func keys(_ source: String) -> [String] {
         [source] + (0...AcceptedFormats.Set.all.rawValue).map { key(source, AcceptedFormats.Set(rawValue: $0)) }
     }
 
     /// The last modification in seconds since 1970, if the origin sent a valid date.
-    public var lastModified: Int64? { validators.lastModified.flatMap { HTTPDate.parse($0, now: freshness.generatedAt) } }
+    package var lastModified: Int64? { validators.lastModified.flatMap { HTTPDate.parse($0, now: freshness.generatedAt) } }
 }
 
-/// Types for the metadata that an origin sends with an image.
 extension CachedImage {
     enum Shortfall: UInt8, Sendable, Hashable, CaseIterable {
         case firstFrame = 0x80
@@ -125,11 +98,9 @@ extension CachedImage {
         }
     }
 
-    /// The validators for conditional requests to the origin.
     struct Validators: Sendable, Hashable {
         var etag: String?
         var lastModified: String?
-        /// The URL of the final response after redirects. The validators apply to no other URL.
         var location: String?
 
         var conditions: (url: FetchURL, fields: HTTPFields)? {
@@ -169,7 +140,6 @@ extension CachedImage {
                 cacheControl: new.cacheControl ?? cacheControl, expires: new.expires ?? expires, vary: new.vary ?? vary)
         }
 
-        /// Returns these fields with the `Date` and `Age` of a 304 response.
         func headers(beside answer: HTTPFields, lastModified: String?) -> HTTPFields {
             var headers = HTTPFields()
             (headers[.cacheControl], headers[.expires], headers[.vary]) = (cacheControl, expires, vary)

@@ -6,10 +6,6 @@ internal import Logging
 internal import Synchronization
 
 /// A crash-safe disk cache of complete images with a hard limit in bytes.
-///
-/// Each image is one file, named by the hash of its source, and written to a temporary file that is then renamed. Files are not synced: a file that
-/// a power failure tears fails its checksum. Calls return at once; file access is on the queues of the cache. If the folder is not writable, the
-/// cache logs a warning, and retries after a pause.
 final class DiskCache: Sendable {
     struct Counts: Sendable {
         var bytes = 0
@@ -17,24 +13,19 @@ final class DiskCache: Sendable {
         var evictions = 0
         /// The number of images not stored because the disk was full or failed.
         var writeFailures = 0
-        /// The number of corrupt files that were found and removed.
         var damaged = 0
     }
 
     private struct State: Sendable {
         var index = DiskIndex()
         var counts = Counts()
-        /// The images with a pending write, the latest of each name. Lookups find them like files.
         var pending: [String: CachedImage] = [:]
-        /// The bytes of all pending writes. Above a limit, the disk is too slow for the incoming images.
         var pendingBytes = 0
-        /// The time until which writes are disabled after an error of the folder.
         var disabledUntil: ContinuousClock.Instant?
         var lastWarning: ContinuousClock.Instant?
-        /// The purges in progress. Matching images are not found from the start of a purge, regardless of its duration.
         var sweeps: [UInt64: @Sendable (String) -> Bool] = [:]
         var lastSweep: UInt64 = 0
-        /// The files that could not be deleted. This process no longer finds them, but the next one would; each purge retries the deletion.
+        /// This process no longer finds them, but the next one would; each purge retries the deletion.
         var undeleted: Set<String> = []
     }
 
@@ -52,9 +43,6 @@ final class DiskCache: Sendable {
     private let mostPending: Int
     private let logger: Logger
 
-    /// Opens the cache: creates the folder if necessary, and indexes its files in the background.
-    ///
-    /// - Parameter budget: The budget of pending writes, which may use half of it.
     init(
         folder: String, capacity: Int, budget: MemoryBudget = MemoryBudget(limit: 128 << 20),
         logger: Logger = Logger(label: "intertwine.images")
@@ -77,7 +65,6 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Returns true if a body of this size, with its metadata, is stored.
     func accepts(_ bytes: Int) -> Bool {
         DiskIndex.room(for: bytes) + DiskIndex.room(for: ImageFile.besideBody) <= Self.largest(capacity)
             && state.withLock { !Self.isDisabled($0) && ($0.pendingBytes == 0 || $0.pendingBytes + bytes <= mostPending) }
@@ -85,7 +72,6 @@ final class DiskCache: Sendable {
 
     private static func isDisabled(_ state: State) -> Bool { state.disabledUntil.map { .now < $0 } ?? false }
 
-    /// Returns the error number of the first obstacle to writing in the folder; nil if it is writable.
     private static func trouble(with folder: String) -> Int32? {
         for part in [folder, "\(folder)/\(temporary)"] {
             if !OwnedFile.makeFolder(part), errno != EEXIST { return errno }
@@ -94,7 +80,6 @@ final class DiskCache: Sendable {
         return nil
     }
 
-    /// Logs a warning at limited rate. If the folder itself causes the error, writes are disabled for a while.
     private func failed(_ error: Int32) {
         let isFolder = [EROFS, EACCES, EPERM, ENOTDIR, ENOENT].contains(error)
         let shouldWarn = state.withLock { state in
@@ -112,9 +97,6 @@ final class DiskCache: Sendable {
     /// Returns the largest file. Why: one image must not evict most of the others.
     private static func largest(_ capacity: Int) -> Int { capacity / 2 }
 
-    /// Returns true if an original is stored or about to be written.
-    ///
-    /// - Parameter wanted: The formats of a request to the origin.
     func contains(_ source: String, _ wanted: AcceptedFormats.Set) -> Bool {
         state.withLock { Self.storedPath(source, wanted, $0) != nil }
     }
@@ -128,16 +110,10 @@ final class DiskCache: Sendable {
         [name(source), name(CachedImage.key(source, wanted))].first { state.pending[$0] != nil || state.index.entries[$0] != nil }
     }
 
-    /// Reads an original.
-    ///
-    /// - Parameter done: Called immediately or on a queue of the cache; nil if no intact image is stored.
     func read(_ source: String, _ wanted: AcceptedFormats.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
         read(source, named: { Self.storedPath(source, wanted, $0) }, done: done)
     }
 
-    /// Reads a resized image.
-    ///
-    /// - Parameter done: Called immediately or on a queue of the cache; nil if no intact image is stored.
     func read(_ resizeKey: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
         let name = Self.name(resizeKey.source, resizeKey.key)
         read(resizeKey.source, named: { $0.pending[name] != nil || $0.index.entries[name] != nil ? name : nil }) { image in
@@ -195,9 +171,6 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Removes all images of a source, including resized ones.
-    ///
-    /// - Parameter done: Called on a queue of the cache after the removal, with true if all removed files so far are deleted.
     func remove(_ source: String, done: (@Sendable (Bool) -> Void)? = nil) {
         remove(keys: CachedImage.keys(source), madeOf: source, done: done)
     }
@@ -222,9 +195,6 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Removes matching images by a scan of all files. Lookups no longer find them from the call on.
-    ///
-    /// - Parameter done: Called on a queue of the cache after the removal, with true if all removed files so far are deleted.
     func remove(where isGone: @escaping @Sendable (String) -> Bool, done: @escaping @Sendable (Bool) -> Void) {
         let (sweep, pending) = state.withLock { state in
             let pending = state.pending.filter { isGone($0.value.source) }.map(\.key)
@@ -252,7 +222,6 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Calls back once all writes requested so far are complete.
     func flush(_ done: @escaping @Sendable () -> Void) {
         writer.async(execute: done)
     }
@@ -300,13 +269,11 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Removes a missing file from the index. Runs on the writer queue, where no file is created or deleted meanwhile.
     private func forgetMissing(_ name: String) {
         guard access(path(name), F_OK) != 0, errno == ENOENT else { return }
         state.withLock { $0.index.remove(name) }
     }
 
-    /// Removes an image from the index and deletes its file. The deletion may fail if the folder became read-only.
     private func drop(_ name: String, isDamaged: Bool) {
         state.withLock { state in
             state.index.remove(name)
@@ -317,15 +284,11 @@ final class DiskCache: Sendable {
         if let error { failed(error) }
     }
 
-    /// Retries failed deletions.
-    ///
-    /// - Returns: True if the next process will find no image that this one removed.
     private func isNothingLeft() -> Bool {
         for name in state.withLock({ $0.undeleted }) { drop(name, isDamaged: false) }
         return state.withLock { $0.undeleted.isEmpty }
     }
 
-    /// Indexes the files of a former process in the order of their writes, and deletes incomplete ones.
     private func rebuild() {
         for name in FileBytes.names(in: "\(folder)/\(Self.temporary)") {
             unlink("\(folder)/\(Self.temporary)/\(name)")
@@ -349,7 +312,6 @@ final class DiskCache: Sendable {
         Hexadecimal.text(SHA256.hash(data: Array(key.utf8)))
     }
 
-    /// Returns the name of a resized image: the name of its original, and a suffix from its own key.
     private static func name(_ source: String, _ key: String) -> String { name(source) + "-" + name(key).prefix(16) }
 
     private static func name(_ image: CachedImage) -> String {

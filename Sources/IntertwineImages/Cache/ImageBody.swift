@@ -4,14 +4,7 @@ internal import Glibc
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// The bytes of an image. A small body is an array; a large one is a memory file (`memfd`), which can be sent without copying.
-///
-/// ```swift
-/// let body = image.body
-/// if let file = body.file { print("descriptor", file.descriptor) }
-/// print(body.count)
-/// ```
-public struct ImageBody: Sendable {
+package struct ImageBody: Sendable {
     /// The size in bytes from which a memory file is used. Above it, sending the pages of a file costs less than copying them.
     static let leastInFile = 64 * 1_024
 
@@ -26,49 +19,43 @@ public struct ImageBody: Sendable {
         storage = bytes.count >= Self.leastInFile ? MemoryFile(bytes).map { .file($0) } ?? .array(bytes) : .array(bytes)
     }
 
-    /// Waits until the huge pages of all large bodies are arranged.
     static func waitForGathering() { MemoryFile.gathering.sync {} }
 
-    /// The number of bytes.
-    public var count: Int {
+    package var count: Int {
         switch storage {
         case .array(let bytes): bytes.count
         case .file(let file): file.count
         }
     }
 
-    /// The bytes; a copy if they are in a memory file.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         switch storage {
         case .array(let bytes): bytes
         case .file(let file): file.bytes
         }
     }
 
-    /// The memory file with the bytes; nil for an array. The descriptor stays open as long as its owner exists.
-    public var file: (descriptor: Int32, owner: any AnyObject & Sendable)? {
+    package var file: (descriptor: Int32, owner: any AnyObject & Sendable)? {
         if case .file(let file) = storage { (file.descriptor, file) } else { nil }
     }
 }
 
-/// An immutable memory file with the bytes of one large image.
 private final class MemoryFile: Sendable {
-    /// The maximum number of memory files, because most descriptors are reserved for clients. Further images are stored as arrays.
+    /// The maximum number of memory files, because most descriptors are reserved for clients.
     private static let most: Int = {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
         return min(1_024, Int(clamping: limit.rlim_cur) / 32)
     }()
     private static let open = Atomic<Int>(0)
-    /// The size in bytes from which huge pages are requested: sending them costs half as much. Why on a queue: if memory is short or fragmented,
-    /// the kernel needs time for them, and no event loop may wait for that.
+    /// The size in bytes from which huge pages are requested: sending them costs half as much. Why on a queue: if memory is short or
+    /// fragmented, the kernel needs time for them, and no event loop may wait for that.
     private static let leastGathered = 2 << 20
     fileprivate static let gathering = DispatchQueue(label: "intertwine.images.pages", qos: .utility)
 
     let descriptor: Int32
     let count: Int
 
-    /// Creates a memory file; nil if the maximum number exists or the system call fails.
     init?(_ bytes: [UInt8]) {
         guard Self.open.add(1, ordering: .relaxed).newValue <= Self.most else {
             Self.open.subtract(1, ordering: .relaxed)

@@ -2,7 +2,7 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// The cache of originals and of resized images: memory, disk, remembered failures, and images without their end. It is thread-safe.
+/// The cache of originals and of resized images: memory, disk, remembered failures, and images without their end.
 final class ImageCache: Sendable {
     private struct UnendedImage {
         let image: CachedImage
@@ -12,21 +12,17 @@ final class ImageCache: Sendable {
 
     private struct State {
         var failures = NegativeCache()
-        /// The images without their end, although their downloads ended without an error.
-        /// Why: they are not cached, and clients must not cache them. Without this table, each request would start a download.
+        /// The images without their end, although their downloads ended without an error. Why: they are not cached, and clients must not
+        /// cache them. Without this table, each request would start a download.
         var unended: BoundedCache<String, UnendedImage>
     }
 
-    /// The lifetime of an image without its end, after which the origin is asked again. It may have the complete image by then.
     private static let unendedLifetime = Duration.seconds(300)
 
     let memory: MemoryCache
     private let disk: DiskCache?
     private let state: Mutex<State>
 
-    /// Creates a cache.
-    ///
-    /// - Parameter unendedBytes: The limit in bytes of images without their end.
     init(memory: MemoryCache, disk: DiskCache?, unendedBytes: Int = 16 << 20) {
         (self.memory, self.disk) = (memory, disk)
         state = Mutex(State(unended: BoundedCache(limit: unendedBytes) { $1.image.body.count }))
@@ -34,23 +30,17 @@ final class ImageCache: Sendable {
 
     // MARK: Lookup
 
-    /// Returns true if the disk cache may have the original.
     func isOnDisk(_ source: String, _ wanted: AcceptedFormats.Set) -> Bool { disk?.contains(source, wanted) == true }
 
-    /// Reads an original from the disk cache.
-    ///
-    /// - Parameter done: Called immediately, or on the queue of the disk cache.
     func readDisk(_ source: String, _ wanted: AcceptedFormats.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
         if let disk { disk.read(source, wanted, done: done) } else { done(nil) }
     }
 
-    /// Reads a resized image from the disk cache.
     func readDisk(_ key: ResizeKey) async -> CachedImage? {
         guard let disk, disk.contains(key) else { return nil }
         return await withCheckedContinuation { continuation in disk.read(key) { continuation.resume(returning: $0) } }
     }
 
-    /// Returns the image without its end that was fetched within the last minutes, and true if its origin declared the length of the body.
     func unendedImage(
         _ source: String, _ wanted: AcceptedFormats.Set, now: MonotonicInstant = .now()
     ) -> (image: CachedImage, isDelimited: Bool)? {
@@ -60,7 +50,6 @@ final class ImageCache: Sendable {
         }
     }
 
-    /// Returns the remembered failure of this key or of its source; nil if a request may be sent.
     func failure(for key: String, of source: String) -> ImageError? {
         state.withLock { state in
             state.failures.failure(for: key, now: .now()) ?? (key == source ? nil : state.failures.failure(for: source, now: .now()))
@@ -69,7 +58,6 @@ final class ImageCache: Sendable {
 
     // MARK: Storage
 
-    /// Returns true if a body of this size is stored.
     func accepts(_ bytes: Int) -> Bool { memory.accepts(bytes) || disk?.accepts(bytes) == true }
 
     func store(_ image: CachedImage) {
@@ -83,13 +71,11 @@ final class ImageCache: Sendable {
         state.withLock { $0.unended[image.key] = entry }
     }
 
-    /// Limits the freshness of an image that cannot be decoded to its end, if it is still the cached one.
     func shortenFreshness(_ image: CachedImage, until end: Int64) {
         let doubted = image.suspect(until: end)
         if memory.replace(image, by: doubted) { disk?.write(doubted) }
     }
 
-    /// Remembers a failure. A deleted or undecodable image is removed, too.
     func remember(_ failure: ImageError, for key: String, _ source: String) {
         state.withLock { $0.failures.record(failure, for: key, now: .now()) }
         if [.upstream(status: 404), .upstream(status: 410), .undecodable].contains(failure.reason) { remove(source) }
@@ -99,7 +85,6 @@ final class ImageCache: Sendable {
 
     // MARK: Removal
 
-    /// Removes all images of a source, including resized ones.
     func remove(_ source: String) {
         removeFromMemory(source)
         disk?.remove(source)
@@ -110,9 +95,6 @@ final class ImageCache: Sendable {
         memory.remove(source)
     }
 
-    /// Purges the selected images and their failures.
-    ///
-    /// - Parameter done: Called once no selected image can be found, with true if nothing of the selection is left on disk.
     func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
         if case .source(let source) = selection {
             removeFromMemory(source)
@@ -128,7 +110,6 @@ final class ImageCache: Sendable {
         if let disk { disk.remove(where: { selection.contains($0) }, done: done) } else { done(true) }
     }
 
-    /// Returns once all images stored so far are on disk.
     func flush() async {
         guard let disk else { return }
         await withCheckedContinuation { continuation in disk.flush { continuation.resume() } }
@@ -143,25 +124,19 @@ final class ImageCache: Sendable {
     }
 }
 
-/// A negative cache of failures, bounded in entries and in time. The type is pure: it performs no I/O.
 struct NegativeCache: Sendable {
     private struct Entry {
         let failure: ImageError
         let until: MonotonicInstant
-        /// The number of consecutive failures.
         let strikes: Int
     }
 
     private var entries: BoundedCache<String, Entry>
 
-    /// Creates an empty cache.
-    ///
-    /// - Parameter capacity: The maximum number of sources.
     init(capacity: Int = 10_000) { entries = BoundedCache(limit: capacity) }
 
     var count: Int { entries.count }
 
-    /// Returns the remembered failure with the time after which a retry is useful; nil if it has expired.
     mutating func failure(for source: String, now: MonotonicInstant) -> ImageError? {
         guard let entry = entries[source], now < entry.until else { return nil }
         var failure = entry.failure

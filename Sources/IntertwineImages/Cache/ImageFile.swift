@@ -2,12 +2,10 @@ internal import Glibc
 internal import IntertwinePrimitives
 
 /// The file format of a cached image: magic number, SHA-256 checksum of the rest, metadata, body.
-///
-/// A file that is torn, corrupt, or of another version fails to decode. The result is then a cache miss, never a wrong image.
+/// The result is then a cache miss, never a wrong image.
 enum ImageFile {
     private static let magic = Array("ITWPIC04".utf8)
 
-    /// The typical maximum of bytes beside the body: a URL, tags and dates.
     static let besideBody = 4_096
 
     static func encode(_ image: CachedImage) -> [UInt8] {
@@ -42,7 +40,6 @@ enum ImageFile {
         return bytes
     }
 
-    /// Returns the source from the beginning of a file, without verifying the checksum.
     static func source(_ beginning: [UInt8]) -> String? {
         guard beginning.starts(with: magic) else { return nil }
         // Three bytes and five numbers precede the source.
@@ -50,7 +47,6 @@ enum ImageFile {
         return reader.readText() ?? nil
     }
 
-    /// Decodes a file; nil for any bytes that `encode` did not write, verified by the checksum.
     static func decode(_ bytes: [UInt8]) -> CachedImage? {
         let start = magic.count + SHA256.byteCount
         guard bytes.count > start, bytes.starts(with: magic) else { return nil }
@@ -80,11 +76,7 @@ enum ImageFile {
     }
 }
 
-/// Functions that read and write complete files. All of them block.
 enum FileBytes {
-    /// Reads a file; nil if it does not exist or cannot be read to its end.
-    ///
-    /// - Parameter limit: The maximum number of bytes from the beginning; nil for all.
     static func read(_ path: String, upTo limit: Int? = nil) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
@@ -94,15 +86,12 @@ enum FileBytes {
         return read(descriptor, min(Int(facts.st_size), limit ?? .max))
     }
 
-    /// Reads `size` bytes from the beginning; nil if fewer are available.
     static func read(_ descriptor: Int32, _ size: Int) -> [UInt8]? {
         let bytes = FileIO.read(descriptor, size)
         return bytes.count == size ? bytes : nil
     }
 
-    /// Writes a file.
-    ///
-    /// - Returns: The system error number if the write was incomplete (the written part remains), otherwise nil.
+    /// The system error number if the write was incomplete (the written part remains), otherwise nil.
     static func write(_ bytes: [UInt8], to path: String) -> Int32? {
         let descriptor = OwnedFile.open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno }

@@ -1,7 +1,7 @@
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// A memory cache of complete images with LRU eviction and a hard limit in bytes. It is thread-safe.
+/// A memory cache of complete images with LRU eviction and a hard limit in bytes.
 final class MemoryCache: Sendable {
     fileprivate struct Node: Sendable {
         var image: CachedImage?
@@ -11,20 +11,16 @@ final class MemoryCache: Sendable {
 
     fileprivate struct State: Sendable {
         var indexes: [String: Int] = [:]
-        /// The keys of the images resized from a source.
         var sized: [String: Set<String>] = [:]
-        /// The nodes of a ring in LRU order. The first node is the sentinel and holds no image.
         var nodes = [Node(image: nil, previous: 0, next: 0)]
         var free: [Int] = []
         var bytes = 0
         var evictions = 0
     }
 
-    /// The approximate bytes of an entry beside its body: node, keys, object, and the response heads of its companion.
     private static let overhead = 2_048
 
     private let capacity: Int
-    /// The largest body in memory; larger images are stored on disk only.
     private let largest: Int
     private let state = Mutex(State())
 
@@ -37,21 +33,14 @@ final class MemoryCache: Sendable {
     var count: Int { state.withLock { $0.indexes.count } }
     var evictions: Int { state.withLock { $0.evictions } }
 
-    /// Returns an original.
-    ///
-    /// - Parameter wanted: The formats of a request to the origin.
     func image(_ source: String, _ wanted: AcceptedFormats.Set) -> CachedImage? {
         state.withLock { state -> CachedImage? in
             state.use(state.indexes[source] ?? state.indexes[CachedImage.key(source, wanted)])
         }
     }
 
-    /// Returns a resized image.
     func image(_ resizeKey: ResizeKey) -> CachedImage? { state.withLock { state in state.use(state.indexes[resizeKey.key]) } }
 
-    /// Returns an image by key, with a position hint for repeated lookups.
-    ///
-    /// - Parameter index: The position of the last lookup; set to the current position.
     func image(_ key: String, at index: inout Int) -> CachedImage? {
         state.withLock { [index] state -> (CachedImage, Int)? in
             let isThere = state.nodes.indices.contains(index) && state.nodes[index].image?.key == key
@@ -63,10 +52,9 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Returns true if a body of this size is stored.
     func accepts(_ bytes: Int) -> Bool { bytes <= largest }
 
-    /// Stores an image. If it is too large, an older image with its key is removed, so that it is no longer served.
+    /// If it is too large, an older image with its key is removed, so that it is no longer served.
     func insert(_ image: CachedImage) {
         state.withLock { state in
             state.remove(image.key, overhead: Self.overhead)
@@ -81,9 +69,6 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Replaces an image by another one with the same bytes.
-    ///
-    /// - Returns: False if the image is no longer cached.
     func replace(_ image: CachedImage, by other: CachedImage) -> Bool {
         state.withLock { state in
             guard let index = state.indexes[image.key], state.nodes[index].image === image else { return false }
@@ -92,7 +77,6 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Removes all images of a source, including resized ones.
     func remove(_ source: String) {
         state.withLock { state in
             for key in CachedImage.keys(source) + (state.sized[source] ?? []) { state.remove(key, overhead: Self.overhead) }
@@ -107,7 +91,6 @@ final class MemoryCache: Sendable {
 }
 
 extension MemoryCache.State {
-    /// Returns the image at a position, and marks it as most recently used.
     fileprivate mutating func use(_ index: Int?) -> CachedImage? {
         guard let index else { return nil }
         unlink(index)

@@ -1,33 +1,21 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import IntertwinePrimitives
 
-/// The head of the final response of a fetch, after redirects.
-public struct FetchHead: Sendable {
-    /// The status code, 200 to 599.
-    public let status: Int
-    /// The fields of the response without those whose name is not a token.
-    public let headers: HTTPFields
-    /// The URL of the response, after redirects.
-    public let url: FetchURL
-    /// The heads of the redirects that led to the response, in order.
-    public var redirects: [FetchHead] = []
+package struct FetchHead: Sendable {
+    package let status: Int
+    package let headers: HTTPFields
+    package let url: FetchURL
+    package var redirects: [FetchHead] = []
 
-    /// Creates a head from its parts, for example for a test.
-    public init(status: Int, headers: HTTPFields, url: FetchURL, redirects: [FetchHead] = []) {
+    package init(status: Int, headers: HTTPFields, url: FetchURL, redirects: [FetchHead] = []) {
         self.status = status
         self.headers = headers
         self.url = url
         self.redirects = redirects
     }
 
-    /// The declared length in bytes. Nil if it is missing or cannot be trusted: it is not a number, or several values differ.
-    ///
-    /// ```swift
-    /// let url = try FetchURL("https://example.com/")
-    /// FetchHead(status: 200, headers: [.contentLength: "5, 5"], url: url).contentLength  // 5
-    /// FetchHead(status: 200, headers: [.contentLength: "5, 6"], url: url).contentLength  // nil
-    /// ```
-    public var contentLength: Int? {
+    /// The declared length in bytes.
+    package var contentLength: Int? {
         guard let field = headers[.contentLength] else { return nil }
         let lengths = field.split(separator: ",", omittingEmptySubsequences: false).map { text -> Int? in
             let digits = text.trimmingPrefix { $0 == " " || $0 == "\t" }
@@ -37,8 +25,7 @@ public struct FetchHead: Sendable {
         return first
     }
 
-    /// True if the body is the whole content: the status is 200, or 203 of a proxy that changed it, or 206 with all bytes.
-    public var isWhole: Bool {
+    package var isWhole: Bool {
         switch status {
         case 200, 203: return true
         case 206:
@@ -50,14 +37,12 @@ public struct FetchHead: Sendable {
         }
     }
 
-    /// The target of a redirect; nil if there is none. Several fields with one value count as one field.
     var location: String? {
         let locations = Set(headers[values: .location])
         return locations.count > 1 ? nil : locations.first
     }
 
-    /// True if the end of the body can be determined. Contradictory lengths are an unrecoverable error unless a
-    /// transfer coding overrides them (RFC 9112 section 6.3).
+    /// Contradictory lengths are an unrecoverable error unless a transfer coding overrides them (RFC 9112 section 6.3).
     var hasSoundLength: Bool {
         headers[.contentLength] == nil || headers[.transferEncoding] != nil || contentLength != nil
     }
@@ -107,7 +92,6 @@ struct ResponseHeadParser {
         return .more
     }
 
-    /// Appends the last field, whose lines are complete. A field whose name is not a token has no meaning that anything here could depend on.
     private mutating func appendField() {
         defer { field = [] }
         field.withUnsafeBytes { line in
@@ -130,7 +114,6 @@ struct ResponseHeadParser {
         }
     }
 
-    /// Parses a line such as `HTTP/1.1 200 OK`, of which only the status code is used.
     private mutating func statusLine(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
         let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
         guard words.count >= 2, let number = Int(String(decoding: words[1], as: UTF8.self)), (100...599).contains(number) else {

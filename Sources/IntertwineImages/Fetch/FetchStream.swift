@@ -2,33 +2,21 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// A response that is read as it arrives, at the pace of the reader: its head, then the bytes of its body. It has one reader.
-///
-/// The fetch pauses while more than `highWater` bytes wait.
-///
-/// ```swift
-/// let response = client.open(request)
-/// defer { response.cancel() }
-/// guard try await response.head().status == 200 else { return }
-/// while let bytes = try await response.next() { print(bytes.count) }
-/// ```
-public final class FetchStream: Sendable {
-    /// The number of bytes that may wait. One compressed block of 16 KiB may expand beyond it.
+/// A response that is read as it arrives, at the pace of the reader: its head, then the bytes of its body.
+package final class FetchStream: Sendable {
     private static let highWater = 256 * 1_024
 
     private struct State {
         var id: FetchID?
         var head: FetchHead?
         var bytes: [UInt8] = []
-        /// The outer nil means that the fetch has not ended.
         var end: FetchError??
         var isPaused = false
         var refusal: FetchRejection?
         var waiting: CheckedContinuation<Void, Never>?
     }
 
-    /// The URL of the request, before redirects.
-    public let url: FetchURL
+    package let url: FetchURL
     private let client: CurlClient
     private let state = Mutex(State())
 
@@ -39,23 +27,13 @@ public final class FetchStream: Sendable {
         state.withLock { $0.id = id }
     }
 
-    /// The forbidden target of the fetch, if that is the reason of its failure.
-    public var refusal: FetchRejection? { state.withLock { $0.refusal } }
+    package var refusal: FetchRejection? { state.withLock { $0.refusal } }
 
-    /// Cancels the fetch, which ends with `cancelled`. Does nothing if the fetch has ended.
-    public func cancel() {
+    package func cancel() {
         if let id = state.withLock({ $0.id }) { client.cancel(id) }
     }
 
-    /// Waits for the head of the response.
-    ///
-    /// ```swift
-    /// let head = try await client.open(request).head()
-    /// print(head.status, head.url.text)
-    /// ```
-    ///
-    /// - Throws: The ``FetchError`` of the fetch; `cancelled` if the task is cancelled.
-    public func head() async throws(FetchError) -> FetchHead {
+    package func head() async throws(FetchError) -> FetchHead {
         while true {
             let (head, end) = state.withLock { ($0.head, $0.end) }
             if let head { return head }
@@ -64,16 +42,7 @@ public final class FetchStream: Sendable {
         }
     }
 
-    /// Returns the next bytes of the body; nil at its end.
-    ///
-    /// ```swift
-    /// let response = client.open(request)
-    /// var body: [UInt8] = []
-    /// while let bytes = try await response.next() { body += bytes }
-    /// ```
-    ///
-    /// - Throws: The ``FetchError`` of the fetch; `cancelled` if the task is cancelled.
-    public func next() async throws(FetchError) -> [UInt8]? {
+    package func next() async throws(FetchError) -> [UInt8]? {
         while true {
             let (bytes, end) = state.withLock { state in
                 defer { state.bytes = [] }
@@ -116,7 +85,7 @@ public final class FetchStream: Sendable {
         waiting?.resume()
     }
 
-    /// Pauses or resumes the fetch by the state at that time. It runs on the loop after the current call, so the last of several wins.
+    /// It runs on the loop after the current call, so the last of several wins.
     private func adjust() {
         client.execute { [self] client in
             let pause = state.withLock { state -> (FetchID, Bool)? in
@@ -150,29 +119,11 @@ public final class FetchStream: Sendable {
 }
 
 extension CurlClient {
-    /// Starts a fetch whose response the caller reads as it arrives.
-    ///
-    /// ```swift
-    /// let response = client.open(request) { head in head.status == 200 }
-    /// defer { response.cancel() }
-    /// while let bytes = try await response.next() { print(bytes.count) }
-    /// ```
-    ///
-    /// - Parameter reads: Returns false for a response whose body is not read.
-    public nonisolated func open(_ request: FetchRequest, reads: @escaping @Sendable (FetchHead) -> Bool = { _ in true }) -> FetchStream {
+    package nonisolated func open(_ request: FetchRequest, reads: @escaping @Sendable (FetchHead) -> Bool = { _ in true }) -> FetchStream {
         FetchStream(request, on: self, reads: reads)
     }
 
-    /// Fetches a response with its complete body, which ``FetchLimits/bodyBytes`` limits.
-    ///
-    /// ```swift
-    /// let request = FetchRequest(try FetchURL("https://example.com/feed.json"))
-    /// let (head, body) = try await client.get(request)
-    /// print(head.status, body.count)
-    /// ```
-    ///
-    /// - Throws: The ``FetchError`` of the fetch; `cancelled` if the task is cancelled.
-    public nonisolated func get(_ request: FetchRequest) async throws(FetchError) -> (head: FetchHead, body: [UInt8]) {
+    package nonisolated func get(_ request: FetchRequest) async throws(FetchError) -> (head: FetchHead, body: [UInt8]) {
         let stream = open(request)
         defer { stream.cancel() }
         let head = try await stream.head()
@@ -182,17 +133,12 @@ extension CurlClient {
     }
 }
 
-/// A target of a fetch that the address policy forbids.
-public struct FetchRejection: Sendable, Hashable {
-    /// The forbidden URL.
-    public var url: FetchURL
-    /// The addresses of the host, if they are forbidden.
-    public var addresses: [IPAddress]
-    /// The URL that redirects to the target; nil if the fetch itself names the target.
-    public var origin: FetchURL?
+package struct FetchRejection: Sendable, Hashable {
+    package var url: FetchURL
+    package var addresses: [IPAddress]
+    package var origin: FetchURL?
 
-    /// Creates a rejection from its parts.
-    public init(url: FetchURL, addresses: [IPAddress] = [], origin: FetchURL? = nil) {
+    package init(url: FetchURL, addresses: [IPAddress] = [], origin: FetchURL? = nil) {
         self.url = url
         self.addresses = addresses
         self.origin = origin

@@ -2,50 +2,24 @@ internal import CIntertwineCurl
 internal import Glibc
 internal import IntertwinePrimitives
 
-/// An http or https URL, read as browsers read it, in the canonical form of libcurl. Why: the form must be the one that libcurl connects to. If
-/// two parsers disagree, address checks can be bypassed (SSRF).
-///
-/// ```swift
-/// let url = try FetchURL("https://example.com/feed.json")
-/// print(url.host, url.port, url.isSecure)  // example.com 443 true
-/// ```
-public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum length in bytes. Most servers accept a request line of that length.
-    public static let longest = 8_000
+/// An http or https URL, read as browsers read it, in the canonical form of libcurl. Why: the form must be the one that libcurl connects
+/// to. If two parsers disagree, address checks can be bypassed (SSRF).
+package struct FetchURL: Hashable, Sendable, CustomStringConvertible {
+    /// The maximum length in bytes.
+    package static let longest = 8_000
 
-    /// The canonical text: lower-case ASCII host without trailing dot, no default port, no fragment.
-    public let text: String
-    /// True if the scheme is https.
-    public let isSecure: Bool
-    /// The host: lower-case ASCII, IDN as Punycode, IPv6 without brackets, no trailing dot.
-    public let host: String
-    /// The port, also if it is the default one: 80 or 443.
-    public let port: UInt16
-    /// The host as an address, nil if the host is a name.
-    public let address: IPAddress?
+    package let text: String
+    package let isSecure: Bool
+    package let host: String
+    package let port: UInt16
+    package let address: IPAddress?
 
-    /// Parses a URL. A fragment is dropped, because it is never sent.
-    ///
-    /// ```swift
-    /// let url = try FetchURL("HTTPS://Example.com:443/feed.json#top")
-    /// url.text  // "https://example.com/feed.json"
-    /// url.port  // 443
-    /// ```
-    ///
-    /// - Throws: `malformedURL`, `schemeDenied` or `userinfoDenied`.
-    public init(_ text: String) throws(FetchError) {
+    /// A fragment is dropped, because it is never sent.
+    package init(_ text: String) throws(FetchError) {
         try self.init(text, base: nil)
     }
 
-    /// Returns the URL of a reference relative to this URL, such as the value of a `Location` field.
-    ///
-    /// ```swift
-    /// let url = try FetchURL("https://example.com/a/feed.json")
-    /// try url.resolving("../image.png").text  // "https://example.com/image.png"
-    /// ```
-    ///
-    /// - Throws: `malformedURL`, `schemeDenied` or `userinfoDenied`.
-    public func resolving(_ reference: String) throws(FetchError) -> FetchURL {
+    package func resolving(_ reference: String) throws(FetchError) -> FetchURL {
         try FetchURL(reference, base: self.text)
     }
 
@@ -80,30 +54,15 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
         guard address != nil || !host.hasPrefix("[") else { throw .malformedURL }
     }
 
-    /// Returns true if scheme, host and port are equal.
-    ///
-    /// ```swift
-    /// let url = try FetchURL("https://example.com/feed.json")
-    /// url.hasSameOrigin(as: try FetchURL("https://example.com/image.png"))  // true
-    /// url.hasSameOrigin(as: try FetchURL("http://example.com/feed.json"))  // false
-    /// ```
-    public func hasSameOrigin(as other: FetchURL) -> Bool {
+    package func hasSameOrigin(as other: FetchURL) -> Bool {
         isSecure == other.isSecure && host == other.host && port == other.port
     }
 
-    /// Host and port: two services on one host are two servers.
-    public var authority: String { address == nil ? "\(host):\(port)" : "[\(host)]:\(port)" }
+    package var authority: String { address == nil ? "\(host):\(port)" : "[\(host)]:\(port)" }
 
-    /// The canonical text, equal to ``text``.
-    public var description: String { text }
+    package var description: String { text }
 
-    /// The text for messages: `?…` in place of the query, which often contains keys.
-    ///
-    /// ```swift
-    /// let url = try FetchURL("https://example.com/feed?key=secret")
-    /// url.withoutQuery  // "https://example.com/feed?…"
-    /// ```
-    public var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
+    package var withoutQuery: String { text.firstIndex(of: "?").map { text[..<$0] + "?…" } ?? text }
 
     private static func parse(_ absolute: String) throws(FetchError) -> String {
         let url = try CurlURL(absolute)
@@ -166,11 +125,8 @@ private final class CurlURL {
 
 extension FetchURL {
     /// Returns true if a text is a plain URL, which libcurl would leave unchanged.
-    ///
-    /// A plain URL has the scheme http or https, a name of lower-case letters, digits and dots that cannot be an address, and a path without
-    /// dot segments. It has no port, no user, and no character that needs an escape.
-    /// The check serves to sign references of a feed without calling libcurl each time. Every fetched URL still goes through ``init(_:)``.
-    public static func isPlain(_ text: String) -> Bool {
+    /// The check serves to sign references of a feed without calling libcurl each time.
+    package static func isPlain(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isPlain) ?? false
     }
 
@@ -187,7 +143,6 @@ extension FetchURL {
         return memcmp(start, scheme.utf8Start, scheme.utf8CodeUnitCount) == 0
     }
 
-    /// Each label begins with a letter. No form of an address has only such labels. Labels contain no hyphen, which excludes Punycode.
     private static func isPlainName(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard (1...253).contains(name.count) else { return false }
         var length = 0
@@ -205,7 +160,6 @@ extension FetchURL {
         return length > 0
     }
 
-    /// No segment begins with a dot, which excludes `.` and `..`.
     private static func isPlainPath(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
         var last = UInt8(ascii: "a")
         for byte in path {

@@ -3,47 +3,29 @@ internal import IntertwineHTTPServer
 internal import IntertwineImageWire
 internal import IntertwinePrimitives
 
-/// A coalesced download of one image with its waiters. All access is on the event loop of its ``ImageFetchCoordinator``.
 final class Download {
-    /// The largest declared body that is delayed until it is complete. A complete body is sent with an ETag, ranges and conditions.
-    /// A body without its end gets no freshness lifetime.
     private static let smallBody = 1 << 20
-    /// The maximum delay of a response after its first bytes, to wait for a small body or for the dimensions of the image.
     private static let maxHeadDelay = Duration.milliseconds(100)
 
     let number: UInt64
     let source: String
-    /// The formats in the `Accept` field of the request to the origin.
     let acceptedFormats: AcceptedFormats.Set
-    /// The coalescing key: the source and the accepted formats.
     let key: String
     private let url: FetchURL
-    /// The location of the image, if it differs from its source URL.
     let resolvedSource: ImageSource.ResolvedSource?
     let buffer: SharedBodyBuffer
     var attempt: FetchAttempt
     var intake: OriginResponseReader
     var waiters: [UInt64: ImageWaiter] = [:]
-    /// The stale image: the fallback if the origin fails, and the subject of conditional requests.
     var stale: CachedImage?
-    /// The current URL after redirects.
     var hop: FetchURL
-    /// A Boolean value indicating that the redirected transfer waits for a permit of the next origin.
     var isPaused = false
     private var attempts = 0
-    /// The start of the first attempt; all attempts together have the total timeout of one.
     private var departure: MonotonicInstant?
-    /// A Boolean value indicating that the waiters have the head, and read the body as it arrives.
     var isAnnounced = false
-    /// A Boolean value indicating that the image was purged during the download: it is served and not stored.
     var isPurged = false
-    /// A Boolean value indicating that the response is or was delayed.
     private var isHeadDelayed = false
 
-    /// Creates a download, which does not start by itself.
-    ///
-    /// - Parameter isBackgroundRevalidation: True if the cache itself requested the download.
-    /// - Throws: `FetchError` if the source is not a valid URL.
     init(
         number: UInt64, source: String, acceptedFormats: AcceptedFormats.Set, stale: CachedImage?, isBackgroundRevalidation: Bool,
         buffer: SharedBodyBuffer, _ configuration: ImageConfiguration
@@ -68,7 +50,6 @@ final class Download {
             limits: ImageLimits(memory: configuration.workerMemory))
     }
 
-    /// Begins an attempt, and returns its request.
     func begin(_ configuration: ImageConfiguration) -> FetchRequest {
         hop = url
         isPaused = false
@@ -93,10 +74,8 @@ final class Download {
 
     func countAttempt() { attempts += 1 }
 
-    /// True if a short delay may improve the response: the body is small, or the dimensions of the image are unknown yet.
     var benefitsFromDelay: Bool { intake.head?.length.map { $0 <= Self.smallBody } ?? false || !intake.isMeasured }
 
-    /// Returns the delay of the response; nil if it is or was delayed already.
     func delayHead() -> Duration? {
         defer { isHeadDelayed = true }
         return isHeadDelayed ? nil : Self.maxHeadDelay
@@ -108,10 +87,7 @@ final class Download {
         return failure.permitsStale ? stale : nil
     }
 
-    /// Returns true if a second attempt is worthwhile: nothing was sent to a waiter and the failure may be temporary.
-    ///
-    /// A lost connection is retried for all waiters. After a timeout or an error of the origin, only coalesced waiters justify a retry, because they
-    /// have not asked it themselves. A stale image that can be served rules a retry out.
+    /// After a timeout or an error of the origin, only coalesced waiters justify a retry, because they have not asked it themselves.
     func isWorthRetrying(_ failure: ImageError, now: Int64) -> Bool {
         guard intake.hasNothing, attempts == 1 else { return false }
         switch failure.reason {
@@ -123,7 +99,6 @@ final class Download {
         return waiters.values.contains { $0.isCollapsed } && staleIfErrorImage(for: failure, now: now) == nil
     }
 
-    /// Returns the image for waiters for the complete body if it is not stored, and true if it may be stored once it was decoded.
     func passingImage(now: Int64) -> (image: CachedImage, isStorable: Bool)? {
         intake.passing(source, wanted: acceptedFormats, buffer.contents, now: now)
     }
@@ -141,7 +116,6 @@ final class Download {
 struct DownloadTable {
     private let configuration: ImageConfiguration
     let budget: MemoryBudget
-    /// The downloads that accept waiters, by source and accepted formats.
     private var byKey: [String: Download] = [:]
     private var byNumber: [UInt64: Download] = [:]
     private var lastNumber: UInt64 = 0
@@ -155,10 +129,8 @@ struct DownloadTable {
 
     subscript(number: UInt64) -> Download? { byNumber[number] }
 
-    /// Returns the download that a new request with this key joins.
     subscript(key: String) -> Download? { byKey[key] }
 
-    /// Creates a download, which replaces an existing one of its key.
     mutating func make(
         _ source: String, _ wanted: AcceptedFormats.Set, stale: CachedImage?, isOwned: Bool = false
     ) throws(FetchError) -> Download {
@@ -171,9 +143,6 @@ struct DownloadTable {
         return download
     }
 
-    /// Appends bytes of the body. If the budget is exhausted, buffers of ended downloads are released.
-    ///
-    /// - Returns: False if the budget is still exhausted.
     mutating func append(_ bytes: UnsafeRawBufferPointer, to download: Download) -> Bool { detached.append(bytes, to: download.buffer) }
 
     mutating func remove(_ download: Download) {
@@ -183,7 +152,6 @@ struct DownloadTable {
         if download.isAnnounced, !download.waiters.isEmpty { detached.add(download.buffer) }
     }
 
-    /// Marks matching downloads as purged: current waiters get the image, and new requests start another download.
     mutating func purge(_ selection: ImageSelection) {
         for download in byNumber.values where selection.contains(download.source) {
             download.isPurged = true

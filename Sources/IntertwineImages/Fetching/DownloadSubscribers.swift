@@ -1,16 +1,11 @@
 internal import FoundationEssentials
 
-/// The waiters of all downloads. It sends their responses, and stores images in the cache as the responses require.
 struct DownloadSubscribers {
     private let cache: ImageCache
     private var waiters = WaiterTable<Download>()
-    /// The number of requests by cache outcome. Internal requests on behalf of counted ones are excluded.
     private(set) var counts: [CacheStatus.Outcome: Int] = [:]
     private let clock: @Sendable () -> Int64
 
-    /// Creates an empty table of waiters.
-    ///
-    /// - Parameter clock: Returns seconds since 1970.
     init(_ cache: ImageCache, clock: @escaping @Sendable () -> Int64) {
         (self.cache, self.clock) = (cache, clock)
     }
@@ -19,10 +14,8 @@ struct DownloadSubscribers {
 
     var count: Int { waiters.count }
 
-    /// Returns the download of a waiter.
     func download(of waiter: UInt64) -> Download? { waiters.work(of: waiter) }
 
-    /// Returns the waiters with this name.
     func waiters(named id: UUID) -> Set<UInt64> { waiters.waiters(named: id) }
 
     mutating func add(_ number: UInt64, _ waiter: ImageWaiter, to download: Download) {
@@ -30,20 +23,15 @@ struct DownloadSubscribers {
         waiters.add(number, to: download, named: waiter.request.id)
     }
 
-    /// Removes a waiter that is served or was cancelled.
     private mutating func forget(_ waiter: UInt64) {
         waiters.remove(waiter)?.waiters[waiter] = nil
     }
 
-    /// Removes a waiter. It receives the failure if it has received no response yet.
     mutating func dismiss(_ waiter: UInt64, _ failure: ImageError) {
         if let reply = download(of: waiter)?.waiters[waiter]?.reply { refuse(failure, reply) }
         forget(waiter)
     }
 
-    /// Fails the waiters that accept only a stored image (`only-if-cached`).
-    ///
-    /// - Returns: False if no waiter is left.
     mutating func dismissOnlyIfCached(_ download: Download) -> Bool {
         for waiter in download.waiters.filter({ $0.value.request.isOnlyIfCached }).keys {
             dismiss(waiter, ImageError(.notStored))
@@ -52,7 +40,6 @@ struct DownloadSubscribers {
         return true
     }
 
-    /// Removes and returns the waiters that have received no response yet.
     private mutating func drainWaiting(_ download: Download) -> [(waiter: ImageWaiter, reply: ImageReply)] {
         let waiting = download.waiters.filter { $0.value.reply != nil }
         for number in waiting.keys { forget(number) }
@@ -61,15 +48,11 @@ struct DownloadSubscribers {
 
     // MARK: Immediate responses
 
-    /// Replies with a failure without a request to the origin.
     mutating func refuse(_ failure: ImageError, _ reply: ImageReply) {
         count(.bypass)
         reply(ImageResponse(failure, CacheStatus(.bypass)))
     }
 
-    /// Replies with the image if it is fresh, or stale and within its stale-while-revalidate period.
-    ///
-    /// - Returns: True if the image is fresh; nil if no reply was sent.
     mutating func serve(_ image: CachedImage, _ request: ImageRequest, _ reply: ImageReply) -> Bool? {
         let now = clock()
         let isFresh = image.freshness.isFresh(at: now)
@@ -78,9 +61,6 @@ struct DownloadSubscribers {
         return isFresh
     }
 
-    /// Replies with an image without its end that was fetched within the last minutes.
-    ///
-    /// - Returns: False if none exists.
     mutating func serveUnended(_ request: ImageRequest, _ reply: ImageReply) -> Bool {
         guard let (image, isDelimited) = cache.unendedImage(request.source, request.kinds.accepted) else { return false }
         deliver(image, to: request, CacheStatus(.hit), isCached: false, isUnended: true, isDelimited: isDelimited, reply)
@@ -89,9 +69,6 @@ struct DownloadSubscribers {
 
     // MARK: Results of downloads
 
-    /// Replies to all waiters with an image that was found on disk.
-    ///
-    /// - Returns: True if the image is fresh; nil if it is neither fresh nor within its stale-while-revalidate period, and no reply was sent.
     mutating func resolve(_ download: Download, found image: CachedImage) -> Bool? {
         cache.memory.insert(image)
         let now = clock()
@@ -101,9 +78,6 @@ struct DownloadSubscribers {
         return isFresh
     }
 
-    /// Sends the head to a waiter; the body follows as it arrives.
-    ///
-    /// - Returns: False if the waiter does not accept the format, and was removed.
     mutating func sendHead(_ download: Download, to waiter: UInt64) -> Bool {
         guard let head = download.intake.head, let kind = head.kind, let entry = download.waiters[waiter], let reply = entry.reply,
             !entry.request.requiresCompleteBody
@@ -122,9 +96,6 @@ struct DownloadSubscribers {
         return true
     }
 
-    /// Replies to the remaining waiters after the complete image has arrived.
-    ///
-    /// - Parameter image: The stored image; nil if it is not stored. Waiters for the complete body get it in either case.
     mutating func complete(_ download: Download, _ head: OriginResponseHead, _ image: CachedImage?) {
         let status = missed(download, head)
         if let image, !download.isAnnounced { return resolve(download, image, status) }
@@ -144,7 +115,7 @@ struct DownloadSubscribers {
         }
     }
 
-    /// Stores the complete image, unless storage is forbidden. In that case the previously stored image is removed.
+    /// Stores the complete image, unless storage is forbidden.
     mutating func cacheImage(_ download: Download) -> CachedImage? {
         guard !download.isPurged else { return nil }
         cache.forgetFailure(for: download.key)
@@ -159,9 +130,6 @@ struct DownloadSubscribers {
         return nil
     }
 
-    /// Replies with a stored image that the origin confirmed (304).
-    ///
-    /// - Parameter isCached: False if the origin forbids further storage.
     mutating func confirm(_ download: Download, _ image: CachedImage, isCached: Bool) {
         if !download.isPurged {
             cache.forgetFailure(for: download.key)
@@ -172,9 +140,6 @@ struct DownloadSubscribers {
         resolve(download, image, status, isCached: isCached)
     }
 
-    /// Handles a failed download: a stale image is served if its freshness permits it.
-    ///
-    /// - Parameter outcome: `.miss` if the origin was asked; another outcome if the failure was known without a request.
     mutating func fail(_ download: Download, _ failure: ImageError, _ outcome: CacheStatus.Outcome) {
         let isMiss = outcome == .miss
         if isMiss, !download.isPurged { cache.remember(failure, for: download.key, download.source) }
@@ -209,7 +174,6 @@ struct DownloadSubscribers {
         }
     }
 
-    /// Replies with the image if the request accepts its format. An internal request is not counted.
     private mutating func deliver(
         _ image: CachedImage, to request: ImageRequest, _ status: CacheStatus, isCached: Bool = true, isUnended: Bool = false,
         isDelimited: Bool = true, _ reply: ImageReply

@@ -1,11 +1,8 @@
 internal import IntertwineHTTPServer
 
 /// An actor that analyzes each fetched and stored image once, after its response, to learn its metadata (dimensions, placeholder).
-///
-/// An image that cannot be decoded to its end yields no metadata, and its freshness is limited to minutes. It is served unchanged.
-/// Why: the missing bytes may exist after that time, and the decoder does not support every image.
-///
-/// The actor runs on the event loop of its ``ImageFetchCoordinator``. It analyzes one image at a time, with the lowest worker priority.
+/// It is served unchanged. Why: the missing bytes may exist after that time, and the decoder does not support every image.
+/// It analyzes one image at a time, with the lowest worker priority.
 actor ImageAnalyzer: EventLoopActor {
     /// The freshness lifetime in seconds of an image that cannot be decoded, unless its origin sets a shorter one.
     private static let doubtfulTime: Int64 = 300
@@ -21,9 +18,6 @@ actor ImageAnalyzer: EventLoopActor {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Creates an analyzer on an event loop.
-    ///
-    /// - Parameter clock: Returns seconds since 1970.
     init(
         _ transformer: any ImageTransformer, facts: ImageMetadataTable, cache: ImageCache, loop: EventLoop,
         clock: @escaping @Sendable () -> Int64
@@ -36,7 +30,6 @@ actor ImageAnalyzer: EventLoopActor {
         work = Task { await self.runNext() }
     }
 
-    /// Discards current and pending analysis of the selected images.
     func forget(_ selection: ImageSelection) { queue.forget { selection.contains($0.source) } }
 
     func shutDown() {
@@ -74,24 +67,17 @@ actor ImageAnalyzer: EventLoopActor {
     }
 }
 
-/// A bounded queue of images to analyze, which also tracks if the result is still needed. The type is pure: it performs no I/O.
-///
-/// No request waits for an analysis. The queue rejects images once it is full, and does not keep evicted images alive.
+/// A bounded queue of images to analyze, which also tracks if the result is still needed.
 struct ImageAnalysisQueue {
     private struct Entry {
         weak var image: CachedImage?
     }
 
-    /// The maximum number of waiting images.
     static let most = 64
 
     private var waiting: [Entry] = []
-    /// The image that is being analyzed; nil if no analysis runs or the image is no longer cached.
     private var current: CachedImage?
 
-    /// Adds an image, which replaces a queued one with its key.
-    ///
-    /// - Returns: False if the queue is full.
     mutating func add(_ image: CachedImage) -> Bool {
         forget { $0.key == image.key }
         guard waiting.count < Self.most else { return false }
@@ -113,9 +99,6 @@ struct ImageAnalysisQueue {
         return nil
     }
 
-    /// Ends the current analysis.
-    ///
-    /// - Returns: True if its result is still needed.
     mutating func finish() -> Bool {
         defer { current = nil }
         return current != nil

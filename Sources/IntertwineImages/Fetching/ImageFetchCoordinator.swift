@@ -5,8 +5,6 @@ internal import IntertwinePrimitives
 
 /// An actor that runs all downloads on the event loop of their transfers. Events of transfers, new waiters and cancellations are therefore
 /// serialized.
-///
-/// Decisions are in ``ImageFetchStateMachine``. The actor performs its effects with transfers, timers and files.
 actor ImageFetchCoordinator: EventLoopActor {
     private struct TimerKey: Hashable {
         let download: UInt64
@@ -20,9 +18,7 @@ actor ImageFetchCoordinator: EventLoopActor {
     private let client: CurlClient
     private let cache: ImageCache
     private var state: ImageFetchStateMachine
-    /// The image analyzer; nil without a transformer or without a metadata table.
     private let analyzer: ImageAnalyzer?
-    /// The transfers by download number.
     private var fetches: [UInt64: FetchID] = [:]
     private var names: [UInt64: DNSPrefetch] = [:]
     private var timers: [TimerKey: OneShotTimer] = [:]
@@ -40,7 +36,6 @@ actor ImageFetchCoordinator: EventLoopActor {
 
     // MARK: Subscriptions
 
-    /// Returns the response to a request for an original once its head is known. Cancelling the task cancels the request.
     func response(to request: ImageRequest) async -> ImageResponse {
         let token = CancellationToken()
         return await withTaskCancellationHandler {
@@ -56,7 +51,6 @@ actor ImageFetchCoordinator: EventLoopActor {
         }
     }
 
-    /// Removes a waiter. Calls at any time, with unknown numbers and repeated calls are valid.
     private func unsubscribe(_ waiter: UInt64) {
         state.unsubscribe(waiter)
         resume()
@@ -72,9 +66,6 @@ actor ImageFetchCoordinator: EventLoopActor {
         return state.viewport(visible: visible, gone: gone)
     }
 
-    /// Purges the selected images. Returns once no selected image can be found.
-    ///
-    /// - Returns: True if nothing of the selection is left on disk.
     func purge(_ selection: ImageSelection) async -> Bool {
         forget(selection)
         return await withCheckedContinuation { continuation in cache.purge(selection) { continuation.resume(returning: $0) } }
@@ -98,12 +89,10 @@ actor ImageFetchCoordinator: EventLoopActor {
 
     // MARK: Effects
 
-    /// Performs the pending effects, and those that they cause.
     private func resume() {
         while let step = state.nextStep() { perform(step) }
     }
 
-    /// Reports an event to the state machine, and performs the effects.
     private func update(_ report: (inout ImageFetchStateMachine) -> Void) {
         report(&state)
         resume()
@@ -165,7 +154,6 @@ actor ImageFetchCoordinator: EventLoopActor {
         update { $0.named(number, failure) }
     }
 
-    /// Reads an image file of a local folder on a dispatch queue, and handles it as a response of an origin.
     private func readFile(_ folder: SandboxedDirectory, _ name: String, for number: UInt64) {
         let limit = configuration.limits.bodyBytes
         Self.files.async { [weak self] in
@@ -175,35 +163,22 @@ actor ImageFetchCoordinator: EventLoopActor {
     }
 }
 
-/// An effect that ``ImageFetchStateMachine`` requests, for the download with a number.
 enum FetchEffect: Sendable {
-    /// A timer of a download; each download has at most one of each case.
     enum Timer: CaseIterable, Hashable, Sendable {
-        /// The grace period without waiters.
         case grace
-        /// The delay of the response.
         case headDelay
-        /// The pause before the second attempt.
         case pause
     }
 
-    /// Reads the disk cache, then calls ``ImageFetchStateMachine/found(_:_:)`` with the result.
     case readDisk(UInt64, String, AcceptedFormats.Set)
-    /// Reads a file, then calls ``ImageFetchStateMachine/read(_:_:)`` with the result.
     case readFile(UInt64, SandboxedDirectory, String)
-    /// Resolves the host name, then calls ``ImageFetchStateMachine/named(_:_:)``.
     case waitForName(UInt64, FetchURL)
-    /// Starts a transfer, and calls ``ImageFetchStateMachine/handle(_:_:)`` with its events.
     case fetch(UInt64, FetchRequest)
-    /// Lets the transfer follow its redirect.
     case proceed(UInt64)
     case setPaused(UInt64, Bool)
-    /// Starts a timer, and calls ``ImageFetchStateMachine/due(_:_:)`` if it fires.
     case arm(UInt64, Timer, Duration)
     case disarm(UInt64, Timer)
-    /// Ends the download and all work on its behalf.
     case drop(UInt64)
-    /// Analyzes an image that was fetched and stored, and whose metadata is unknown.
     case review(CachedImage)
     /// Calls ``ImageFetchStateMachine/expireQueue()`` at this time, unless an earlier call is scheduled.
     case watchQueue(MonotonicInstant)

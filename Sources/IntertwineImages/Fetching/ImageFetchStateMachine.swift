@@ -2,11 +2,6 @@ internal import FoundationEssentials
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// A state machine for all downloads and their waiters. It sends the responses; effects on transfers, names, timers and files come from
-/// ``nextStep()``.
-///
-/// ``FetchAttempt`` holds the state of one transfer, ``OriginResponseReader`` reads a response, ``CircuitBreaker`` refuses unreachable origins, and
-/// ``AdmissionQueue`` limits concurrent downloads.
 struct ImageFetchStateMachine {
     private let configuration: ImageConfiguration
     private let cache: ImageCache
@@ -33,14 +28,10 @@ struct ImageFetchStateMachine {
         replies = DownloadSubscribers(cache, clock: configuration.clock)
     }
 
-    /// Returns the next effect; nil if none is pending. Performing it may add more.
     mutating func nextStep() -> FetchEffect? { steps.isEmpty ? nil : steps.removeFirst() }
 
     // MARK: Subscribe
 
-    /// Adds a waiter.
-    ///
-    /// - Parameter onLeave: Called if the waiter stops reading its body; the caller then calls ``unsubscribe(_:)``.
     mutating func subscribe(
         _ request: ImageRequest, _ waiter: UInt64, onLeave: @escaping @Sendable () -> Void, _ reply: @escaping ImageReply
     ) {
@@ -73,7 +64,6 @@ struct ImageFetchStateMachine {
 
     mutating func refuse(_ failure: ImageError, _ reply: ImageReply) { replies.refuse(failure, reply) }
 
-    /// Returns true if the disk cache decides the request and its lookup is not complete.
     private func isBeingLookedUp(_ request: ImageRequest) -> Bool {
         cache.isOnDisk(request.source, request.kinds.accepted) && downloads[request.key].map { $0.attempt.stage == .lookup } ?? true
     }
@@ -90,7 +80,6 @@ struct ImageFetchStateMachine {
 
     // MARK: Unsubscribe
 
-    /// Removes a waiter. Calls at any time, with unknown numbers and repeated calls are valid.
     mutating func unsubscribe(_ waiter: UInt64) {
         guard let download = replies.download(of: waiter) else { return }
         let stage = download.attempt.stage
@@ -102,7 +91,6 @@ struct ImageFetchStateMachine {
         yieldPermits()
     }
 
-    /// Ends the grace period of downloads whose permit a waiting download needs.
     private mutating func yieldPermits() {
         for download in downloads.all where download.attempt.isInGrace && queue.hasWaiters(for: download.number) { graceOver(download) }
     }
@@ -146,7 +134,6 @@ struct ImageFetchStateMachine {
         }
     }
 
-    /// Handles a timer that has fired.
     mutating func due(_ timer: FetchEffect.Timer, _ number: UInt64) {
         guard let download = downloads[number] else { return }
         switch timer {
@@ -161,7 +148,6 @@ struct ImageFetchStateMachine {
         perform(download.attempt.graceOver(), download)
     }
 
-    /// Removes a download from the tables and the queue, and cancels its transfer. Later events of the transfer are ignored.
     private mutating func drop(_ download: Download) {
         downloads.remove(download)
         steps.append(.drop(download.number))
@@ -184,7 +170,6 @@ struct ImageFetchStateMachine {
         steps.append(.readDisk(download.number, download.source, download.acceptedFormats))
     }
 
-    /// Handles the result of the disk lookup.
     mutating func found(_ image: CachedImage?, _ number: UInt64) {
         guard let download = downloads[number], !download.attempt.stage.isOver else { return }
         guard let image, !download.isPurged else { return enqueue(download) }
@@ -206,7 +191,6 @@ struct ImageFetchStateMachine {
     }
 
     /// Resolves the host of the current URL, unless its circuit is open.
-    ///
     /// Why: the name is resolved before a permit is taken, because hosts that cannot be resolved would otherwise use all permits.
     private mutating func approach(_ download: Download) {
         if case .open(let until) = breaker.ask(download.hop.authority, now: now()) {
@@ -216,7 +200,6 @@ struct ImageFetchStateMachine {
         steps.append(.waitForName(download.number, download.hop))
     }
 
-    /// Handles the result of the name resolution.
     mutating func named(_ number: UInt64, _ failure: FetchError?) {
         guard let download = downloads[number] else { return }
         if let failure { return fail(download, ImageError(.fetch(failure))) }
@@ -233,7 +216,6 @@ struct ImageFetchStateMachine {
         yieldPermits()
     }
 
-    /// Starts the downloads for which permits are free.
     private mutating func startWaiting() {
         let (now, breaker) = (now(), breaker)
         while let number = queue.next(isReduced: { breaker.isReduced($0, now: now) }) {
@@ -263,9 +245,6 @@ struct ImageFetchStateMachine {
 
     // MARK: Events of transfers
 
-    /// Handles an event of the transfer of a download.
-    ///
-    /// - Returns: False to abort the transfer, or to let it wait at its redirect for ``FetchEffect/proceed(_:)``.
     mutating func handle(_ event: FetchEvent, _ number: UInt64) -> Bool {
         // The transfer of a dropped download is being cancelled.
         guard let download = downloads[number] else { return false }
@@ -284,9 +263,6 @@ struct ImageFetchStateMachine {
         return true
     }
 
-    /// Handles a redirect: the permit of the redirecting host is released, and the next host needs one of its own.
-    ///
-    /// - Returns: False if the transfer has to wait for ``FetchEffect/proceed(_:)``.
     private mutating func redirected(_ download: Download, to url: FetchURL) -> Bool {
         guard url.authority != download.hop.authority else { return true }
         breaker.record(download.hop.authority, .good, now: now())
@@ -317,7 +293,6 @@ struct ImageFetchStateMachine {
         return true
     }
 
-    /// Handles the file that was read from a local folder as a response of an origin.
     mutating func read(_ file: Result<SandboxedDirectory.File, SandboxedDirectory.AccessError>, _ number: UInt64) {
         guard let download = downloads[number], !download.attempt.stage.isOver else { return }
         switch file {
@@ -372,9 +347,6 @@ struct ImageFetchStateMachine {
         drop(download)
     }
 
-    /// Fails a download.
-    ///
-    /// - Parameter outcome: `.miss` if the origin was asked; another outcome if the failure was known without a request.
     private mutating func fail(_ download: Download, _ failure: ImageError, _ outcome: CacheStatus.Outcome = .miss) {
         if outcome == .miss { record(download, failure.metric, failure.outcome) }
         replies.fail(download, failure, outcome)

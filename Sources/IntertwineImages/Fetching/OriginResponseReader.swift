@@ -2,17 +2,11 @@ internal import HTTPTypes
 internal import IntertwineImageWire
 internal import IntertwinePrimitives
 
-/// A pure state machine that reads the response of an origin. Its result is an image, a confirmation (304) or a failure.
-/// Each step returns true to continue.
 struct OriginResponseReader: ~Copyable {
-    /// The result of a response.
     enum Outcome {
-        /// The complete image has arrived.
         case complete(OriginResponseHead)
-        /// The origin confirmed the stored image. If `isCached` is false, storage is forbidden and only current waiters get it.
         case confirmed(CachedImage, isCached: Bool)
         case failed(ImageError)
-        /// The response to the conditions concerns another image; the request is repeated without conditions.
         case refuted
     }
 
@@ -20,58 +14,36 @@ struct OriginResponseReader: ~Copyable {
     private let limits: ImageLimits
     /// The time of the request in seconds since 1970.
     private(set) var asked: Int64 = 0
-    /// A Boolean value indicating that the request is sent without conditions.
     private(set) var isUnconditional = false
-    /// The head of a response with the whole content; nil before it.
     private(set) var head: OriginResponseHead?
     /// The digest of the body so far. Why: hashing a large image at once would block the event loop for too long.
     private var digest = SHA256()
-    /// The first bytes, until they identify the format.
     private var prefix: [UInt8] = []
-    /// The parser of the image dimensions, once the first bytes have identified the format.
     private var frame: ImageHeaderParser?
-    /// The image that a 304 confirmed.
     private var confirmed: CachedImage?
-    /// The freshness of an image without its end.
     private var unendedFreshness: Freshness?
-    /// A Boolean value indicating that the 304 forbids further storage.
     private var isWithdrawn = false
     private var isRefuted = false
-    /// The reason why the reader itself stopped the transfer.
     private var verdict: ImageError?
 
-    /// Creates a reader.
-    ///
-    /// - Parameters:
-    ///   - policy: The limits of the freshness that the origin may set.
-    ///   - limits: The limits of the image.
     init(policy: FreshnessPolicy = FreshnessPolicy(), limits: ImageLimits = ImageLimits()) {
         self.policy = policy
         self.limits = limits
     }
 
-    /// Begins a request.
     mutating func begin(at now: Int64) {
         asked = now
         verdict = nil
     }
 
-    /// True if the body belongs to an image to keep. The body of a confirmed image is ignored.
     var wantsBody: Bool { confirmed == nil }
 
-    /// True if the first bytes have identified the format.
     var isKnown: Bool { frame != nil }
 
-    /// True if the format and the dimensions of the image are known.
     var isMeasured: Bool { frame.map { $0.finding != .unclear } ?? false }
 
-    /// True if the first attempt has produced nothing that a waiter could have received.
     var hasNothing: Bool { head == nil }
 
-    /// Handles the head of a response.
-    ///
-    /// - Parameter stale: The image that the request was conditional on, if any.
-    /// - Returns: False to abort the transfer.
     mutating func receiveHead(_ answer: FetchHead, stale: CachedImage?, now: Int64) -> Bool {
         if answer.status == 304, !isUnconditional, let stale, stale.validators.conditions?.url == answer.url {
             return confirm(stale, answer, now)
@@ -93,7 +65,7 @@ struct OriginResponseReader: ~Copyable {
         return true
     }
 
-    /// Confirms the stored image. Fields of the 304 replace stored ones, and the others stay (RFC 9111 sections 3.2 and 4.3.4).
+    /// Fields of the 304 replace stored ones, and the others stay (RFC 9111 sections 3.2 and 4.3.4).
     private mutating func confirm(_ stale: CachedImage, _ answer: FetchHead, _ now: Int64) -> Bool {
         let validators = CachedImage.Validators(etag: answer.headers[.eTag], lastModified: answer.headers[.lastModified])
         guard !validators.contradict(stale.validators) else {
@@ -109,9 +81,6 @@ struct OriginResponseReader: ~Copyable {
         return true
     }
 
-    /// Handles bytes of the body.
-    ///
-    /// - Returns: False to abort the transfer.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         digest.update(bufferPointer: bytes)
         if frame != nil {
@@ -133,15 +102,11 @@ struct OriginResponseReader: ~Copyable {
         return true
     }
 
-    /// Aborts the transfer for this reason.
-    ///
-    /// - Returns: Always false.
     mutating func reject(_ verdict: ImageError) -> Bool {
         self.verdict = verdict
         return false
     }
 
-    /// Ends the transfer, and returns its result.
     mutating func end(_ failure: FetchError?) -> Outcome {
         if isRefuted, !isUnconditional {
             isUnconditional = true
@@ -170,9 +135,6 @@ extension OriginResponseReader {
     /// True if the image lacks its end, although the download ended without an error, and it could be stored otherwise.
     var isUnended: Bool { unendedFreshness != nil }
 
-    /// Returns the image for waiters for the complete body if it is not stored: storage is forbidden, or the image lacks its end.
-    ///
-    /// - Returns: The image, and true if it may be stored once it was decoded.
     func passing(_ source: String, wanted: AcceptedFormats.Set, _ body: [UInt8], now: Int64) -> (image: CachedImage, isStorable: Bool)? {
         guard let head, let kind = head.kind else { return nil }
         let image = CachedImage(
@@ -182,17 +144,12 @@ extension OriginResponseReader {
     }
 }
 
-/// The metadata of an image that is known before its body.
 struct OriginResponseHead: Sendable {
-    /// The format, identified from the first bytes; nil until then.
     var kind: ImageFormat?
     let length: Int?
-    /// The freshness; nil if the origin forbids storage.
     var freshness: Freshness?
     let validators: CachedImage.Validators
     let terms: CachedImage.FreshnessMetadata
-    /// A Boolean value indicating that the end of the body can be distinguished from a lost connection.
     let isDelimited: Bool
-    /// A Boolean value indicating that the origin sends other variants for other `Accept` fields.
     let isNegotiated: Bool
 }

@@ -2,67 +2,38 @@ internal import HTTPTypes
 internal import IntertwinePrimitives
 
 /// The freshness of a response according to RFC 9111 (as a shared cache) and RFC 5861.
-public struct Freshness: Sendable, Hashable {
+package struct Freshness: Sendable, Hashable {
     /// The caches that must revalidate a stale response before use (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
-    public enum Revalidation: UInt8, Sendable, Hashable, Comparable {
+    package enum Revalidation: UInt8, Sendable, Hashable, Comparable {
         /// No cache, shared caches (`proxy-revalidate`, `s-maxage`), or all caches (`must-revalidate`, `no-cache`).
         case nobody, shared, everybody
 
-        /// Returns true if the left value obliges fewer caches.
-        public static func < (left: Revalidation, right: Revalidation) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Revalidation, right: Revalidation) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// The time of the response at the origin in seconds since 1970, computed from its `Date` and `Age`.
-    public var generatedAt: Int64
+    var generatedAt: Int64
     /// The time in seconds since 1970 until which the response is fresh for shared caches.
-    public var freshUntil: Int64
+    var freshUntil: Int64
     /// The time in seconds since 1970 until which the response is fresh for private caches, which ignore `s-maxage`.
-    public var localFreshUntil: Int64
-    /// The time until which a stale response may be served during its revalidation.
-    public var staleWhileRevalidateUntil: Int64
-    /// The time until which a stale response may be served if the origin fails.
-    public var staleIfErrorUntil: Int64
+    var localFreshUntil: Int64
+    var staleWhileRevalidateUntil: Int64
+    var staleIfErrorUntil: Int64
     /// The caches that must not serve a stale response; by default none.
-    public var revalidation = Revalidation.nobody
+    package var revalidation = Revalidation.nobody
 
-    /// Returns true if the response may be served without a request to the origin.
-    ///
-    /// ```swift
-    /// if image.freshness.isFresh(at: now) { print("served from the cache") }
-    /// print(image.freshness.age(at: now), "seconds old")
-    /// ```
-    ///
-    /// - Parameter now: Seconds since 1970.
-    public func isFresh(at now: Int64) -> Bool { now < freshUntil && hasCome(by: now) }
+    package func isFresh(at now: Int64) -> Bool { now < freshUntil && hasCome(by: now) }
 
-    /// Returns true if the response may be served stale during its revalidation.
-    ///
-    /// ```swift
-    /// let freshness = image.freshness
-    /// let isServed = freshness.isFresh(at: now) || freshness.bridgesRevalidation(at: now)
-    /// ```
-    public func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
+    func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
 
-    /// Returns true if the response may be served stale if the origin fails.
-    ///
-    /// ```swift
-    /// let freshness = image.freshness
-    /// let isServedOnFailure = freshness.isFresh(at: now) || freshness.bridgesError(at: now)
-    /// ```
-    public func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
+    func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
 
-    /// Returns false if the response is from the future by more than a day. It was then received while the clock was ahead, so its expiry is not
-    /// valid.
     private func hasCome(by now: Int64) -> Bool { now >= generatedAt - 86_400 }
 
     /// Returns the age of the response in seconds, at least 0: the value of the `Age` field (RFC 9111 section 5.1).
-    public func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
+    package func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
 
     /// Computes the freshness; nil if the response must not be stored.
-    ///
-    /// - Parameters:
-    ///   - asked: The time of the request in seconds since 1970.
-    ///   - received: The time at which the head had arrived, in seconds since 1970.
     init?(status: Int, headers: HTTPFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         let control = CacheControl(headers[.cacheControl])
         // The cache understands these statuses, a 206 with all bytes included, which satisfies `must-understand` (section 5.2.2.3).
@@ -94,9 +65,6 @@ public struct Freshness: Sendable, Hashable {
         staleIfErrorUntil = until("stale-if-error", policy.staleIfError)
     }
 
-    /// Computes the freshness of a response after redirects, which is limited by the freshness of each redirect.
-    ///
-    /// - Parameter headers: The fields of the response, or, for a 304, those merged with the stored ones.
     init?(_ head: FetchHead, _ headers: HTTPFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         self.init(status: head.status, headers: headers, asked: asked, received: received, policy: policy)
         for redirect in head.redirects {
@@ -122,7 +90,6 @@ public struct Freshness: Sendable, Hashable {
         self.init(generatedAt: now, freshUntil: now, localFreshUntil: now, staleWhileRevalidateUntil: now, staleIfErrorUntil: now)
     }
 
-    /// Returns a copy that expires at `end` at the latest, including its stale periods.
     func ending(by end: Int64) -> Freshness {
         Freshness(
             generatedAt: generatedAt, freshUntil: min(freshUntil, end), localFreshUntil: min(localFreshUntil, end),
@@ -130,7 +97,6 @@ public struct Freshness: Sendable, Hashable {
             revalidation: revalidation)
     }
 
-    /// Creates the freshness of an image that is bundled with the program: one day.
     init(ofBundledAt now: Int64) {
         let end = now + 86_400
         self.init(
@@ -149,7 +115,6 @@ public struct Freshness: Sendable, Hashable {
         self.revalidation = revalidation
     }
 
-    /// The `Cache-Control` value for downstream caches.
     var cacheControl: String {
         let lifetime = max(0, localFreshUntil - generatedAt)
         let shared = max(0, freshUntil - generatedAt)
@@ -188,28 +153,26 @@ public struct Freshness: Sendable, Hashable {
         return (lifetime, lifetime)
     }
 
-    /// Returns the expiry. A minimum lifetime of the policy counts from the receipt. Why: an old response would otherwise be stale on arrival.
+    /// A minimum lifetime of the policy counts from the receipt. Why: an old response would otherwise be stale on arrival.
     private static func end(_ born: Int64, _ received: Int64, _ lifetime: Int64, _ floor: Int64, _ policy: FreshnessPolicy) -> Int64 {
         let end = born + min(lifetime, policy.maxTTL)
         return floor > 0 ? max(end, received + min(floor, policy.maxTTL)) : end
     }
 
-    /// Parses the first value of an `Age` field; an invalid number counts as absent (section 5.1).
     private static func age(_ field: String?) -> Int64 {
         guard let text = field?.prefix(while: { $0 != "," }).trimmingBlanks, !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) })
         else { return 0 }
         return min(Int64(text) ?? .max, 1 << 31)
     }
 
-    /// Returns true if the response, or a redirect before it, varies by `Accept`.
     static func variesByAccept(_ head: FetchHead) -> Bool {
         (head.redirects.map(\.headers) + [head.headers]).contains { headers in
             headers[.vary]?.split(separator: ",").contains { $0.trimmingBlanks.lowercased() == "accept" } ?? false
         }
     }
 
-    /// Returns true if the response varies only by `Accept`, by which images are stored, and by fields that this client sends with constant values
-    /// or never. A response that varies by a cookie or by credentials is personalized.
+    /// Returns true if the response varies only by `Accept`, by which images are stored, and by fields that this client sends with constant
+    /// values or never.
     private static func variesOnlyByUs(_ field: String?) -> Bool {
         guard let field else { return true }
         let personal: Set = ["*", "cookie", "authorization"]
@@ -217,52 +180,31 @@ public struct Freshness: Sendable, Hashable {
     }
 }
 
-/// The limits within which origins determine the lifetime of their images. All values are in seconds.
-///
-/// ```swift
-/// var policy = FreshnessPolicy()
-/// policy.minTTL = 3_600
-/// policy.staleIfError = 86_400
-/// ```
-public struct FreshnessPolicy: Sendable, Hashable {
+/// The limits within which origins determine the lifetime of their images.
+package struct FreshnessPolicy: Sendable, Hashable {
     /// The minimum lifetime, unless the origin forbids storage or use without revalidation; zero to accept each value of the origin.
-    public var minTTL: Int64 = 300
-    /// The maximum lifetime, also if the origin permits a longer one.
-    public var maxTTL: Int64 = 30 * 86_400
-    /// The lifetime if the origin sends neither freshness nor `Last-Modified`.
-    public var defaultTTL: Int64 = 86_400
-    /// The maximum heuristic lifetime, derived from `Last-Modified`.
-    public var heuristicMaxTTL: Int64 = 86_400
-    /// The default of `stale-while-revalidate` if the origin sends none. `staleIfError` is the default of `stale-if-error`.
-    public var staleWhileRevalidate: Int64 = 0
+    package var minTTL: Int64 = 300
+    package var maxTTL: Int64 = 30 * 86_400
+    package var defaultTTL: Int64 = 86_400
+    package var heuristicMaxTTL: Int64 = 86_400
+    package var staleWhileRevalidate: Int64 = 0
     /// The default of `stale-if-error` (RFC 5861 section 4).
-    public var staleIfError: Int64 = 0
+    package var staleIfError: Int64 = 0
 
-    /// Creates limits with the default values.
-    public init() {}
+    package init() {}
 }
 
-/// The freshness limits for the images of certain hosts.
-public struct HostFreshness: Sendable, Hashable {
-    /// The pattern of the hosts.
-    public var host: HostPattern
-    /// The limits for the images of these hosts.
-    public var policy: FreshnessPolicy
+package struct HostFreshness: Sendable, Hashable {
+    package var host: HostPattern
+    package var policy: FreshnessPolicy
 
-    /// Creates the limits of hosts.
-    ///
-    /// ```swift
-    /// if let host = HostPattern("*.example.com") {
-    ///     configuration.hostFreshness = [HostFreshness(host, FreshnessPolicy())]
-    /// }
-    /// ```
-    public init(_ host: HostPattern, _ policy: FreshnessPolicy) {
+    package init(_ host: HostPattern, _ policy: FreshnessPolicy) {
         self.host = host
         self.policy = policy
     }
 }
 
-/// The directives of a `Cache-Control` field (RFC 9111 section 5.2). The first of duplicate directives counts.
+/// The directives of a `Cache-Control` field (RFC 9111 section 5.2).
 struct CacheControl {
     private var directives: [String: String?] = [:]
 
@@ -275,14 +217,12 @@ struct CacheControl {
 
     func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// Returns the seconds of a directive. An invalid number counts as zero (section 4.2.1: invalid freshness is stale), a larger one as 2³¹.
     func seconds(_ name: String) -> Int64? {
         guard let value = directives[name] else { return nil }
         guard let value, !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) else { return 0 }
         return min(Int64(value) ?? .max, 1 << 31)
     }
 
-    /// Returns the next directive; an inner nil is an empty list element.
     private static func next(_ rest: inout Substring) -> (String, String?)?? {
         guard !rest.isEmpty else { return nil }
         // An unclosed quote is ignored, because directives after it may forbid more.

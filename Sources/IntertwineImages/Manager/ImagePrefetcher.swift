@@ -2,37 +2,24 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 /// A prefetcher for the images of pages that viewers are about to open, in recently requested sizes and formats.
-///
-/// Images are fetched one after another, with a pause after each, so that prefetching stays within its share of the time. If the queue is full,
-/// the newest images are omitted.
-///
-/// ```swift
-/// let prefetcher = ImagePrefetcher(manager, signer: signer, share: 20, clock: configuration.clock)
-/// prefetcher.record(ImageRequest("https://example.com/a.jpg"))
-/// prefetcher.prefetch(page)  // the JSON of a page
-/// prefetcher.stop()
-/// ```
-public final class ImagePrefetcher: Sendable {
+/// Images are fetched one after another, with a pause after each, so that prefetching stays within its share of the time.
+package final class ImagePrefetcher: Sendable {
     /// A combination of size, scale and accepted formats that clients use.
     private struct Presentation: Hashable {
-        /// The size without its fallback; nil for originals.
         let shape: String?
         let scale: Int
         let kinds: AcceptedFormats
     }
 
     private struct State {
-        /// The recent combinations with the time of their last request.
         var recent = BoundedCache<Presentation, Int64>(limit: 2 * maxPerPage)
         var waiting: [ImageRequest] = []
         var isAtWork = false
         var isStopped = false
     }
 
-    /// The maximum number of remembered combinations. `memorySeconds` is their lifetime.
     private static let maxPerPage = 32
     private static let memorySeconds: Int64 = 600
-    /// The maximum number of waiting images.
     private static let mostWaiting = 500
     private static let prefix = Array(ImageURLSigner.prefix.utf8)
 
@@ -42,28 +29,18 @@ public final class ImagePrefetcher: Sendable {
     private let clock: @Sendable () -> Int64
     private let state = Mutex(State())
 
-    /// Creates a prefetcher.
-    ///
-    /// - Parameters:
-    ///   - signer: Verifies the image paths on a page.
-    ///   - share: The share of the time in percent, from 1 to 100.
-    ///   - clock: Returns seconds since 1970.
-    public init(_ manager: ImageNetworkManager, signer: ImageURLSigner, share: Int, clock: @escaping @Sendable () -> Int64) {
+    package init(_ manager: ImageNetworkManager, signer: ImageURLSigner, share: Int, clock: @escaping @Sendable () -> Int64) {
         (self.manager, self.signer, self.share, self.clock) = (manager, signer, min(max(share, 1), 100), clock)
     }
 
-    /// Records the size and the formats of a request.
-    public func record(_ request: ImageRequest) {
+    package func record(_ request: ImageRequest) {
         guard request.priority > .prefetch else { return }
         let presentation = Presentation(shape: request.sizing?.variant.shape, scale: request.sizing?.scale ?? 1, kinds: request.kinds)
         let now = clock()
         state.withLock { $0.recent[presentation] = now }
     }
 
-    /// Prefetches the images of a page that a viewer is about to open.
-    ///
-    /// - Parameter page: The bytes of the page with the hrefs of its images.
-    public func prefetch(_ page: [UInt8]) {
+    package func prefetch(_ page: [UInt8]) {
         let now = clock()
         let presentations = state.withLock { state in
             state.recent.removeAll { now - $1 >= Self.memorySeconds }
@@ -81,15 +58,13 @@ public final class ImagePrefetcher: Sendable {
         Task(priority: .low) { await work() }
     }
 
-    /// Stops, and drops the waiting images.
-    public func stop() {
+    package func stop() {
         state.withLock { state in
             state.isStopped = true
             state.waiting = []
         }
     }
 
-    /// Returns the requests for an image path in the given combinations.
     private func imageRequests(_ path: String, _ presentations: [Presentation], _ now: Int64) -> [ImageRequest] {
         guard let found = try? signer.verify(path, now: now) else { return [] }
         return presentations.compactMap { presentation in

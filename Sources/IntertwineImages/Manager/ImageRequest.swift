@@ -1,42 +1,21 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// A request of one client for one image.
-public struct ImageRequest: Sendable {
-    /// The URL of the image, as returned by ``ImageURLSigner/verify(_:now:)``.
-    public var source: String
-    /// The name under which the request can be cancelled and reprioritized.
-    public var id: UUID?
-    /// The priority of the request, by which waiting downloads are ordered.
-    public var priority: ImagePriority
+package struct ImageRequest: Sendable {
+    package var source: String
+    package var id: UUID?
+    package var priority: ImagePriority
     /// The `Via` field of the request: the proxies that it has passed (RFC 9110 section 7.6.3).
-    public var via: String?
+    package var via: String?
     /// A Boolean value indicating that only a stored image is acceptable, without a request to the origin (RFC 9111 section 5.2.1.7).
-    public var isOnlyIfCached: Bool
-    /// The formats that the client accepts.
-    public var kinds: AcceptedFormats
-    /// The requested size; nil for the original.
-    public var sizing: ResizeMode?
-    /// A Boolean value indicating that a stream is not acceptable, because the image is resized. The caller counts such a request.
+    var isOnlyIfCached: Bool
+    package var kinds: AcceptedFormats
+    package var sizing: ResizeMode?
+    /// A Boolean value indicating that a stream is not acceptable, because the image is resized.
     var requiresCompleteBody = false
-    /// A Boolean value indicating that the caller decodes the image, and so learns its metadata.
     var isDecoded = false
-    /// A Boolean value indicating that a stale image is acceptable during its revalidation, if its origin permits that.
     var allowsStale = true
 
-    /// Creates a request for an image.
-    ///
-    /// ```swift
-    /// let sizing = ProcessingOptions(width: 150, height: 150).flatMap { ResizeMode($0, scale: 2) }
-    /// let request = ImageRequest("https://example.com/a.jpg", sizing: sizing, accept: "image/avif,image/webp,*/*")
-    /// let response = await manager.image(request)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - source: The URL of the image.
-    ///   - sizing: The requested size; nil for the original.
-    ///   - cacheControl: The `Cache-Control` field of the request.
-    ///   - accept: The `Accept` field of the request.
-    public init(
+    package init(
         _ source: String, sizing: ResizeMode? = nil, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil,
         cacheControl: String? = nil, accept: String? = nil
     ) {
@@ -49,10 +28,8 @@ public struct ImageRequest: Sendable {
         isOnlyIfCached = cacheControl.map { CacheControl($0).has("only-if-cached") } ?? false
     }
 
-    /// The coalescing key: the source and the formats for the origin.
     var key: String { CachedImage.key(source, kinds.accepted) }
 
-    /// True if the request has passed a proxy of this kind before. Serving it could create an infinite loop.
     var isLoop: Bool {
         guard let via else { return false }
         return via.split(separator: ",").contains { entry in
@@ -62,33 +39,18 @@ public struct ImageRequest: Sendable {
     }
 }
 
-/// The priority of an image request. A download has the priority of its most urgent waiter.
-public enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// The image is not near the viewport; it is the first to be rejected.
+package enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     case prefetch
-    /// The image is about to be visible.
     case near
-    /// The image is visible.
     case visible
 
-    /// Returns true if the left priority is less urgent.
-    public static func < (left: ImagePriority, right: ImagePriority) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: ImagePriority, right: ImagePriority) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A selection of images by source.
-///
-/// ```swift
-/// await manager.purge(.prefix(try FetchURL("https://example.com/covers/")))
-/// if let host = HostPattern("*.example.com") { await manager.purge(.host(host)) }
-/// ```
-public enum ImageSelection: Sendable, Hashable {
-    /// One image, in every format.
+package enum ImageSelection: Sendable, Hashable {
     case source(String)
-    /// All images whose URLs have a prefix, in canonical form.
     case prefix(FetchURL)
-    /// All images of a host, or of all subdomains of one, on any port.
     case host(HostPattern)
-    /// All images.
     case all
 
     func contains(_ source: String) -> Bool {

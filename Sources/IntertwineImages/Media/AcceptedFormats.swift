@@ -1,8 +1,7 @@
 internal import IntertwinePrimitives
 
 /// The image formats that a client accepts, parsed from the `Accept` field of its request (RFC 9110 section 12.5.1).
-public struct AcceptedFormats: Sendable, Hashable {
-    /// A set of formats with one bit for each.
+package struct AcceptedFormats: Sendable, Hashable {
     struct Set: OptionSet, Sendable, Hashable {
         let rawValue: UInt8
 
@@ -19,35 +18,22 @@ public struct AcceptedFormats: Sendable, Hashable {
         func contains(_ kind: ImageFormat) -> Bool { rawValue & 1 << (kind.rawValue - 1) != 0 }
     }
 
-    /// The formats that the client may receive.
     private let permitted: Set
-    /// The formats of a request to the origin. WebP and AVIF are included only if the client names them. Why: old clients send `*/*` without support.
+    /// WebP and AVIF are included only if the client names them. Why: old clients send `*/*` without support.
     let accepted: Set
-    /// The one of AVIF and WebP with the lower weight, if both are named with different weights.
     private let lesser: Set
 
-    /// The formats of a client without an `Accept` field, which accepts all.
-    public static let anything = AcceptedFormats(permitted: .all, accepted: Set([.jpeg, .png, .gif]))
+    package static let anything = AcceptedFormats(permitted: .all, accepted: Set([.jpeg, .png, .gif]))
 
     private init(permitted: Set, accepted: Set) {
         (self.permitted, self.accepted, lesser) = (permitted, accepted, [])
     }
 
-    /// Parses an `Accept` field.
-    ///
-    /// ```swift
-    /// let formats = AcceptedFormats("image/webp,image/png")
-    /// formats.permits(.webp)  // true
-    /// formats.permits(.avif)  // false
-    /// ```
-    ///
-    /// - Parameter field: The value of the field; nil or empty means no preference.
-    public init(_ field: String?) {
+    package init(_ field: String?) {
         self.init(Array((field ?? "").utf8).span)
     }
 
-    /// Parses an `Accept` field from its bytes. Empty bytes mean no preference.
-    public init(_ field: Span<UInt8>) {
+    package init(_ field: Span<UInt8>) {
         var named: [Int?] = [nil, nil, nil, nil, nil, nil]
         var anyImage: Int?
         var anything: Int?
@@ -77,19 +63,9 @@ public struct AcceptedFormats: Sendable, Hashable {
         lesser = avif == webP || min(avif, webP) == 0 ? [] : Set([avif < webP ? .avif : .webp])
     }
 
-    /// Returns true if the client may receive the format.
-    ///
-    /// ```swift
-    /// AcceptedFormats("image/*").permits(.avif)  // true
-    /// AcceptedFormats("image/*, image/avif;q=0").permits(.avif)  // false
-    /// ```
-    public func permits(_ kind: ImageFormat) -> Bool { permitted.contains(kind) }
+    package func permits(_ kind: ImageFormat) -> Bool { permitted.contains(kind) }
 
-    /// Returns the formats in which a resized image may be encoded for the client.
-    ///
     /// The weights of JPEG, PNG and GIF are ignored: the choice depends on the image, and some browsers weigh PNG above JPEG.
-    ///
-    /// - Parameter newer: Those of AVIF and WebP that the service encodes, the preferred one first. The preference of the client takes precedence.
     func made(_ newer: [ImageFormat]) -> Set {
         let usable = accepted.isEmpty ? permitted : accepted
         var made = Set(ImageFormat.allCases.filter { usable.contains($0) && (Self.isOld($0) || newer.contains($0)) })
@@ -101,10 +77,8 @@ public struct AcceptedFormats: Sendable, Hashable {
         return made.isEmpty ? usable : made
     }
 
-    /// True if at least one format is accepted.
     var isPossible: Bool { !permitted.isEmpty }
 
-    /// Returns the `Accept` field for an origin.
     static func field(_ wanted: Set) -> String {
         [ImageFormat.avif, .webp, .png, .jpeg, .gif].filter { wanted.contains($0) }.map(\.contentType).joined(separator: ",")
     }

@@ -4,9 +4,7 @@ internal import Glibc
 extension ImageFormat {
     private enum End {
         case complete
-        /// The structure continues beyond the last byte.
         case cut
-        /// The structure cannot be parsed this far: only the first bytes are those of an image, and decoders may know more.
         case unreadable
     }
 
@@ -14,13 +12,10 @@ extension ImageFormat {
     private static let pngEndChunk: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
     private static let gifTrailer: UInt8 = 0x3b
 
-    /// The number of last bytes that are searched for the end of an image whose structure cannot be parsed.
     private static let longestTail = 1_024
 
-    /// Returns true if the image is complete.
-    ///
-    /// - Parameter isDelimited: True if the body has a declared length. Without a length, it may have been truncated in transit, so the end must be
-    ///   present. With one, it may have been truncated at the origin, so the structure must not be cut.
+    /// Without a length, it may have been truncated in transit, so the end must be present. With one, it may have been truncated at the
+    /// origin, so the structure must not be cut.
     package func isComplete(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
         switch bytes.withUnsafeBytes({ end($0) }) {
         case .complete: true
@@ -49,9 +44,6 @@ extension ImageFormat {
         }
     }
 
-    /// Finds the end of a JPEG (ITU-T T.81 annex B): segments with a length, and entropy-coded data after the header of each scan.
-    ///
-    /// In scan data, `FF` is a literal only before `00`. The end marker of a preview within a segment is skipped with the segment.
     private static func jpegEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         var offset = 2
         var hasFrame = false
@@ -82,7 +74,6 @@ extension ImageFormat {
         return hasFrame ? .cut : .unreadable
     }
 
-    /// Finds the end of a PNG (section 5.3): each chunk has length, name, data and checksum.
     private static func pngEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         guard bytes.count >= 16, big(bytes, 12) == 0x4948_4452 else { return .unreadable }
         var offset = 8
@@ -111,10 +102,7 @@ extension ImageFormat {
         return .cut
     }
 
-    /// Finds the end of an AVIF (ISO 14496-12 section 4.2). A box size of 0 extends to the end of the file;
-    /// with 1, eight bytes after the name hold it.
-    ///
-    /// The data of the images is the last box.
+    /// Finds the end of an AVIF (ISO 14496-12 section 4.2).
     private static func avifEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         var offset = 0
         var hasData = false

@@ -1,18 +1,13 @@
-/// An image format that is passed on. All other types are rejected, in particular those that browsers may interpret as documents.
-public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
-    /// JPEG (ISO/IEC 10918).
+/// All other types are rejected, in particular those that browsers may interpret as documents.
+package enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
     case jpeg = 1
-    /// PNG (W3C).
     case png = 2
-    /// GIF, also animated.
     case gif = 3
     /// WebP (RFC 9649), also animated.
     case webp = 4
-    /// AVIF, an AV1 image in a HEIF container.
     case avif = 5
 
-    /// The content type of responses, regardless of the type that the origin declared.
-    public var contentType: String {
+    package var contentType: String {
         switch self {
         case .jpeg: "image/jpeg"
         case .png: "image/png"
@@ -33,27 +28,18 @@ extension StringProtocol {
 }
 
 extension ImageFormat {
-    /// Returns true if the bytes are a complete image of a supported format.
-    ///
-    /// ```swift
-    /// ImageFormat.isImage(Array("GIF89a".utf8))  // false: the image is incomplete
-    /// ImageFormat.isImage(Array("<svg/>".utf8))  // false
-    /// ```
-    public static func isImage(_ bytes: [UInt8]) -> Bool {
+    package static func isImage(_ bytes: [UInt8]) -> Bool {
         if case .kind(let kind) = sniff(bytes) { kind.isComplete(bytes, isDelimited: false) } else { false }
     }
 
     package enum Sniffed: Hashable {
         case kind(ImageFormat)
-        /// More bytes are needed to identify the format.
         case unclear
         case unknown
     }
 
-    /// The size of the longest `ftyp` box that is searched for the AVIF brand.
     private static let longestBrands = 256
 
-    /// Identifies the format from the first bytes.
     package static func sniff(_ bytes: [UInt8]) -> Sniffed {
         let fixed: [(ImageFormat, [UInt8?])] = [
             (.jpeg, [0xff, 0xd8, 0xff]),

@@ -1,16 +1,11 @@
-/// A parser of AVIF boxes (ISO 14496-12). It reads the dimensions of the images from `ispe` properties (ISO 23008-12 section 6.5.3), and the number
-/// of
-/// samples of an image sequence from `stsz`.
+/// A parser of AVIF boxes (ISO 14496-12). It reads the dimensions of the images from `ispe` properties (ISO 23008-12 section 6.5.3), and
+/// the number of samples of an image sequence from `stsz`.
 struct AVIFBoxes: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 1
 
-    /// The number of bytes that are searched in a box with image metadata.
     private static let longest = 32 * 1_024
 
-    /// Parses the next box.
-    ///
-    /// - Parameter bytes: The bytes from the start of a box.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         guard bytes.count >= 8 else { return .more }
         let length = Self.number(bytes, 0)
@@ -35,7 +30,6 @@ struct AVIFBoxes: Sendable {
         return .done
     }
 
-    /// Reads the dimensions of the image and its tiles, and keeps the largest ones.
     private mutating func readImages(_ bytes: ArraySlice<UInt8>, isComplete: Bool) {
         var largest: ImageDimensions?
         Self.each("ispe", in: bytes, minimumSize: 16) { rest in
@@ -47,7 +41,6 @@ struct AVIFBoxes: Sendable {
         if isComplete { size = .unreadable }
     }
 
-    /// Reads the number of frames of the tracks, and their dimensions if no image property has them.
     private mutating func readMovie(_ bytes: ArraySlice<UInt8>) {
         var samples = 1
         Self.each("stsz", in: bytes, minimumSize: 16) { samples = max(samples, Self.number($0, 12)) }
@@ -60,9 +53,6 @@ struct AVIFBoxes: Sendable {
         if let found { size = .size(found) }
     }
 
-    /// Calls the closure for each occurrence of a name.
-    ///
-    /// - Parameter minimumSize: The minimum number of bytes from the name on; occurrences with fewer are ignored.
     private static func each(_ name: String, in bytes: ArraySlice<UInt8>, minimumSize: Int, _ body: (ArraySlice<UInt8>) -> Void) {
         guard let first = name.utf8.first else { return }
         var rest = bytes
@@ -78,28 +68,19 @@ struct AVIFBoxes: Sendable {
     }
 }
 
-/// A parser of GIF blocks (GIF89a sections 17 to 27). It finds the dimensions, the number of frames and the end of the image.
 struct GIFBlocks: Sendable {
-    /// The dimensions; those of the first frame if it exceeds the screen. Viewer programs enlarge the screen in that case.
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 0
     private var screen: ImageDimensions?
-    /// A Boolean value indicating that the position is within data sub-blocks of up to 255 bytes; the last one is empty.
     private var isInData = false
 
     enum Step: Hashable {
-        /// The number of bytes that are parsed and can be skipped.
         case pass(Int)
         case more
-        /// The trailer of the image.
         case end
-        /// Bytes that are not a block.
         case nonsense
     }
 
-    /// Parses the next block.
-    ///
-    /// - Parameter bytes: The bytes from the start of the file, or from the end of the previous step.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> Step {
         func byte(_ offset: Int) -> UInt8 { bytes[bytes.startIndex + offset] }
         func number(_ offset: Int) -> Int { Int(byte(offset)) | Int(byte(offset + 1)) << 8 }
@@ -146,17 +127,12 @@ struct GIFBlocks: Sendable {
 
 /// A segment of a JPEG at one marker (ITU-T T.81 annex B).
 enum JPEGSegment: Hashable {
-    /// More bytes are needed.
     case unclear
-    /// The scan data or the end precede any frame.
     case unreadable
     case frame(ImageDimensions, isBaseline: Bool)
     /// A segment of another type, with its length in bytes including the marker.
     case other(length: Int)
 
-    /// Parses a segment.
-    ///
-    /// - Parameter bytes: The bytes from the marker on.
     init(_ bytes: ArraySlice<UInt8>) {
         func byte(_ offset: Int) -> UInt8 { bytes[bytes.startIndex + offset] }
         func number(_ offset: Int) -> Int { Int(byte(offset)) << 8 | Int(byte(offset + 1)) }
@@ -194,14 +170,11 @@ enum JPEGSegment: Hashable {
     }
 }
 
-/// A parser of PNG chunks (section 5.3) before the image data. It reads the dimensions and the number of frames (`acTL`).
+/// A parser of PNG chunks (section 5.3) before the image data.
 struct PNGChunks: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 1
 
-    /// Parses the next chunk.
-    ///
-    /// - Parameter bytes: The bytes from the start of the file, or of a chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ offset: Int) -> Int { bytes.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
         func hasText(_ text: String, at offset: Int) -> Bool { bytes.dropFirst(offset).prefix(4).elementsEqual(text.utf8) }
@@ -224,14 +197,11 @@ struct PNGChunks: Sendable {
     }
 }
 
-/// A parser of WebP chunks (RFC 9649 section 2). The first chunk has the dimensions in one of three encodings; the frames of an animation follow.
+/// A parser of WebP chunks (RFC 9649 section 2).
 struct WebPChunks: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 0
 
-    /// Parses the next chunk.
-    ///
-    /// - Parameter bytes: The bytes from the start of the file, or of a later chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ offset: Int, _ count: Int) -> Int {
             bytes.dropFirst(offset).prefix(count).reversed().reduce(0) { $0 << 8 | Int($1) }

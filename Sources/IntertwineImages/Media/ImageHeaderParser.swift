@@ -1,27 +1,19 @@
 package import IntertwineImageWire
 
-/// An incremental parser of the dimensions and the number of frames of an image. It buffers only the bytes that it needs, and is pure.
-///
-/// Violations of the format before the dimensions are ignored if decoders reject them, too.
 package struct ImageHeaderParser: Sendable {
     package enum Finding: Sendable, Hashable {
-        /// The dimensions follow in later bytes.
         case unclear
         case size(ImageDimensions)
         case unreadable
     }
 
     package private(set) var finding = Finding.unclear
-    /// The number of frames so far; an animation may have more.
     package private(set) var frames = 1
-    /// The way in which a worker holds the image while it decodes it.
     private(set) var decoding: ImageLimits.Decoding
     private let kind: ImageFormat
     private let limits: ImageLimits
     private var bytes: [UInt8] = []
-    /// The number of following bytes to skip.
     private var skipping: Int
-    /// A Boolean value indicating that later bytes cannot change the result.
     private var isDone = false
     private var gif = GIFBlocks()
     private var webp = WebPChunks()
@@ -36,7 +28,7 @@ package struct ImageHeaderParser: Sendable {
         skipping = kind == .jpeg ? 2 : 0
     }
 
-    /// The reason to reject the image, as far as is known; nil if none was found.
+    /// The reason to reject the dimensions, such as a decompression bomb or an empty image; nil if they are acceptable.
     var error: ImageError.Reason? {
         if case .size(let size) = finding { size.error(frames: frames, decoding, limits) } else { nil }
     }
@@ -55,11 +47,9 @@ package struct ImageHeaderParser: Sendable {
         bytes = isDone ? [] : Array(rest)
     }
 
-    /// The step of a parser at its current position.
     enum Step: Sendable, Hashable {
         case more
         case done
-        /// The number of bytes to skip, at least one.
         case pass(Int)
     }
 
@@ -97,9 +87,7 @@ package struct ImageHeaderParser: Sendable {
     }
 }
 
-/// The dimensions of a decoded image.
 package struct ImageDimensions: Sendable, Hashable {
-    /// The maximum number of frames. Decoders read the header of each frame before the first pixel, and the time of libwebp grows with the square.
     private static let mostFrames = 2_000
 
     let width: Int
@@ -107,7 +95,6 @@ package struct ImageDimensions: Sendable, Hashable {
 
     var isTooLong: Bool { max(width, height) > ImageLimits.longestSide }
 
-    /// Returns the reason to reject the image, such as a decompression bomb or an empty image; nil if it is acceptable.
     func error(frames: Int = 1, _ decoding: ImageLimits.Decoding = .pixels, _ limits: ImageLimits = ImageLimits()) -> ImageError.Reason? {
         guard width > 0, height > 0 else { return .typeMismatch }
         guard limits.accepts(width: width, height: height, decoding) else { return .tooManyPixels }

@@ -1,55 +1,26 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import IntertwinePrimitives
 
-/// The response to a request for an image.
-///
-/// ```swift
-/// switch await manager.image(ImageRequest("https://example.com/a.jpg")).body {
-/// case .complete(let image): print(image.body.count)
-/// case .stream(_, let length): print(length ?? 0)
-/// case .failure(let error): print(error.code)
-/// }
-/// ```
-public struct ImageResponse: Sendable {
-    /// The forms of the body.
-    public enum Body: Sendable {
-        /// A complete image, which supports ranges and conditions. Its bytes are shared, not copied.
+package struct ImageResponse: Sendable {
+    package enum Body: Sendable {
         case complete(CachedImage)
-        /// An image that is still arriving, with its length if the origin declared it.
         case stream(ImageStream, length: Int?)
-        /// No image. The status is that of the error.
         case failure(ImageError)
     }
 
-    /// The image, or the reason why there is none.
-    public let body: Body
+    package let body: Body
     /// The part of the caches in the response (RFC 9211).
-    public let cacheStatus: CacheStatus
-    /// The header fields in the order in which they are best sent.
-    ///
-    /// Excluded are the fields that HTTP itself adds (`Date`, `Content-Length`, connection fields) and, for failures, those of the problem details.
-    public let headers: HTTPFields
-    /// A Boolean value indicating that caches may store the image.
+    package let cacheStatus: CacheStatus
+    package let headers: HTTPFields
     var isCached = true
-    /// A Boolean value indicating that the image lacks its end, and is stored if it can be decoded.
     var isUnended = false
-    /// A Boolean value indicating that the end of the body can be distinguished from a lost connection.
     var isDelimited = true
 
-    /// The HTTP status: 200, or that of the failure.
-    public var status: Int {
+    package var status: Int {
         if case .failure(let failure) = body { failure.status } else { 200 }
     }
 
-    /// Returns the bytes of the complete image, and waits for those that are still arriving.
-    ///
-    /// ```swift
-    /// let response = await manager.image(ImageRequest("https://example.com/a.jpg"))
-    /// let bytes = try await response.bytes()
-    /// ```
-    ///
-    /// - Throws: The failure of the request or of the download.
-    public func bytes() async throws(ImageError) -> [UInt8] {
+    package func bytes() async throws(ImageError) -> [UInt8] {
         switch body {
         case .complete(let image): return image.body.bytes
         case .stream(let stream, _):
@@ -61,16 +32,10 @@ public struct ImageResponse: Sendable {
         }
     }
 
-    /// Creates a response with a complete image.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    public init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
+    package init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
         self.init(image, status, now: now, isCached: true)
     }
 
-    /// Creates a response with a complete image, which caches may be forbidden to store.
-    ///
-    /// - Parameter isCached: True if caches may store the image.
     init(_ image: CachedImage, _ status: CacheStatus, now: Int64, isCached: Bool) {
         body = .complete(image)
         self.isCached = isCached
@@ -80,11 +45,6 @@ public struct ImageResponse: Sendable {
         headers = HTTPFields(image, status, now: now, isCached: isCached)
     }
 
-    /// Creates a response with a fallback.
-    ///
-    /// - Parameters:
-    ///   - image: The fallback for an image that is unavailable.
-    ///   - failure: The reason why it is unavailable.
     init(_ image: CachedImage, for failure: ImageError, _ status: CacheStatus) {
         body = .complete(image)
         var status = status
@@ -108,7 +68,6 @@ public struct ImageResponse: Sendable {
     }
 }
 
-/// The header fields of responses. Only dates and lifetimes of the origin's fields are passed on.
 extension HTTPFields {
     private static let policy = "default-src 'none'; sandbox"
 
@@ -148,28 +107,13 @@ extension HTTPFields {
         self[.retryAfter] = (failure.retryAfter ?? (isPassing ? 1 : nil)).map(String.init)
     }
 
-    /// Creates the fields of a response without an image.
-    ///
-    /// ```swift
-    /// let fields = HTTPFields(imageError: ImageError(.typeMismatch).code)
-    /// fields[.cacheControl]  // "no-store"
-    /// ```
-    ///
-    /// - Parameter code: The value of `Image-Error`.
-    public init(imageError code: String) {
+    package init(imageError code: String) {
         self = [
             .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .contentSecurityPolicy: Self.policy, .imageError: code,
         ]
     }
 
-    /// Creates the fields that all responses with an image of a format have.
-    ///
-    /// ```swift
-    /// let fields = HTTPFields(ImageFormat.webp)
-    /// fields[.contentType]  // "image/webp"
-    /// fields[.vary]  // "Accept"
-    /// ```
-    public init(_ kind: ImageFormat) {
+    package init(_ kind: ImageFormat) {
         let ending = kind.contentType.dropFirst("image/".count)
         self = [
             .contentType: kind.contentType,
@@ -182,10 +126,9 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// The field with the reason why a response has no image, or another one than requested.
-    public static let imageError = known("Image-Error")
+    package static let imageError = known("Image-Error")
     /// RFC 9211.
-    public static let cacheStatus = known("Cache-Status")
+    package static let cacheStatus = known("Cache-Status")
 
     private static func known(_ name: String) -> HTTPField.Name {
         guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is not a token (RFC 9110)") }
@@ -194,41 +137,26 @@ extension HTTPField.Name {
 }
 
 /// The cache status of a response, as defined by RFC 9211.
-public struct CacheStatus: Sendable, Hashable {
-    /// The outcomes of a request in the caches.
-    public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// A fresh image, a stale image, a download, an image that the origin confirmed, a remembered failure, or none of these.
+package struct CacheStatus: Sendable, Hashable {
+    package enum Outcome: String, Sendable, Hashable, CaseIterable {
         case hit, stale, miss, revalidated, negative, bypass
     }
 
-    /// The outcome of the request in the caches.
-    public var outcome: Outcome
-    /// A Boolean value indicating that the request was coalesced with another one.
-    public var isCollapsed = false
-    /// True if the response of the origin was stored.
-    public var isStored = false
+    package var outcome: Outcome
+    var isCollapsed = false
+    package var isStored = false
     /// A Boolean value indicating that the origin was asked because the stored image is stale, not because none is stored.
-    public var wasStale = false
-    /// The status of the origin's response.
-    public var forwardStatus: Int?
+    var wasStale = false
+    var forwardStatus: Int?
     /// The remaining freshness lifetime in seconds; negative if stale.
-    public var timeToLive: Int64?
-    /// A reason code of this service.
-    public var detail: String?
+    var timeToLive: Int64?
+    package var detail: String?
 
-    /// Creates a status with its outcome only.
-    public init(_ outcome: Outcome) {
+    package init(_ outcome: Outcome) {
         self.outcome = outcome
     }
 
-    /// The value of the `Cache-Status` field.
-    ///
-    /// ```swift
-    /// var status = CacheStatus(.hit)
-    /// status.timeToLive = 300
-    /// status.field  // "Intertwine; hit; ttl=300"
-    /// ```
-    public var field: String {
+    package var field: String {
         var parts = ["Intertwine"]
         switch outcome {
         case .hit, .negative: parts.append("hit")

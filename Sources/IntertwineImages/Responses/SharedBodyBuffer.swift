@@ -1,8 +1,6 @@
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// A body that is shared while it arrives. Each reader starts at the first byte and reads at its own pace. The type is thread-safe.
-///
 /// Small pieces are merged. Why: the memory cost must not depend on how the origin splits the body.
 final class SharedBodyBuffer: Sendable {
     enum End: Sendable {
@@ -10,26 +8,22 @@ final class SharedBodyBuffer: Sendable {
         case failed(ImageError)
     }
 
-    /// The position of a reader.
     struct Place: Sendable {
         fileprivate var chunk = 0
         fileprivate var offset = 0
     }
 
-    /// The largest piece in bytes that is merged. `gathered` is the maximum size of a merged chunk.
+    /// The largest piece in bytes that is merged.
     private static let minChunk = 4_096
     fileprivate static let gathered = 16_384
-    /// The bytes of a chunk beside its content: the header of the array and its entry in the list.
     private static let overhead = 64
 
     fileprivate struct State: Sendable {
         var chunks: [[UInt8]] = []
         var end: End?
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
-        /// The cancelled readers, each of which fails once.
         var cancelled: Set<UInt64> = []
         var bytes = 0
-        /// The bytes reserved from the budget.
         var cost = 0
     }
 
@@ -44,9 +38,6 @@ final class SharedBodyBuffer: Sendable {
         budget.release(state.withLock { $0.cost })
     }
 
-    /// Appends bytes.
-    ///
-    /// - Returns: False if the memory budget for downloads is exhausted.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         // Safe: the closure runs immediately, on the thread that owns the bytes.
         nonisolated(unsafe) let bytes = bytes
@@ -71,7 +62,6 @@ final class SharedBodyBuffer: Sendable {
         waiting.forEach { $0.resume() }
     }
 
-    /// Fails the remaining readers, and releases the memory.
     func cutOff(_ failure: ImageError) {
         let (cost, waiting) = state.withLock { state in
             let cost = state.cost
@@ -85,7 +75,6 @@ final class SharedBodyBuffer: Sendable {
         waiting.forEach { $0.resume() }
     }
 
-    /// The bytes received so far, in one array.
     var contents: [UInt8] {
         state.withLock { state in
             var all: [UInt8] = []
@@ -95,7 +84,6 @@ final class SharedBodyBuffer: Sendable {
         }
     }
 
-    /// Returns the bytes after a position, up to the end of a chunk, and advances the position. Suspends until bytes arrive; nil at the end.
     func next(at place: inout Place, for reader: UInt64) async throws(ImageError) -> [UInt8]? {
         while true {
             enum Step { case bytes([UInt8], Place), end(End), wait }
@@ -115,7 +103,6 @@ final class SharedBodyBuffer: Sendable {
         }
     }
 
-    /// Makes one reader fail with `cancelled`.
     func cancel(_ reader: UInt64) {
         let waiting = state.withLock { state in
             state.cancelled.insert(reader)
@@ -158,7 +145,6 @@ extension SharedBodyBuffer.State {
         place.chunk < chunks.count && (place.offset < chunks[place.chunk].count || place.chunk + 1 < chunks.count)
     }
 
-    /// Returns the rest of the chunk at a position, or the next chunk, with the following position.
     fileprivate func bytes(after place: SharedBodyBuffer.Place) -> (bytes: [UInt8], next: SharedBodyBuffer.Place)? {
         var place = place
         if place.chunk < chunks.count, place.offset == chunks[place.chunk].count {
@@ -179,18 +165,9 @@ extension SharedBodyBuffer.State {
 }
 
 /// The body of an image that is still arriving: an asynchronous sequence of chunks.
-///
-/// A stream has one reader. Releasing it before the end cancels the reader, and the download is aborted after its last reader.
-///
-/// ```swift
-/// guard case .stream(let stream, _) = await manager.image(ImageRequest("https://example.com/a.jpg")).body else { return }
-/// for try await chunk in stream { print(chunk.count) }
-/// ```
-public final class ImageStream: AsyncSequence, Sendable {
-    /// A chunk of the image.
-    public typealias Element = [UInt8]
-    /// The error of a download that ends early.
-    public typealias Failure = ImageError
+package final class ImageStream: AsyncSequence, Sendable {
+    package typealias Element = [UInt8]
+    package typealias Failure = ImageError
 
     private let buffer: SharedBodyBuffer
     private let reader: UInt64
@@ -205,8 +182,7 @@ public final class ImageStream: AsyncSequence, Sendable {
         detach()
     }
 
-    /// Cancels the stream; its reader fails with `cancelled`. Further calls have no effect.
-    public func cancel() {
+    package func cancel() {
         buffer.cancel(reader)
         detach()
     }
@@ -215,13 +191,12 @@ public final class ImageStream: AsyncSequence, Sendable {
         if hasLeft.exchange(true, ordering: .relaxed) == false { onLeave() }
     }
 
-    /// Creates the iterator of the chunks. Called once, because a stream has one reader.
-    public func makeAsyncIterator() -> AsyncIterator {
+    /// Called once, because a stream has one reader.
+    package func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(stream: self)
     }
 
-    /// The iterator of the chunks of a stream. It retains the stream.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    package struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let stream: ImageStream
         private var position = SharedBodyBuffer.Place()
 
@@ -229,17 +204,11 @@ public final class ImageStream: AsyncSequence, Sendable {
             self.stream = stream
         }
 
-        /// Returns the next chunk; nil at the end of the image.
-        ///
-        /// - Throws: ``ImageError`` if the download fails or the stream is cancelled.
-        public mutating func next() async throws(ImageError) -> [UInt8]? {
+        package mutating func next() async throws(ImageError) -> [UInt8]? {
             try await next(isolation: nil)
         }
 
-        /// Returns the next chunk as ``next()`` does, on the given actor.
-        ///
-        /// - Throws: ``ImageError`` if the download fails or the stream is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageError) -> [UInt8]? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageError) -> [UInt8]? {
             do throws(ImageError) {
                 let chunk = try await stream.buffer.next(at: &position, for: stream.reader)
                 if chunk == nil { stream.detach() }
@@ -265,11 +234,7 @@ struct DetachedBuffers {
         entries.append(Entry(buffer: buffer))
     }
 
-    /// Appends bytes to a running download. If the budget is exhausted, buffers of ended downloads are released, oldest first.
-    ///
     /// Why: the readers of the oldest buffer have had the most time to read.
-    ///
-    /// - Returns: False if the budget is still exhausted.
     mutating func append(_ bytes: UnsafeRawBufferPointer, to buffer: SharedBodyBuffer) -> Bool {
         while !buffer.append(bytes) {
             guard !entries.isEmpty else { return false }

@@ -3,16 +3,8 @@ internal import Glibc
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// A thread-safe table of the metadata of recently decoded images. Lookups do no I/O.
-///
-/// Records are appended to a file beside the images, so that the next process has them. The file is compacted once most of its records are
-/// obsolete. It is not synced: a record that a power failure tears fails its checksum.
-///
-/// ```swift
-/// let table = ImageMetadataTable(folder: "/var/cache/intertwine", capacity: 100_000)
-/// configuration.facts = table
-/// ```
-public final class ImageMetadataTable: Sendable {
+/// Records are appended to a file beside the images, so that the next process has them.
+package final class ImageMetadataTable: Sendable {
     private struct Key: Hashable, Sendable {
         let halves: (UInt64, UInt64)
 
@@ -31,23 +23,19 @@ public final class ImageMetadataTable: Sendable {
 
     private struct Known: Sendable {
         let facts: ImageMetadata
-        /// A hash of the entity tag of the content that was analyzed.
         let content: UInt32
     }
 
     private struct State: Sendable {
         var known: BoundedCache<Key, Known>
-        /// The records with a pending write.
         var unwritten: [UInt8] = []
         var isWriting = false
     }
 
-    /// The maximum number of bytes of a placeholder hash.
     private static let longestHash = 40
     private static let recordLength = 72
     private static let contentOffset = recordLength - 6
 
-    /// The maximum number of records in the file.
     private let maxRecords: Int
     private let path: String?
     private let writer = DispatchQueue(label: "intertwine.images.facts", qos: .utility)
@@ -55,12 +43,7 @@ public final class ImageMetadataTable: Sendable {
     private let changes = Atomic<UInt64>(0)
     private let corrections = Atomic<UInt64>(0)
 
-    /// Creates a table, and loads the file of the previous process in the background.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the file; nil for a table in memory only.
-    ///   - capacity: The maximum number of images.
-    public init(folder: String?, capacity: Int) {
+    package init(folder: String?, capacity: Int) {
         let capacity = max(2, capacity)
         maxRecords = capacity * 2
         state = Mutex(State(known: BoundedCache(limit: capacity)))
@@ -68,20 +51,11 @@ public final class ImageMetadataTable: Sendable {
         if path != nil { writer.async { self.readFiles() } }
     }
 
-    /// A counter that changes with each new entry.
-    public var version: UInt64 { changes.load(ordering: .acquiring) }
+    package var version: UInt64 { changes.load(ordering: .acquiring) }
 
-    /// A counter that changes if the metadata of an image is replaced or removed.
-    public var revision: UInt64 { corrections.load(ordering: .acquiring) }
+    package var revision: UInt64 { corrections.load(ordering: .acquiring) }
 
-    /// Returns the metadata of an image; nil if it is not known.
-    ///
-    /// ```swift
-    /// if let facts = table.facts(of: "https://example.com/a.jpg") {
-    ///     print(facts.width, facts.height, facts.color)
-    /// }
-    /// ```
-    public func facts(of source: String) -> ImageMetadata? {
+    package func facts(of source: String) -> ImageMetadata? {
         // If nothing was ever added, for example without a transformer, no digest is computed.
         guard version > 0 else { return nil }
         let key = Key(source)
@@ -94,16 +68,8 @@ public final class ImageMetadataTable: Sendable {
         }
     }
 
-    /// Adds the metadata of an image. The first result of a content stays. Why: resizing to another size finds slightly different metadata.
-    ///
-    /// ```swift
-    /// let facts = ImageMetadata(width: 640, height: 480, frames: 1, hasAlpha: false, color: "#3a6ea5", thumbHash: [])
-    /// table.learn("https://example.com/a.jpg", facts, of: "\"a1\"")
-    /// table.facts(of: "https://example.com/a.jpg")?.width  // 640
-    /// ```
-    ///
-    /// - Parameter etag: The entity tag of the original.
-    public func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
+    /// The first result of a content stays. Why: resizing to another size finds slightly different metadata.
+    func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
         guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
         let (key, content) = (Key(source), Self.content(etag))
         let (isNews, isCorrection) = state.withLock { state in
@@ -120,7 +86,7 @@ public final class ImageMetadataTable: Sendable {
 
     private static func content(_ etag: String) -> UInt32 { max(1, FNV1a.hash32(etag.utf8)) }
 
-    /// Removes the metadata of the selected images. A selection of more than one image empties the table, because keys are digests.
+    /// A selection of more than one image empties the table, because keys are digests.
     func forget(_ selection: ImageSelection) {
         state.withLock { state in
             if case .source(let source) = selection { state.known[Key(source)] = nil } else { state.known.removeAll() }
@@ -129,7 +95,6 @@ public final class ImageMetadataTable: Sendable {
         if let path { writer.async { self.compact(path) } }
     }
 
-    /// Calls back once all additions so far are in the file.
     func flush(_ done: @escaping @Sendable () -> Void) { writer.async(execute: done) }
 
     private func write(_ known: Known, _ key: Key, _ state: inout State) {
@@ -158,7 +123,6 @@ public final class ImageMetadataTable: Sendable {
         }
     }
 
-    /// Rewrites the file from memory, without obsolete records.
     private func compact(_ path: String) {
         let bytes = state.withLock { state in
             state.unwritten = []
@@ -191,7 +155,6 @@ public final class ImageMetadataTable: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// Returns a record: key, dimensions, frames, color, placeholder hash, content hash, and a checksum.
     private static func record(_ key: Key, _ known: Known) -> [UInt8] {
         let facts = known.facts
         var bytes: [UInt8] = []
@@ -225,7 +188,6 @@ public final class ImageMetadataTable: Sendable {
         return (Key(number(0, UInt64.self), number(8, UInt64.self)), known)
     }
 
-    /// Returns Fletcher's checksum, which suffices to detect a torn record.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
         var (first, second) = (UInt32(1), UInt32(0))
         for byte in bytes {

@@ -1,13 +1,9 @@
-/// Resizes an original to the format and the quality that fit the image and the client.
 struct ImageResizer: Sendable {
     let transformer: any ImageTransformer
-    /// WebP and AVIF in the order of preference.
     let newer: [ImageFormat]
     let qualities: EncodingQualities
 
     /// Resizes an image off the event loop of the caller, because its bytes are parsed and the result is hashed.
-    ///
-    /// - Returns: The resized image, and the metadata of the original if it was decoded.
     @concurrent
     func resize(_ original: CachedImage, to key: ResizeKey, _ urgency: TransformPriority) async throws(ImageError) -> (
         image: CachedImage, facts: ImageMetadata?

@@ -3,19 +3,15 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// An actor that coalesces requests for resized images: each one is produced once from one download, and cancelled with its last waiter.
-///
-/// The actor runs on the event loop of ``ImageFetchCoordinator``, from which it requests originals. A job is a task, because it mostly waits for its
-/// original and for the ``ImageTransformer``.
+/// A job is a task, because it mostly waits for its original and for the ``ImageTransformer``.
 actor ResizeCoordinator: EventLoopActor {
     nonisolated let loop: EventLoop
     private let configuration: ImageConfiguration
     private let resizer: ImageResizer
     private let coordinator: ImageFetchCoordinator
     private let cache: ImageCache
-    /// The jobs that accept waiters, by the key of their image.
     private var jobs: [String: ResizeJob] = [:]
     private var waiters = WaiterTable<ResizeJob>()
-    /// The remembered failures of images that cannot be resized, by source.
     private var failures = NegativeCache()
     private var metrics = ImageMetrics()
     private var isShutDown = false
@@ -32,7 +28,6 @@ actor ResizeCoordinator: EventLoopActor {
 
     // MARK: Subscribe
 
-    /// Returns the response to a request for a resized image. Cancelling the task cancels the request.
     func response(to request: ImageRequest, _ sizing: ResizeMode) async -> ImageResponse {
         let token = CancellationToken()
         return await withTaskCancellationHandler {
@@ -65,9 +60,6 @@ actor ResizeCoordinator: EventLoopActor {
         begin(job)
     }
 
-    /// Replies with an image that is fresh, or stale and within its stale-while-revalidate period; a stale one is then revalidated.
-    ///
-    /// - Returns: False if no reply was sent.
     private func serve(_ image: CachedImage, _ key: ResizeKey, _ kinds: AcceptedFormats, _ reply: ImageReply) -> Bool {
         let now = configuration.clock()
         guard image.freshness.isFresh(at: now) || image.freshness.bridgesRevalidation(at: now) else { return false }
@@ -81,7 +73,6 @@ actor ResizeCoordinator: EventLoopActor {
         return true
     }
 
-    /// Replies to a request for a stored image only (`only-if-cached`), after a lookup on disk.
     private func serveStored(_ key: ResizeKey, _ kinds: AcceptedFormats, _ reply: @escaping ImageReply) {
         Task {
             if let image = await cache.readDisk(key), serve(image, key, kinds, reply) { return }
@@ -103,7 +94,6 @@ actor ResizeCoordinator: EventLoopActor {
 
     // MARK: Unsubscribe
 
-    /// Removes a waiter. Calls at any time, with unknown numbers and repeated calls are valid.
     private func unsubscribe(_ waiter: UInt64) {
         guard let job = waiters.remove(waiter) else { return }
         if let gone = job.waiters.removeValue(forKey: waiter) {
@@ -121,9 +111,6 @@ actor ResizeCoordinator: EventLoopActor {
         return !named.isEmpty
     }
 
-    /// Raises the priority of visible images, and cancels those out of view.
-    ///
-    /// - Returns: The number of cancelled requests.
     func viewport(visible: [UUID], gone: [UUID]) -> Int {
         for waiter in visible.reversed().flatMap({ waiters.waiters(named: $0) }) {
             guard let job = waiters.work(of: waiter) else { continue }
@@ -137,7 +124,6 @@ actor ResizeCoordinator: EventLoopActor {
         }
     }
 
-    /// Raises the priority of a job, both for its original and for the transformer.
     private func prioritize(_ job: ResizeJob, _ priority: ImagePriority) {
         job.urgency.raise(to: priority)
         guard job.awaitsOriginal, priority == .visible else { return }
@@ -145,8 +131,6 @@ actor ResizeCoordinator: EventLoopActor {
         coordinator.assumeIsolated { _ = $0.viewport(visible: [id], gone: []) }
     }
 
-    /// Purges the selected images: running jobs serve their waiters, and their results are not stored.
-    /// Stored images are removed with their originals.
     func purge(_ selection: ImageSelection) {
         for job in Array(jobs.values) where selection.contains(job.key.source) {
             job.isPurged = true
@@ -169,7 +153,6 @@ actor ResizeCoordinator: EventLoopActor {
 
     // MARK: Jobs
 
-    /// The result of a job.
     private struct ResizeResult {
         let image: CachedImage
         var status: CacheStatus
@@ -195,7 +178,6 @@ actor ResizeCoordinator: EventLoopActor {
         }
     }
 
-    /// Returns the fallback of an unavailable image; nil if the request fails.
     private func fallback(_ job: ResizeJob, _ failure: ImageError) async -> CachedImage? {
         guard let fallback = job.key.sizing.variant.fallback, failure.permitsFallback, let bytes = configuration.fallbacks[fallback.part]
         else { return nil }
@@ -212,7 +194,6 @@ actor ResizeCoordinator: EventLoopActor {
         return image
     }
 
-    /// Returns a fresh image from the disk cache. A stale one is saved for revalidation.
     private func find(_ job: ResizeJob) async -> ResizeResult? {
         guard job.stale == nil, let image = await cache.readDisk(job.key), !job.isPurged else { return nil }
         let now = configuration.clock()
@@ -222,7 +203,6 @@ actor ResizeCoordinator: EventLoopActor {
         return nil
     }
 
-    /// Returns the complete original, with the response that it came with.
     private func original(_ job: ResizeJob) async throws(ImageError) -> (image: CachedImage, response: ImageResponse) {
         let source = job.key.source
         if let bytes = configuration.bundled(source), case .kind(let kind) = ImageFormat.sniff(bytes) {
@@ -319,7 +299,6 @@ actor ResizeCoordinator: EventLoopActor {
         job.waiters = [:]
     }
 
-    /// Returns the image if the client accepts its format: an original without a decoder may have any.
     private static func response(
         _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, now: Int64, isCached: Bool = true
     ) -> ImageResponse {
@@ -334,7 +313,6 @@ actor ResizeCoordinator: EventLoopActor {
 
     private func count(_ outcome: CacheStatus.Outcome) { metrics.requests[outcome, default: 0] += 1 }
 
-    /// Adds the counters of this actor to those of the fetch coordinator.
     func add(to others: inout ImageMetrics) {
         others.requests.merge(metrics.requests, uniquingKeysWith: +)
         others.collapsed += metrics.collapsed

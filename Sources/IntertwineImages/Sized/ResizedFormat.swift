@@ -1,13 +1,7 @@
-/// The output format of a resized image. The type is pure: it performs no I/O.
 struct ResizedFormat: Sendable, Hashable {
     let kind: ImageFormat
     let keepsAnimation: Bool
 
-    /// Chooses the format; nil if the client accepts none.
-    ///
-    /// - Parameters:
-    ///   - accepted: The formats that the client accepts, as returned by ``AcceptedFormats/made(_:)``.
-    ///   - newer: WebP and AVIF in the order of preference.
     init?(_ traits: ImageTraits, accepted: AcceptedFormats.Set, newer: [ImageFormat]) {
         if traits.isAnimated, let kind = [ImageFormat.webp, .gif].first(where: { accepted.contains($0) }) {
             (self.kind, keepsAnimation) = (kind, true)
@@ -20,12 +14,9 @@ struct ResizedFormat: Sendable, Hashable {
     }
 }
 
-/// The traits of an image that determine its output format. They are read from its bytes without decoding.
 struct ImageTraits: Sendable, Hashable {
     var isAnimated: Bool
-    /// A Boolean value indicating that the image may have transparent pixels.
     let mayHaveAlpha: Bool
-    /// A Boolean value indicating that the format is typical of drawings.
     let isDrawing: Bool
 
     init(isAnimated: Bool, mayHaveAlpha: Bool, isDrawing: Bool) {
@@ -46,7 +37,6 @@ struct ImageTraits: Sendable, Hashable {
             }
     }
 
-    /// Returns true for color types 4 and 6, and for others with a `tRNS` chunk before the data (PNG section 11.2.1).
     private static func pngHasAlpha(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 33 else { return false }
         if bytes[25] & 4 != 0 { return true }
@@ -70,29 +60,17 @@ struct ImageTraits: Sendable, Hashable {
     }
 }
 
-/// The encoding qualities by format and scale. Without a value, the encoder uses its default for the format.
-public struct EncodingQualities: Sendable, Hashable {
+package struct EncodingQualities: Sendable, Hashable {
     private struct Key: Sendable, Hashable {
         let kind: ImageFormat
-        /// The scale; nil for all scales without a value of their own.
         let scale: Int?
     }
 
     private var values: [Key: Int] = [:]
 
-    /// Creates qualities with the default of each format.
-    public init() {}
+    package init() {}
 
-    /// Sets a quality, limited to the range from 1 to 100.
-    ///
-    /// ```swift
-    /// var qualities = EncodingQualities()
-    /// qualities.set(60, of: .webp)
-    /// qualities.set(45, of: .webp, scale: 3)
-    /// ```
-    ///
-    /// - Parameter scale: The scale; nil for all scales without a value of their own.
-    public mutating func set(_ quality: Int, of kind: ImageFormat, scale: Int? = nil) {
+    package mutating func set(_ quality: Int, of kind: ImageFormat, scale: Int? = nil) {
         values[Key(kind: kind, scale: scale)] = min(max(quality, 1), 100)
     }
 

@@ -3,16 +3,12 @@ internal import Glibc
 internal import IntertwinePrimitives
 
 /// A mapping of a URL prefix to a local folder or an S3 bucket, from which its images are read instead.
-public struct ImageSource: Sendable {
-    /// The places from which images are read.
-    public enum Store: Sendable {
-        /// A local folder.
+package struct ImageSource: Sendable {
+    package enum Store: Sendable {
         case folder(SandboxedDirectory)
-        /// A bucket of an S3 service.
         case bucket(S3Bucket)
     }
 
-    /// The location of one image.
     enum ResolvedSource: Sendable {
         case file(SandboxedDirectory, name: String)
         case object(S3Bucket, FetchURL)
@@ -21,24 +17,13 @@ public struct ImageSource: Sendable {
     private let prefix: String
     private let store: Store
 
-    /// Creates a mapping; nil if the prefix is invalid.
-    ///
-    /// ```swift
-    /// let prefix = try FetchURL("https://images.example.com/")
-    /// let bucket = S3Bucket(endpoint: try FetchURL("https://s3.example.com/images/"), region: "eu-central-1", credentials: nil)
-    /// let source = ImageSource(prefix: prefix, store: .bucket(bucket))
-    /// ```
-    ///
-    /// - Parameter prefix: The URL prefix. It must end with a slash and must not contain a query.
-    public init?(prefix: FetchURL, store: Store) {
+    /// It must end with a slash and must not contain a query.
+    package init?(prefix: FetchURL, store: Store) {
         guard prefix.text.hasSuffix("/"), !prefix.text.contains("?") else { return nil }
         self.prefix = prefix.text
         self.store = store
     }
 
-    /// Returns the location of a URL, whose query is ignored; nil if the URL does not begin with the prefix.
-    ///
-    /// - Throws: `malformedURL` if the URL has the prefix but names no valid path below it.
     func found(_ url: FetchURL) throws(FetchError) -> ResolvedSource? {
         guard url.text.hasPrefix(prefix) else { return nil }
         let rest = url.text.dropFirst(prefix.count).prefix { $0 != "?" }
@@ -59,13 +44,10 @@ public struct ImageSource: Sendable {
     }
 }
 
-/// A local folder whose files can be read. Neither `..` nor symbolic links can leave the folder, and links within it are not followed.
-public struct SandboxedDirectory: Sendable, Hashable {
+package struct SandboxedDirectory: Sendable, Hashable {
     enum AccessError: Error, Hashable {
         case notFound
-        /// The file is larger than the limit.
         case tooLarge
-        /// The path is a symbolic link, a folder or a device, or its permissions deny access.
         case denied
     }
 
@@ -73,26 +55,17 @@ public struct SandboxedDirectory: Sendable, Hashable {
         let bytes: [UInt8]
         /// The modification time in seconds since 1970.
         let modified: Int64
-        /// An entity tag that changes with each detectable modification.
         let tag: String
     }
 
     private let path: String
 
-    /// Creates a folder; nil if the path is not absolute.
-    ///
-    /// ```swift
-    /// SandboxedDirectory("/srv/images") == nil  // false
-    /// SandboxedDirectory("images") == nil  // true
-    /// ```
-    public init?(_ path: String) {
+    package init?(_ path: String) {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else { return nil }
         self.path = path
     }
 
-    /// Reads a file. The call blocks. The folder is opened for each call, because it may be replaced as a whole.
-    ///
-    /// - Parameter name: The relative path, without percent-encoding.
+    /// The folder is opened for each call, because it may be replaced as a whole.
     func read(_ name: String, limit: Int) throws(AccessError) -> File {
         guard !name.isEmpty, !name.utf8.contains(0) else { throw .notFound }
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

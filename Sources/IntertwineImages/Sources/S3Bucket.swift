@@ -1,58 +1,35 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// An S3 bucket with path-style URLs (`https://host/bucket/key`). Requests are signed with AWS Signature Version 4 if credentials are set.
-public struct S3Bucket: Sendable {
-    /// The credentials of a bucket. They are secret: no log, error or description contains them.
-    public struct Credentials: Sendable {
+/// An S3 bucket with path-style URLs (`https://host/bucket/key`).
+package struct S3Bucket: Sendable {
+    package struct Credentials: Sendable {
         var accessKey: String
         var secret: String
         var token: String?
 
-        /// Creates credentials.
-        ///
-        /// - Parameter token: The session token of temporary credentials; nil for permanent ones.
-        public init(accessKey: String, secret: String, token: String? = nil) {
+        package init(accessKey: String, secret: String, token: String? = nil) {
             self.accessKey = accessKey
             self.secret = secret
             self.token = token
         }
     }
 
-    /// The prefix of the URLs of all objects.
     private let endpoint: FetchURL
     private let region: String
     private let credentials: Credentials?
 
-    /// Creates a bucket.
-    ///
-    /// ```swift
-    /// let bucket = S3Bucket(
-    ///     endpoint: try FetchURL("https://s3.example.com/images/"), region: "eu-central-1",
-    ///     credentials: S3Bucket.Credentials(accessKey: "images", secret: "example"))
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - endpoint: The prefix of the URLs of all objects, with a slash at its end.
-    ///   - region: The region of the bucket, which the signature contains.
-    ///   - credentials: The credentials; nil for requests without a signature.
-    public init(endpoint: FetchURL, region: String, credentials: Credentials?) {
+    package init(endpoint: FetchURL, region: String, credentials: Credentials?) {
         self.endpoint = endpoint
         self.region = region
         self.credentials = credentials
     }
 
-    /// Returns the URL of an object.
-    ///
-    /// - Parameter key: The key of the object, without percent-encoding.
     func url(of key: String) throws(FetchError) -> FetchURL {
         let segments = key.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encode(String($0)) }
         return try FetchURL(endpoint.text + segments.joined(separator: "/"))
     }
 
-    /// Returns the header fields that authenticate a request; none without credentials.
-    ///
-    /// - Parameter now: Seconds since 1970.
     func fields(for url: FetchURL, now: Int64) -> HTTPFields {
         var fields = HTTPFields()
         guard let credentials else { return fields }
@@ -67,11 +44,6 @@ public struct S3Bucket: Sendable {
         return fields
     }
 
-    /// Returns the AWS Signature Version 4 of a GET request without query and body.
-    ///
-    /// - Parameters:
-    ///   - fields: The signed fields, with names in lower case.
-    ///   - moment: The time, such as `20130524T000000Z`, which is also the value of `x-amz-date`.
     static func authorization(
         _ credentials: Credentials, _ region: String, path: String, _ fields: [(name: String, value: String)], _ moment: String
     ) -> String {
@@ -92,13 +64,11 @@ public struct S3Bucket: Sendable {
 
     private static let hashOfNothing = Hexadecimal.text(SHA256.hash(data: [UInt8]()))
 
-    /// Returns the host as in the `Host` field, with the port if it is not the default of the scheme.
     private static func host(_ url: FetchURL) -> String {
         let rest = url.text.drop { $0 != "/" }.dropFirst(2)
         return String(rest.prefix { $0 != "/" && $0 != "?" })
     }
 
-    /// Returns the encoded path of a URL, which is signed as it is sent.
     private static func path(_ url: FetchURL) -> String {
         let rest = url.text.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" && $0 != "?" }
         let path = rest.prefix { $0 != "?" }

@@ -1,56 +1,36 @@
 internal import CIntertwineLinux
 internal import Glibc
-public import IntertwineHTTPServer
+package import IntertwineHTTPServer
 internal import IntertwineImageWire
 internal import IntertwinePrimitives
-public import Logging
+package import Logging
 internal import Synchronization
 
-/// A transformer with sandboxed worker processes (`intertwine-image-worker`). Each has only a socket to the service, so an exploit in the bytes of an
-/// image is confined to one worker.
-///
-/// ```swift
-/// var workers = ImageWorkers.Configuration()
-/// workers.count = 4
-/// configuration.transformer = try ImageWorkers(workers)
-/// ```
-public final class ImageWorkers: ImageTransformer {
-    /// The number and the limits of the workers.
-    public struct Configuration: Sendable {
-        /// The path of the worker program; nil for the one in the folder of the running program.
-        public var path: String?
-        /// The number of workers. Each processes one image at a time on one processor.
-        ///
-        /// No origin and no viewer uses more than half of them, which equals the number of processors by default.
-        public var count = 2 * Processors.count
+/// Each has only a socket to the service, so an exploit in the bytes of an image is confined to one worker.
+package final class ImageWorkers: ImageTransformer {
+    package struct Configuration: Sendable {
+        package var path: String?
+        /// Each processes one image at a time on one processor.
+        package var count = 2 * Processors.count
         /// The memory of a worker in bytes, libraries included. It determines the largest images.
-        public var memory = 1 << 30
-        /// The time limit of a worker for one image.
-        public var timeLimit: Duration = .seconds(10)
-        /// The maximum number of waiting images. `queueTimeout` is their maximum wait.
-        public var queue = 256
-        /// The maximum wait of an image. After it, the error is `queueTimeout`.
-        public var queueTimeout: Duration = .seconds(10)
-        /// The logger of the workers' starts and crashes.
-        public var logger = Logger(label: "intertwine.images")
+        package var memory = 1 << 30
+        package var timeLimit: Duration = .seconds(10)
+        package var queue = 256
+        package var queueTimeout: Duration = .seconds(10)
+        package var logger = Logger(label: "intertwine.images")
 
-        /// Creates a configuration with the default values.
-        public init() {}
+        package init() {}
     }
 
     private static let program = "intertwine-image-worker"
 
     private let loop: EventLoop
-    /// The pool of workers; nil without their program.
     private let pool: WorkerPool?
-    /// The limit of the estimated time of an animation. Why lower than the time limit: other work uses the processor, too.
+    /// Why lower than the time limit: other work uses the processor, too.
     private let animationLimit: Duration
     private let limits: ImageLimits
 
-    /// Starts the workers. If their program is missing, none are started and a warning is logged.
-    ///
-    /// - Throws: `EventLoopError` if the process has no file descriptor left.
-    public init(_ configuration: Configuration) throws(EventLoopError) {
+    package init(_ configuration: Configuration) throws(EventLoopError) {
         loop = try EventLoop(label: "images")
         let path = configuration.path ?? Self.besideThisProgram()
         animationLimit = configuration.timeLimit * 3 / 5
@@ -74,17 +54,15 @@ public final class ImageWorkers: ImageTransformer {
         }
     }
 
-    /// Cancels all jobs, and ends the workers.
-    public func shutDown() async {
+    package func shutDown() async {
         await pool?.shutDown()
         loop.stop()
     }
 
     /// True unless the program is missing, no worker could start at first, or ``shutDown()`` was called.
-    public var isAvailable: Bool { pool?.isReady.load(ordering: .relaxed) ?? false }
+    package var isAvailable: Bool { pool?.isReady.load(ordering: .relaxed) ?? false }
 
-    /// Resizes and encodes an image in a worker; see ``ImageTransformer/transform(_:_:urgency:)``.
-    public func transform(
+    package func transform(
         _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
     ) async throws(ImageError) -> TransformedImage {
         let job = TransformJob(recipe)
@@ -93,8 +71,7 @@ public final class ImageWorkers: ImageTransformer {
             bytes: result.bytes, kind: recipe.format, width: result.width, height: result.height, original: ImageMetadata(result))
     }
 
-    /// Returns the metadata of an image without resizing it; see ``ImageTransformer/facts(of:urgency:)``.
-    public func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
+    package func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
         ImageMetadata(try await perform(TransformJob(id: 0), on: image, keepsAnimation: false, urgency))
     }
 
@@ -107,7 +84,6 @@ public final class ImageWorkers: ImageTransformer {
         return try await pool.perform(job, on: image, pixels: limits.cost(ofPixels: cost.pixels, cost.decoding), urgency).get()
     }
 
-    /// Returns true if a worker's result is plausible for the job. A worker may have been compromised by an image.
     static func fits(_ result: TransformResult, _ job: TransformJob) -> Bool {
         guard let format = job.format else { return result.bytes.isEmpty }
         guard result.width > 0, result.height > 0, result.width <= ImageLimits.longestSide, result.height <= ImageLimits.longestSide
@@ -117,7 +93,6 @@ public final class ImageWorkers: ImageTransformer {
         return ImageFormat.sniff(Array(result.bytes.prefix(256))) == ImageFormat(rawValue: format.rawValue).map { .kind($0) }
     }
 
-    /// Returns the path in the folder of the running program, where packages, containers and builds install the worker.
     private static func besideThisProgram() -> String {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/exe", &target, target.count - 1)
@@ -127,9 +102,6 @@ public final class ImageWorkers: ImageTransformer {
 }
 
 extension ImageHeaderParser {
-    /// Returns the decoding cost from the headers of an image, and the image: a JPEG with its end marker.
-    ///
-    /// - Throws: `tooManyPixels`, `tooManyFrames`, `undecodable` or `noDecoder`.
     fileprivate static func cost(
         of image: [UInt8], keepsAnimation: Bool, _ limits: ImageLimits
     ) throws(ImageError) -> (image: [UInt8], cost: DecodingCost) {
@@ -153,7 +125,6 @@ extension ImageHeaderParser {
     }
 }
 
-/// The cost of decoding and encoding an image.
 private struct DecodingCost {
     // Nanoseconds, measured with libvips 8.14 on one processor of a cloud machine, and rounded up.
     private static let pixelRead = 20.0
@@ -167,7 +138,6 @@ private struct DecodingCost {
 
     var pixels: Int { size.width * size.height * frames }
 
-    /// Returns the estimated time of an animation.
     func time(for job: TransformJob) -> Duration {
         let across = job.width > 0 ? Double(job.width) / Double(size.width) : 0
         let down = job.height > 0 ? Double(job.height) / Double(size.height) : 0

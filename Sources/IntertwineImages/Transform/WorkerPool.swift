@@ -3,21 +3,15 @@ internal import IntertwineImageWire
 internal import Logging
 internal import Synchronization
 
-/// An actor that distributes jobs to worker processes. It runs on an event loop and never blocks on a worker or on the start of a process.
-///
-/// A worker that fails is killed and replaced; only its current job fails.
+/// It runs on an event loop and never blocks on a worker or on the start of a process.
 actor WorkerPool: EventLoopActor {
     typealias Reply = @Sendable (Result<TransformResult, ImageError>) -> Void
 
-    /// The time limit for a worker to become ready.
     private static let longestStart = Duration.seconds(20)
     /// The time after a cancellation before the worker is killed, because encoders cannot be stopped.
-    ///
     /// Why: a cancellation has to complete within 50 ms, including its delivery and the end of the process on busy processors.
     private static let killTimeout = Duration.milliseconds(10)
-    /// The minimum throughput of a worker in pixels per second.
     private static let pixelsPerSecond = 10_000_000
-    /// The number of jobs after which a worker is replaced.
     private static let maxJobsPerWorker = 10_000
 
     private struct Job {
@@ -27,7 +21,6 @@ actor WorkerPool: EventLoopActor {
     }
 
     nonisolated let loop: EventLoop
-    /// False while no worker can start, and after the end.
     nonisolated let isReady = Atomic(true)
     private let configuration: ImageWorkers.Configuration
     private let path: String
@@ -35,9 +28,7 @@ actor WorkerPool: EventLoopActor {
     private var queue: AdmissionQueue<UInt32>
     private var jobs: [UInt32: Job] = [:]
     private var workers: [Int: WorkerProcess] = [:]
-    /// The number of workers that are being started.
     private var startingCount = 0
-    /// The target number of workers: one at first, which verifies that workers can start, and all of them once jobs wait.
     private var targetCount = 1
     private var restarts: RestartPolicy
     private var restartTimers: [Int: OneShotTimer] = [:]
@@ -45,7 +36,6 @@ actor WorkerPool: EventLoopActor {
     private var lastJob: UInt32 = 0
     private var lastWorker = 0
     private var hasGreeted = false
-    /// A Boolean value indicating that a failure to start was logged, and no worker has started since.
     private var isComplaining = false
     private var isShutDown = false
 
@@ -68,7 +58,6 @@ actor WorkerPool: EventLoopActor {
 
     // MARK: Jobs
 
-    /// Performs a job on an image. Cancelling the task cancels the job.
     func perform(
         _ job: TransformJob, on image: [UInt8], pixels: Int, _ urgency: TransformPriority
     ) async -> Result<TransformResult, ImageError> {
@@ -106,7 +95,6 @@ actor WorkerPool: EventLoopActor {
     /// The estimated time in seconds until all waiting jobs are done.
     private var retryAfter: Int { 1 + queue.waitingCost / (Self.pixelsPerSecond * max(1, configuration.count)) }
 
-    /// Raises the priority of a job.
     private func prioritize(_ number: UInt32, _ priority: ImagePriority) {
         if priority > .prefetch { queue.setPriority(priority, of: number, isNewest: true, now: .now()) }
         assign()
@@ -134,7 +122,6 @@ actor WorkerPool: EventLoopActor {
         queueTimer?.disarm()
     }
 
-    /// Returns an unused job number other than 0.
     private func nextNumber() -> UInt32 {
         repeat { lastJob &+= 1 } while lastJob == 0 || jobs[lastJob] != nil
         return lastJob
@@ -148,7 +135,6 @@ actor WorkerPool: EventLoopActor {
         job.reply(result)
     }
 
-    /// Assigns jobs to idle workers.
     private func assign() {
         while let (worker, _) = workers.first(where: { $0.value.state == .idle }), let number = queue.next(), let job = jobs[number] {
             workers[worker]?.state = .busy(number)
@@ -175,7 +161,6 @@ actor WorkerPool: EventLoopActor {
 
     // MARK: Workers
 
-    /// Starts workers up to the target number.
     func start() {
         while !isShutDown, workers.count + startingCount + restartTimers.count < targetCount { startOne() }
     }
@@ -219,7 +204,6 @@ actor WorkerPool: EventLoopActor {
         assign()
     }
 
-    /// Handles a message. Returns false if it is invalid in the current state of the worker.
     private func handleMessage(_ answer: WorkerMessage, from worker: Int) -> Bool {
         switch (workers[worker]?.state, answer) {
         case (.starting, .hello(let report)):
@@ -267,7 +251,6 @@ actor WorkerPool: EventLoopActor {
         }
     }
 
-    /// Writes as much as the socket accepts, and registers for write events if bytes remain.
     private func flush(_ worker: Int) {
         guard let isAlive = workers[worker]?.write() else { return }
         // If the worker is gone, the closed socket is reported in the next iteration of the event loop.
@@ -282,7 +265,6 @@ actor WorkerPool: EventLoopActor {
         timer.arm(after: duration)
     }
 
-    /// Kills a worker that crashed, exceeded its time limit or sent invalid data.
     private func fail(_ worker: Int) {
         guard let state = workers[worker]?.state else { return }
         drop(worker)
@@ -310,7 +292,6 @@ actor WorkerPool: EventLoopActor {
         starter.discard(WorkerStarter.Started(process: process.process, socket: process.socket))
     }
 
-    /// Starts a replacement, after a delay if workers crash repeatedly.
     private func replace() {
         guard !isShutDown else { return }
         let delay = restarts.died(now: .now())
@@ -327,10 +308,8 @@ actor WorkerPool: EventLoopActor {
         start()
     }
 
-    /// Logs that no worker can start. If none ever did, originals are served until one does.
-    ///
-    /// After a first start, jobs wait up to their queue timeout instead. Why: an original in place of a resized image would expose camera metadata,
-    /// and caches would store it under the URL of the resized image.
+    /// After a first start, jobs wait up to their queue timeout instead. Why: an original in place of a resized image would expose camera
+    /// metadata, and caches would store it under the URL of the resized image.
     private func reportError(_ what: String) {
         let isAnyoneThere = workers.values.contains { $0.state != .starting }
         guard !isAnyoneThere else { return }

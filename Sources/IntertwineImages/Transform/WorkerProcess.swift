@@ -2,14 +2,11 @@ internal import Glibc
 internal import IntertwineHTTPServer
 internal import IntertwineImageWire
 
-/// The state of one worker process in the pool, with its socket. All access is on the event loop of the pool.
 struct WorkerProcess {
     enum State: Equatable {
-        /// The process has not sent its hello message yet.
         case starting
         case idle
         case busy(UInt32)
-        /// The job was cancelled, and the worker has not confirmed it yet.
         case calledOff(UInt32)
     }
 
@@ -18,10 +15,8 @@ struct WorkerProcess {
     let process: pid_t
     let socket: Int32
     var registration: Registration?
-    /// The timer of the current time limit.
     var timer: OneShotTimer?
     var state = State.starting
-    /// The number of completed jobs.
     var jobs = 0
     private var incoming = WorkerMessageReader()
     private var outgoing: [[UInt8]] = []
@@ -31,14 +26,12 @@ struct WorkerProcess {
         (process, socket) = (started.process, started.socket)
     }
 
-    /// The events of the socket to wait for.
     var interest: ReadyEvents { outgoing.isEmpty ? .readable : [.readable, .writable] }
 
     mutating func add(_ bytes: [UInt8]) {
         if !bytes.isEmpty { outgoing.append(bytes) }
     }
 
-    /// Writes as much as the socket accepts. Returns false if the worker is gone.
     mutating func write() -> Bool {
         while let first = outgoing.first {
             let count = first.withUnsafeBytes { bytes in
@@ -54,8 +47,6 @@ struct WorkerProcess {
         return true
     }
 
-    /// Reads until a message is complete; nil if the worker is gone or sent invalid data.
-    ///
     /// Why only one: a worker owes a single response, and one that sends data without end must not occupy the event loop.
     mutating func read() -> [WorkerMessage]? {
         while true {
@@ -71,9 +62,8 @@ struct WorkerProcess {
     }
 }
 
-/// The restart policy for crashed workers: immediately, with increasing delays after repeated crashes. The type is pure.
+/// The restart policy for crashed workers: immediately, with increasing delays after repeated crashes.
 struct RestartPolicy {
-    /// The number of crashes without a delay.
     private let tolerated: Int
     private var strikes = 0.0
     private var last: MonotonicInstant?
@@ -82,7 +72,6 @@ struct RestartPolicy {
         self.tolerated = tolerated
     }
 
-    /// Records a crash, and returns the delay before the restart. Every five seconds one crash is forgotten.
     mutating func died(now: MonotonicInstant) -> Duration {
         if let last {
             let gone = now.since(last).components

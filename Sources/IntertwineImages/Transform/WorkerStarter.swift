@@ -5,12 +5,10 @@ internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// Starts and reaps worker processes on a thread of its own. Why: both calls may block, and an event loop must not.
-///
-/// The thread lives as long as this object. Workers request a signal at the death of the thread that started them, so they end with the service.
+/// Workers request a signal at the death of the thread that started them, so they end with the service.
 final class WorkerStarter: Sendable {
     struct Started: Sendable {
         let process: pid_t
-        /// The non-blocking socket of the service's side.
         let socket: Int32
     }
 
@@ -19,7 +17,6 @@ final class WorkerStarter: Sendable {
     }
 
     private final class TaskQueue: Sendable {
-        /// The tasks in their order; nil ends the thread.
         private let tasks = Mutex<[(@Sendable () -> Void)?]>([])
         private let bell = DispatchSemaphore(value: 0)
 
@@ -36,7 +33,6 @@ final class WorkerStarter: Sendable {
 
     private let queue: TaskQueue
 
-    /// Creates a starter; nil if the thread cannot be created.
     init?() {
         let queue = TaskQueue()
         self.queue = queue
@@ -47,7 +43,6 @@ final class WorkerStarter: Sendable {
         queue.add(nil)
     }
 
-    /// Starts a worker with the bytes of its memory. Its only descriptor is a socket as its standard input. The reply comes on the thread of the starter.
     func start(_ path: String, memory: Int, _ reply: @escaping @Sendable (Result<Started, StartError>) -> Void) {
         queue.add {
             var socket: Int32 = -1
@@ -56,7 +51,7 @@ final class WorkerStarter: Sendable {
         }
     }
 
-    /// Kills a worker, and reaps it. Call it once for each started worker.
+    /// Call it once for each started worker.
     func discard(_ worker: Started) {
         close(worker.socket)
         kill(worker.process, SIGKILL)

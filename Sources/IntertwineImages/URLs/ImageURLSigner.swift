@@ -1,23 +1,14 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// Creates and verifies the signed paths of images: `/images/{signature}/{source}` and, for resized ones, `/images/{signature}/{source}/{variant}`.
-///
-/// The source is the URL of the image in base64url. The signature is base64url of a version, the name of the key, the hour of expiry, and 128 bits
-/// of HMAC-SHA256. The HMAC covers these fields, the source, and the ``ProcessingOptions`` without scale. One signature is therefore valid for all
-/// scales of a variant, and for no other size.
-///
-/// The expiry advances in steps of the rotation, so an image has one cacheable path per step. The previous path stays valid for the horizon. Steps
-/// of different images begin at different hours. Why: downstream caches never fetch all images at once.
-/// The path is not part of the key of this cache.
-///
-/// ```swift
-/// let signer = ImageURLSigner(keys: [Array("at least sixteen bytes".utf8)])
-/// let path = signer?.path(for: try FetchURL("https://example.com/a.jpg"), now: now)
-/// ```
-public struct ImageURLSigner: Sendable {
-    /// The beginning of all image paths.
-    public static let prefix = "/images/"
+/// Creates and verifies the signed paths of images: `/images/{signature}/{source}` and, for resized ones,
+/// `/images/{signature}/{source}/{variant}`.
+/// The HMAC covers these fields, the source, and the ``ProcessingOptions`` without scale. One signature is therefore valid for all scales
+/// of a variant, and for no other size.
+/// The expiry advances in steps of the rotation, so an image has one cacheable path per step. Steps of different images begin at different
+/// hours. Why: downstream caches never fetch all images at once. The path is not part of the key of this cache.
+package struct ImageURLSigner: Sendable {
+    package static let prefix = "/images/"
 
     private final class Key: Sendable {
         /// The name of the key in a path, so that several keys can be valid. It is derived from the key, so no further setting is necessary.
@@ -29,7 +20,6 @@ public struct ImageURLSigner: Sendable {
             hmac = HMACSHA256(key: bytes, prefix: Array("intertwine image path\0".utf8))
         }
 
-        /// Returns the tag of the signature's head and the text after it.
         func tag(of signed: UnsafeRawBufferPointer) -> (UInt64, UInt64) { hmac.half(of: signed) }
     }
 
@@ -38,22 +28,16 @@ public struct ImageURLSigner: Sendable {
     private static let tagLength = 16
     private static let signatureLength = headLength + tagLength
 
-    /// The signing key and all verifying keys.
     private final class KeyList: Sendable {
         let signing: Key
         let all: [Key]
 
-        /// Creates a list whose first key signs.
-        ///
-        /// - Parameter keys: At least one key.
         init(_ keys: [Key]) { (signing, all) = (keys[0], keys) }
     }
 
-    /// The keys, shared by all copies of the signer. Readers on several threads take no lock and do no reference counting.
-    ///
     /// Why: each image of each new cell needs a key.
     private final class Ring: Sendable {
-        /// All key lists since the start. They are never released, so a reader may use one without retaining it. A rotation costs some hundred bytes.
+        /// They are never released, so a reader may use one without retaining it.
         private let keyLists: Mutex<[KeyList]>
         private let current: Atomic<Unmanaged<KeyList>>
 
@@ -78,65 +62,30 @@ public struct ImageURLSigner: Sendable {
     private let horizonHours: Int64
     private let rotationHours: Int64
 
-    /// Creates a signer; nil if `keys` is empty, a key is shorter than 16 bytes, or `rotationHours` is less than 24.
-    ///
-    /// ```swift
-    /// let secret = Array("at least sixteen bytes".utf8)
-    /// guard let signer = ImageURLSigner(keys: [secret], horizonHours: 48) else { return }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - keys: The secrets of at least 16 bytes. The first one signs; all of them verify.
-    ///   - horizonHours: The minimum validity of a path after it was last issued.
-    ///   - rotationHours: The period with one path for an image, at least 24. A path is valid for at most the sum of both periods.
-    public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
+    package init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
         ring = Ring(KeyList(keys.map(Key.init)))
         self.horizonHours = Int64(horizonHours)
         self.rotationHours = Int64(rotationHours)
     }
 
-    /// Replaces the keys of this signer and of all its copies.
-    ///
-    /// ```swift
-    /// let secrets = ["the new secret, of 16 bytes or more", "the old secret, of 16 bytes or more"].map { Array($0.utf8) }
-    /// let isChanged = signer.use(keys: secrets)
-    /// if !isChanged { print("a key is shorter than 16 bytes") }
-    /// ```
-    ///
-    /// - Parameter keys: The new keys, with the requirements of the initializer.
-    /// - Returns: False if the keys are invalid; the signer is then unchanged.
-    public func use(keys: [[UInt8]]) -> Bool {
+    package func use(keys: [[UInt8]]) -> Bool {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return false }
         ring.use(KeyList(keys.map(Key.init)))
         return true
     }
 
-    /// A signed path, and the time until which it is the only one of its image.
-    public struct SignedPath: Sendable, Hashable {
-        /// The path, which begins with ``ImageURLSigner/prefix``.
-        public var path: String
-        /// The time in seconds since 1970 from which another path is issued. This one stays valid after it.
-        public var changes: Int64
+    package struct SignedPath: Sendable, Hashable {
+        package var path: String
+        /// The time in seconds since 1970 from which another path is issued.
+        package var changes: Int64
     }
 
-    /// Returns the signed path of an image.
-    ///
-    /// ```swift
-    /// let source = try FetchURL("https://example.com/a.jpg")
-    /// let signed = signer.sign(source, ProcessingOptions(width: 150, height: 150), now: now)
-    /// print(signed.path, signed.changes)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - variant: The size; nil for the original.
-    ///   - now: Seconds since 1970.
-    public func sign(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
+    package func sign(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
         sign(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
-    /// Returns the path of an image whose source is in the canonical form of libcurl, as verified by `FetchURL.isPlain`.
-    public func path(forUnencoded source: String, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
+    package func path(forUnencoded source: String, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         sign(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
     }
 
@@ -169,9 +118,6 @@ public struct ImageURLSigner: Sendable {
         }
     }
 
-    /// Builds a path from the signed bytes and their tag.
-    ///
-    /// - Parameter signed: The head of the signature, followed by the text.
     private static func path(_ signed: UnsafeMutableRawBufferPointer, _ tag: (UInt64, UInt64)) -> String {
         let text = signed[headLength...]
         let start = prefix.utf8.count
@@ -191,17 +137,10 @@ public struct ImageURLSigner: Sendable {
         }
     }
 
-    /// Returns the path of an image without its change time.
-    ///
-    /// ```swift
-    /// let source = try FetchURL("https://example.com/a.jpg")
-    /// let href = signer.path(for: source, ProcessingOptions(width: 150, height: 150), now: now) + ResizeMode.suffix(2)
-    /// ```
-    public func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
+    package func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         sign(source, variant, now: now).path
     }
 
-    /// Returns the next hour in which the image gets another path.
     private func change(of source: String, after hour: Int64) -> Int64 {
         // FNV-1a distributes the images over the rotation, identically in every process.
         var source = source
@@ -211,30 +150,14 @@ public struct ImageURLSigner: Sendable {
         return ((rest < 0 ? steps - 1 : steps) + 1) * rotationHours + offset
     }
 
-    /// The content of a verified path.
-    public struct Verified: Sendable, Hashable {
-        /// The URL of the image.
-        public var source: String
-        /// The size; nil for the original.
-        public var sizing: ResizeMode?
+    package struct Verified: Sendable, Hashable {
+        package var source: String
+        package var sizing: ResizeMode?
         /// The time of expiry in seconds since 1970.
-        public var expires: Int64
+        package var expires: Int64
     }
 
-    /// Verifies a path, and returns its content.
-    ///
-    /// ```swift
-    /// let path = signer.path(for: try FetchURL("https://example.com/a.jpg"), now: now)
-    /// let verified = try signer.verify(path, now: now)
-    /// let request = ImageRequest(verified.source, sizing: verified.sizing)
-    /// ```
-    ///
-    /// - Throws: ``ImageURLError``.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the request target, without query.
-    ///   - now: Seconds since 1970.
-    public func verify(_ path: String, now: Int64) throws(ImageURLError) -> Verified {
+    package func verify(_ path: String, now: Int64) throws(ImageURLError) -> Verified {
         guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
         let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
@@ -273,14 +196,9 @@ public struct ImageURLSigner: Sendable {
         return Verified(source: source, sizing: sizing, expires: Int64(expiry) * 3_600)
     }
 
-    /// Returns true if a path with this expiry is valid. A later expiry than any that can be issued now is rejected.
-    ///
-    /// Why: such a path was issued while the clock was ahead, or before the horizon was shortened. Clocks of two machines may differ by a day.
-    ///
-    /// - Parameters:
-    ///   - expires: Seconds since 1970.
-    ///   - now: Seconds since 1970.
-    public func isValid(until expires: Int64, now: Int64) -> Bool {
+    /// Why: such a path was issued while the clock was ahead, or before the horizon was shortened. Clocks of two machines may differ by a
+    /// day.
+    package func isValid(until expires: Int64, now: Int64) -> Bool {
         now < expires && expires <= (Int64(Self.hour(now)) + rotationHours + horizonHours + 24) * 3_600
     }
 
@@ -289,12 +207,8 @@ public struct ImageURLSigner: Sendable {
     }
 }
 
-/// The reason to reject an image path.
-public enum ImageURLError: Error, Sendable, Hashable {
-    /// The path does not have the form of an image path: 404.
+package enum ImageURLError: Error, Sendable, Hashable {
     case malformed
-    /// The signature is not valid for this path: 403.
     case forged
-    /// The path was valid and has expired: 410.
     case expired
 }

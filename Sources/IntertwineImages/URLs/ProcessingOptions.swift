@@ -1,65 +1,36 @@
 internal import IntertwinePrimitives
 
-/// A size in points at which an image is offered, with the crop mode. It is served at several scales, each of which is one ``ResizeMode``.
-///
-/// | text | meaning |
-/// | --- | --- |
-/// | `150x150` | fills the box around the center |
-/// | `150x150-attention` | fills the box around the most salient part |
-/// | `150x150-250-500` | fills the box around a point, in thousandths from left and top |
-/// | `150x150-fit` | fits the complete image into the box |
-/// | `150x150~avatar` | has a fallback for an unavailable image |
-public struct ProcessingOptions: Sendable, Hashable {
-    /// The maximum of pixels on one side, at any scale.
-    public static let largestSide = 4_096
-    /// The scales: pixels per point that clients request.
-    public static let scales = 1...3
-    /// The maximum of bytes of a text, including its scale.
+/// A size in points at which an image is offered, with the crop mode.
+package struct ProcessingOptions: Sendable, Hashable {
+    static let largestSide = 4_096
+    package static let scales = 1...3
     static let longest = 128
 
     /// The width in points.
-    public let width: Int
+    package let width: Int
     /// The height in points.
-    public let height: Int
-    /// The way in which the image fits the box.
-    public let fit: TransformSpec.Fit
-    /// The fallback for an unavailable image; nil for none.
-    public let fallback: ImageFallback?
+    package let height: Int
+    package let fit: TransformSpec.Fit
+    package let fallback: ImageFallback?
 
-    /// Creates options; nil if a side of the box is not between 1 and ``largestSide``.
-    ///
-    /// ```swift
-    /// let options = ProcessingOptions(width: 150, height: 150, fallback: ImageFallback(part: "avatar"))
-    /// options?.text  // "150x150~avatar"
-    /// ```
-    public init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
+    package init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
         guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
         (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
     }
 
-    /// The options for the size of the original. They have no URL.
     fileprivate static let original = ProcessingOptions()
 
     private init() { (width, height, fit, fallback) = (0, 0, .fit, nil) }
 
-    /// The scales that are offered.
-    ///
-    /// ```swift
-    /// ProcessingOptions(width: 150, height: 150)?.scales  // [1, 2, 3]
-    /// ProcessingOptions(width: 2_000, height: 150)?.scales  // [1, 2]
-    /// ```
-    public var scales: [Int] {
+    package var scales: [Int] {
         let side = max(width, height)
         return side * Self.scales.upperBound <= Self.largestSide ? Self.all : Self.all.filter { side * $0 <= Self.largestSide }
     }
 
-    /// An array literal, which is static data without reference counting.
     private static let all = [1, 2, 3]
 
-    /// The canonical text: equal options have equal texts.
-    public var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The bytes of ``text``. Links of cells are built from them in large numbers.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(48)
@@ -71,7 +42,6 @@ public struct ProcessingOptions: Sendable, Hashable {
         return bytes
     }
 
-    /// The text without the fallback.
     var shape: String {
         var bytes: [UInt8] = []
         appendShape(to: &bytes)
@@ -90,7 +60,6 @@ public struct ProcessingOptions: Sendable, Hashable {
         }
     }
 
-    /// Parses a text; nil if it is not canonical.
     init?(text: some StringProtocol) {
         let halves = text.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
         let fallback = halves.count == 2 ? ImageFallback(part: String(halves[1])) : nil
@@ -113,13 +82,10 @@ public struct ProcessingOptions: Sendable, Hashable {
     }
 }
 
-/// The fallback for an unavailable image: an image that the configuration sets for a part.
-public struct ImageFallback: Sendable, Hashable {
-    /// The name of the part.
-    public let part: String
+package struct ImageFallback: Sendable, Hashable {
+    package let part: String
 
-    /// Creates a fallback; nil if a name contains characters that a URL has to escape.
-    public init?(part: String) {
+    package init?(part: String) {
         let bytes = part.utf8
         let isPlain = bytes.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 <= 9 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
         guard isPlain, (1...64).contains(bytes.count) else { return nil }
@@ -128,33 +94,23 @@ public struct ImageFallback: Sendable, Hashable {
 }
 
 /// A size at one scale, such as `150x150` or `150x150@2x`.
-public struct ResizeMode: Sendable, Hashable {
+package struct ResizeMode: Sendable, Hashable {
     /// The size in points and the crop mode.
-    public let variant: ProcessingOptions
-    /// The number of pixels per point, from 1 to 3.
-    public let scale: Int
+    package let variant: ProcessingOptions
+    package let scale: Int
 
-    /// The size of the original, for clients that do not accept its format.
     static let original = ResizeMode(original: .original)
 
     private init(original variant: ProcessingOptions) { (self.variant, scale) = (variant, 1) }
 
-    /// Creates a mode; nil if the scale is not offered for the variant.
-    ///
-    /// ```swift
-    /// let options = ProcessingOptions(width: 150, height: 150, fit: .fit)
-    /// options.flatMap { ResizeMode($0, scale: 2) }?.text  // "150x150-fit@2x"
-    /// ```
-    public init?(_ variant: ProcessingOptions, scale: Int = 1) {
+    package init?(_ variant: ProcessingOptions, scale: Int = 1) {
         guard scale == 1 || variant.scales.contains(scale) else { return nil }
         (self.variant, self.scale) = (variant, scale)
     }
 
-    /// The canonical text, such as `150x150@2x`.
-    public var text: String { variant.text + Self.suffix(scale) }
+    package var text: String { variant.text + Self.suffix(scale) }
 
-    /// Returns the suffix of an href for a scale, such as `@2x`; it replaces an existing one.
-    public static func suffix(_ scale: Int) -> String { scale == 1 ? "" : "@\(scale)x" }
+    package static func suffix(_ scale: Int) -> String { scale == 1 ? "" : "@\(scale)x" }
 
     init?(_ text: String) {
         guard text.utf8.count <= ProcessingOptions.longest else { return nil }
@@ -165,7 +121,6 @@ public struct ResizeMode: Sendable, Hashable {
         self.init(variant, scale: scale)
     }
 
-    /// Returns the transform specification of this mode.
     func spec(_ format: ImageFormat, quality: Int?, keepsAnimation: Bool) -> TransformSpec {
         let isOriginal = variant == .original
         return TransformSpec(

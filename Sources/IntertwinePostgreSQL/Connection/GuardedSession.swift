@@ -3,12 +3,9 @@ internal import IntertwineStorageCore
 internal import Synchronization
 
 /// A session that the server ends, together with its locks, if this process freezes.
-///
-/// The server ends a session that is idle for six seconds. This process sends a heartbeat query every second.
-/// Why: a frozen process keeps its connection open, so only the server can detect it.
+/// This process sends a heartbeat query every second. Why: a frozen process keeps its connection open, so only the server can detect it.
 final class GuardedSession: Sendable {
     private static let interval = DispatchTimeInterval.seconds(1)
-    /// The time without a heartbeat after which the server ends the session.
     private static let timeout = "6s"
 
     private let connection: Mutex<PostgresConnection?>
@@ -20,7 +17,6 @@ final class GuardedSession: Sendable {
         plan()
     }
 
-    /// - Throws: The error of `body`, or ``PostgresError`` if the session has ended.
     func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         try connection.withLock { connection in
             guard let connection, connection.isAlive else {
@@ -41,7 +37,6 @@ final class GuardedSession: Sendable {
         }
     }
 
-    /// Sends a heartbeat; returns false if the session has ended. A session in use needs no heartbeat.
     private func beat() -> Bool {
         connection.withLockIfAvailable { connection in
             guard let session = connection else { return false }

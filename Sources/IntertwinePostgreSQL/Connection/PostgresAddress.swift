@@ -3,18 +3,13 @@ package import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The address of a PostgreSQL database: a libpq connection URI with one or more hosts.
-///
-/// libpq takes parameters that the URI omits from `PGPASSFILE`, `PGHOST` and the other environment variables, and from service files.
 package struct PostgresAddress: Sendable, Hashable {
-    /// The URI as given. It may contain a password and must never appear in messages.
+    /// It may contain a password and must never appear in messages.
     let uri: String
     private let password: String
-    /// The value of `options`, such as `-c search_path=feeds`; empty without one.
     let options: String
-    /// The hosts with their ports; empty if the URI names none.
     let endpoints: [Endpoint]
 
-    /// The parameters whose values libpq reads as integers when it connects.
     private static let numericParameters = [
         "connect_timeout", "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "tcp_user_timeout",
     ]
@@ -29,18 +24,14 @@ package struct PostgresAddress: Sendable, Hashable {
             return port.isEmpty ? name : "\(name):\(port)"
         }
     }
-    /// The form for messages: user, hosts and database only.
     package let shown: String
     package var hasSeveralHosts: Bool { endpoints.count > 1 }
-    /// The default statement timeout; statements that are known to be slow use their own.
     let statementTimeout: Duration
 
-    /// Returns true if a text is a PostgreSQL URI and not a file path.
     package static func isAddress(_ text: String) -> Bool {
         text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    /// - Throws: `StoreError.unusable` with one line that repeats no part of the URI.
     package init(_ uri: String, statementTimeout: Duration = .seconds(4)) throws(StoreError) {
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &fault) else {
@@ -88,7 +79,6 @@ package struct PostgresAddress: Sendable, Hashable {
         shown = "postgresql://\(user)\(endpoints.map(\.shown).joined(separator: ","))/\(values["dbname"] ?? "")"
     }
 
-    /// Returns the number of the first parameter after the `?` that libpq does not know. Its name may be part of a password.
     private static func unknownParameter(in uri: String) -> Int? {
         guard let mark = uri.firstIndex(of: "?"), let options = PQconndefaults() else { return nil }
         defer { PQconninfoFree(options) }
@@ -103,7 +93,6 @@ package struct PostgresAddress: Sendable, Hashable {
         return parameters.firstIndex { !known.contains($0.prefix { $0 != "=" }) }.map { $0 + 1 }
     }
 
-    /// Returns a message with the password removed, if the message contains it.
     func concealing(_ message: String) -> String {
         guard !password.isEmpty else { return message }
         var (rest, parts) = (message[...], [Substring]())

@@ -5,13 +5,10 @@ package import IntertwineStorageCore
 internal import Synchronization
 
 /// The time since a server has stopped responding to the listener for changes, which asks five times a second.
-///
 /// Why: a frozen server keeps its connections open. Without this, each session would find out by a timeout of seconds, on a thread that
 /// others wait for.
 package final class PostgresPulse: Sendable {
-    /// The wait for a result from which on a silent server is not waited for. One that is only slow responds to the others.
     fileprivate static let patience = Duration.milliseconds(500)
-    /// The silence from which on nothing is asked: an attempt of the listener to connect has failed too.
     private static let limit = Duration.seconds(1)
 
     private let since = Mutex<ContinuousClock.Instant?>(nil)
@@ -20,7 +17,6 @@ package final class PostgresPulse: Sendable {
 
     fileprivate var isSilent: Bool { since.withLock { $0 != nil } }
 
-    /// True if the server counts as gone until the listener has connected again.
     var isGone: Bool { since.withLock { $0.map { .now - $0 > Self.limit } ?? false } }
 
     func set(isSilent: Bool) { since.withLock { $0 = isSilent ? $0 ?? .now : nil } }
@@ -32,48 +28,33 @@ package struct PipelinedQuery {
 }
 
 /// A session with a PostgreSQL server. Its calls block, so it belongs on threads that may block.
-///
-/// Statements use libpq's pipeline mode, in which several share one round trip. Outside a transaction, statements that run together are
-/// atomic: all of them take effect or, at the first failure, none.
-///
 /// `@unchecked Sendable`: one thread at a time uses it, which ``PostgresPool`` ensures.
 package final class PostgresConnection: @unchecked Sendable {
     fileprivate struct Prepared {
         var name: String
-        /// The types of the parameters.
         var types: [UInt32]
     }
 
-    /// A result that the server still has to send.
     fileprivate enum Awaited {
         case preparation(of: String, Prepared)
         case rows
     }
 
-    /// The warnings that the server sent.
     private final class Warnings {
-        /// True if a commit is on the primary's disk, but the primary stopped waiting for its synchronous standbys.
         var isUnconfirmed = false
     }
 
     private let handle: OpaquePointer
-    /// The timeline of the server; nil for a standby.
     private let timeline: PostgresTimelines.TimelinePosition?
     private let address: PostgresAddress
     private let pulse: PostgresPulse?
     private let warnings = Warnings()
-    /// The time limit for a result; nil means no limit. The server's own limit is a little shorter, so exceeding this one is a network fault.
     private var responseTimeout: Duration?
-    /// The replayed log position of the server, if it is a standby, at the last query.
     var followed: LSN?
-    /// The prepared statements by text.
     private var statements: [String: Prepared] = [:]
     private var lastName = 0
-    /// Groups of statements that were sent and whose results have not been read.
     private var posted: [[Awaited]] = []
 
-    /// - Parameter pulse: Ends the wait for a result while the server is silent; nil for a session with limits of its own.
-    /// - Throws: The reason why no host accepted the session; ``PostgresError/code`` identifies refusals.
     package init(
         _ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings(), pulse: PostgresPulse? = nil
     ) throws(PostgresError) {
@@ -101,18 +82,15 @@ package final class PostgresConnection: @unchecked Sendable {
         PQfinish(handle)
     }
 
-    /// The process ID of the server process that serves the session.
     package var backend: Int32 { PQbackendPID(handle) }
 
-    /// True if another caller can reuse the connection: the session is alive and no transaction is open.
-    package var isReusable: Bool {
+    var isReusable: Bool {
         guard PQstatus(handle) == CONNECTION_OK else { return false }
         // The posted statements may include the end of the transaction.
         if !posted.isEmpty { return true }
         return PQtransactionStatus(handle) == PQTRANS_IDLE
     }
 
-    /// True if the session is alive, as far as local data shows. A server that ends a session sends a message, which stays in the socket.
     package var isAlive: Bool {
         // The final messages arrive before the connection closes.
         while hasInput(within: 0) {
@@ -121,14 +99,12 @@ package final class PostgresConnection: @unchecked Sendable {
         return PQstatus(handle) == CONNECTION_OK && !isOutdated
     }
 
-    /// True if the server is an old primary that another server has replaced.
     private var isOutdated: Bool {
         timeline.map { PostgresTimelines.shared.isOutdated($0, server: PostgresSession.shown(handle)) } ?? false
     }
 
     // MARK: Statements
 
-    /// Runs one statement and waits for its result.
     @discardableResult
     package func query(_ text: String, _ values: SQLValue...) throws(PostgresError) -> PostgresRows {
         let rows = try run([SQLCommand(text, values)])
@@ -136,29 +112,23 @@ package final class PostgresConnection: @unchecked Sendable {
         return first
     }
 
-    /// Runs statements in order, in one round trip.
-    ///
-    /// - Returns: The result of each statement.
     @discardableResult
     package func run(_ commands: [SQLCommand]) throws(PostgresError) -> [PostgresRows] {
         try results(of: ask(commands))
     }
 
-    /// Sends statements without waiting. ``results(of:)`` reads the results; until then no other statement may be sent.
     package func ask(_ commands: [SQLCommand]) throws(PostgresError) -> PipelinedQuery {
         try drainPipeline()
         return PipelinedQuery(awaited: try send(commands))
     }
 
-    /// Waits for the results of ``ask(_:)``. Call it once for each handle.
+    /// Call it once for each handle.
     package func results(of question: PipelinedQuery) throws(PostgresError) -> [PostgresRows] { try receive(question.awaited) }
 
-    /// Sends statements without waiting. The next use of the connection reads and discards their results.
     package func post(_ commands: [SQLCommand]) throws(PostgresError) {
         posted.append(try send(commands))
     }
 
-    /// Runs a script of several statements without parameters, and discards the results.
     package func execute(_ script: String) throws(PostgresError) {
         try exitPipeline()
         guard PQsendQuery(handle, script) == 1 else { throw failure(nil) }
@@ -172,12 +142,8 @@ package final class PostgresConnection: @unchecked Sendable {
         try checkConfirmed()
     }
 
-    /// Runs `body` in a transaction. A serialization failure or deadlock repeats it after a short random delay, up to five attempts.
-    ///
-    /// - Parameters:
-    ///   - isLong: True if the statements have no time limit.
-    ///   - body: The work, run once for each attempt. Its only lasting effect must be its writes to this connection.
-    /// - Throws: The error of `body`, or ``PostgresError``. Nothing was written then, unless the connection was lost during the commit.
+    /// A serialization failure or deadlock repeats it after a short random delay, up to five attempts.
+    /// Its only lasting effect must be its writes to this connection.
     package func transaction<Value>(
         isolation: String = "READ COMMITTED", isLong: Bool = false, _ body: () throws -> Value
     ) throws -> Value {
@@ -203,9 +169,6 @@ package final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Commits the transaction.
-    ///
-    /// - Throws: ``PostgresError``, with ``PostgresError/isUncertain`` if the session ended before the result.
     func commit() throws(PostgresError) {
         do throws(PostgresError) {
             try run([SQLCommand("COMMIT")])
@@ -218,9 +181,6 @@ package final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// Waits for notifications from other sessions on the channels that this session listens to.
-    ///
-    /// - Returns: The ``backend`` of the sender for each notification; empty after a timeout.
     package func notifications(within milliseconds: Int32) throws(PostgresError) -> [Int32] {
         let known = drainNotifications()
         guard known.isEmpty, hasInput(within: milliseconds) else { return known }
@@ -228,8 +188,7 @@ package final class PostgresConnection: @unchecked Sendable {
         return drainNotifications()
     }
 
-    /// Sends a query and waits for its result, to check that the server responds.
-    package func awaitResult(within milliseconds: Int32) throws(PostgresError) -> Bool {
+    func awaitResult(within milliseconds: Int32) throws(PostgresError) -> Bool {
         try drainPipeline()
         try post([SQLCommand("SELECT 1")])
         guard hasResult(within: .milliseconds(Int(milliseconds))) else { return false }
@@ -278,7 +237,6 @@ package final class PostgresConnection: @unchecked Sendable {
         return awaited
     }
 
-    /// Returns a text whose parameters are `$1` in place of `?1`.
     private static func translated(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "?")) else { return text }
         var bytes = Array(text.utf8)
@@ -335,7 +293,6 @@ package final class PostgresConnection: @unchecked Sendable {
         return answers
     }
 
-    /// Reads the result of one statement to its end.
     private func nextResult() throws(PostgresError) -> OpaquePointer? {
         guard let result = try next() else { return nil }
         do throws(PostgresError) {
@@ -352,7 +309,6 @@ package final class PostgresConnection: @unchecked Sendable {
         return PQgetResult(handle)
     }
 
-    /// Returns false if no result comes in time. An error for a lost connection counts as a result.
     private func hasResult(within time: Duration) -> Bool {
         guard PQisBusy(handle) == 1 else { return true }
         let deadline = ContinuousClock.now + time
@@ -365,22 +321,19 @@ package final class PostgresConnection: @unchecked Sendable {
         return true
     }
 
-    /// - Throws: ``PostgresError`` if no synchronous standby confirmed the commit, or if the server is an old primary.
-    ///   A write on one disk only is not acknowledged; the caller sees a connection that was lost before the result.
     private func checkConfirmed() throws(PostgresError) {
         guard !isOutdated else { throw end("another server has become the primary") }
         guard warnings.isUnconfirmed else { return }
         throw end("no standby of synchronous_standby_names confirms writes")
     }
 
-    /// Closes the session from this side, as the state of the protocol is unknown.
     private func end(_ reason: String) -> PostgresError {
         shutdown(PQsocket(handle), Int32(SHUT_RDWR))
         _ = PQconsumeInput(handle)
         return PostgresError(message: reason, isConnectionLost: true)
     }
 
-    /// Waits for the posted statements. Their errors are ignored, unless the session has ended.
+    /// Their errors are ignored, unless the session has ended.
     private func drainPipeline() throws(PostgresError) {
         while !posted.isEmpty {
             let awaited = posted.removeFirst()

@@ -2,14 +2,8 @@ internal import Dispatch
 internal import IntertwineStorageCore
 
 /// An election among all processes that use a database: the process whose session holds an advisory lock leads.
-///
-/// The lock ends with the session. The server ends the session of a process that exits at once, and that of an unreachable machine within
-/// five seconds (``PostgresSession``). It ends the session of a frozen process within six seconds (``GuardedSession``). The next process
-/// that requests the lock becomes the leader.
-///
 /// `@unchecked Sendable`: only the serial queue accesses the session.
 final class PostgresLeadership: LeaderElection, @unchecked Sendable {
-    /// The first of the two numbers of these advisory locks: "INTD".
     private static let lockClass: Int64 = 0x494E_5444
     /// The milliseconds within which the server must confirm that the session is alive.
     private static let timeoutMilliseconds: Int32 = 1_000
@@ -17,11 +11,9 @@ final class PostgresLeadership: LeaderElection, @unchecked Sendable {
     private let address: PostgresAddress
     private let duty: Int64
     private let queue = DispatchQueue(label: "intertwine.leadership")
-    /// The session that holds the lock while `isLeading` is true.
     private var session: GuardedSession?
     private var holdsLock = false
 
-    /// - Parameter duty: The number of the task that the leader performs.
     init(_ address: PostgresAddress, duty: Int64) {
         (self.address, self.duty) = (address, duty)
     }
@@ -32,7 +24,6 @@ final class PostgresLeadership: LeaderElection, @unchecked Sendable {
         }
     }
 
-    /// Returns false if the server is unreachable: another process may lead then.
     private func check() -> Bool {
         do {
             let session = try connected()

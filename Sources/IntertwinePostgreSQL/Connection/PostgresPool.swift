@@ -1,30 +1,24 @@
 internal import Dispatch
-package import IntertwineFeed
-package import IntertwineStorageCore
+internal import IntertwineFeed
+internal import IntertwineStorageCore
 internal import Synchronization
 
 /// A pool of connections to one database and of the threads that use them, at most one connection for each thread.
-///
-/// If the server is unreachable, requests fail at once. Reconnection is tried after 50 ms, with a delay that doubles up to one second.
-package final class PostgresPool: Sendable {
+final class PostgresPool: Sendable {
     private struct State {
         var idle: [PostgresConnection] = []
-        /// The server process IDs of all open connections.
         var backends: Set<Int32> = []
-        /// The number of consecutive failures to connect.
         var failures = 0
-        /// The time before which no connection is tried; requests fail with the error until then.
         var pause: (until: ContinuousClock.Instant, error: PostgresError)?
     }
 
-    package let address: PostgresAddress
+    let address: PostgresAddress
     private let settings: PostgresSettings
     let pulse: PostgresPulse?
     private let threads: ReaderPool
     private let state = Mutex(State())
 
-    /// Creates a pool without connecting.
-    package init(
+    init(
         _ address: PostgresAddress, reading limits: ReadLimits = ReadLimits(), settings: PostgresSettings = PostgresSettings(),
         pulse: PostgresPulse? = nil
     ) {
@@ -34,28 +28,18 @@ package final class PostgresPool: Sendable {
         threads = ReaderPool(limits)
     }
 
-    /// The statistics of the threads of the pool.
-    package var statistics: ReadStatistics { threads.statistics }
+    var statistics: ReadStatistics { threads.statistics }
 
-    /// - Throws: The error of `body`, with failures of PostgreSQL as `StoreError.unavailable`; `StoreError.overloaded`; `CancellationError`
-    ///   if the task was cancelled while it waited.
-    package func run<Value: Sendable>(
+    func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
         try await perform(for: purpose) { [self] in try use(body) }
     }
 
-    /// Runs `body` on a thread of the pool, without a connection.
-    ///
-    /// - Throws: As ``run(for:_:)`` does.
     func perform<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await StoreError.wrapping { try await threads.run(for: purpose, body) }
     }
 
-    /// Runs `body` on a thread of the pool, without a connection, for callers outside a task.
-    ///
-    /// - Parameter completion: Called once, on the thread of the pool, or on the thread that finds none.
-    /// - Returns: A handle that cancels the call while it waits.
     func perform<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -65,10 +49,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Runs `body` on the caller's thread and blocks it.
-    ///
-    /// - Throws: ``PostgresError``, or the error of `body`.
-    package func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+    func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         let connection = try acquire()
         defer {
             // A connection that a failure left in an unknown state is closed.
@@ -77,10 +58,8 @@ package final class PostgresPool: Sendable {
         return try body(connection)
     }
 
-    /// Returns true if a server process serves one of the pool's connections.
-    package func isOwn(_ backend: Int32) -> Bool { state.withLock { $0.backends.contains(backend) } }
+    func isOwn(_ backend: Int32) -> Bool { state.withLock { $0.backends.contains(backend) } }
 
-    /// The number of open sessions.
     var sessions: Int { state.withLock { $0.backends.count } }
 
     private func forget(_ connection: PostgresConnection) {

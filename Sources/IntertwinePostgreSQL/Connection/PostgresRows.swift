@@ -2,14 +2,12 @@ internal import CPostgreSQL
 internal import IntertwineFeed
 package import IntertwineStorageCore
 
-/// The result rows of a statement in PostgreSQL's binary format. Rows and columns count from 0.
-///
+/// The result rows of a statement in PostgreSQL's binary format.
 /// The type is not `Sendable`: the rows stay with the caller of the statement.
 package final class PostgresRows {
     private let result: OpaquePointer
     package let count: Int
 
-    /// - Parameter result: The libpq result, which is freed with the rows.
     init(_ result: OpaquePointer) {
         self.result = result
         count = Int(PQntuples(result))
@@ -21,17 +19,14 @@ package final class PostgresRows {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Calls `body` with each row.
     func forEach(_ body: (PostgresRow) throws -> Void) rethrows {
         for number in 0..<count { try body(PostgresRow(rows: self, number: number)) }
     }
 
-    /// The number of rows that the statement wrote or returned.
-    package var affected: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
+    var affected: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
     package func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(result, Int32(row), Int32(column)) == 1 }
 
-    /// Returns the bytes of a value without a copy, valid while the rows exist; empty for NULL.
     package func view(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
         let length = Int(PQgetlength(result, Int32(row), Int32(column)))
         return UnsafeRawBufferPointer(start: PQgetvalue(result, Int32(row), Int32(column)), count: length)
@@ -39,7 +34,6 @@ package final class PostgresRows {
 
     package func bytes(_ row: Int, _ column: Int) -> [UInt8] { Array(view(row, column)) }
 
-    /// Returns a text as it was passed to ``SQLValue/text(_:)``; empty for NULL.
     package func text(_ row: Int, _ column: Int) -> String {
         let view = view(row, column)
         return view.contains(1) ? String(decoding: PostgresText.decoded(view), as: UTF8.self) : String(decoding: view, as: UTF8.self)
@@ -47,7 +41,6 @@ package final class PostgresRows {
 
     package func optionalText(_ row: Int, _ column: Int) -> String? { isNull(row, column) ? nil : text(row, column) }
 
-    /// Returns a `smallint`, `integer`, `bigint` or `xid8`; 0 for NULL.
     package func integer(_ row: Int, _ column: Int) -> Int64 {
         let view = view(row, column)
         return switch view.count {
@@ -60,17 +53,14 @@ package final class PostgresRows {
 
     package func optionalInteger(_ row: Int, _ column: Int) -> Int64? { isNull(row, column) ? nil : integer(row, column) }
 
-    /// Returns a `double precision`; 0 for NULL.
     package func number(_ row: Int, _ column: Int) -> Double {
         let view = view(row, column)
         return view.count == 8 ? Double(bitPattern: UInt64(bigEndian: view.loadUnaligned(as: UInt64.self))) : 0
     }
 
-    /// Returns a `boolean`; false for NULL.
     package func flag(_ row: Int, _ column: Int) -> Bool { view(row, column).first == 1 }
 }
 
-/// A row for the logic that both databases share.
 package struct PostgresRow: SQLRow {
     fileprivate let rows: PostgresRows
     fileprivate let number: Int

@@ -4,17 +4,12 @@ internal import IntertwineStorageCore
 
 /// The settings of a session, which apply unless its address overrides them.
 package struct PostgresSettings: Sendable, Hashable {
-    /// The application name that `pg_stat_activity` shows.
-    package var applicationName: String
-    /// The statement timeout of the server; nil means the address decides, zero means no limit.
+    var applicationName: String
     package var statementTimeout: Duration?
-    /// True if a statement is planned once for all parameter values. This suits statements that read a few rows by an index.
-    /// Why: planning such a statement costs more than running it.
-    package var plansOnce: Bool
-    /// True if statements that run together outside a transaction see one snapshot of the database.
-    package var readsOneState: Bool
-    /// True if only a standby of the address accepts the session, independent of its `target_session_attrs`.
-    package var requiresStandby: Bool
+    /// This suits statements that read a few rows by an index. Why: planning such a statement costs more than running it.
+    var plansOnce: Bool
+    var readsOneState: Bool
+    var requiresStandby: Bool
 
     package init(
         applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false, readsOneState: Bool = false,
@@ -28,14 +23,10 @@ package struct PostgresSettings: Sendable, Hashable {
     }
 }
 
-/// The libpq calls that open a session for ``PostgresConnection``.
 enum PostgresSession {
-    /// The oldest supported server version.
     private static let oldest: Int32 = 150_000
 
-    /// Connects to the first host that accepts the session. Blocks for at most two seconds per host, unless the address sets another limit.
-    ///
-    /// - Returns: The session, and the timeline of its server if that server accepts writes.
+    /// Blocks for at most two seconds per host, unless the address sets another limit.
     static func open(
         _ address: PostgresAddress, _ settings: PostgresSettings
     ) throws(PostgresError) -> (OpaquePointer, PostgresTimelines.TimelinePosition?) {
@@ -59,20 +50,17 @@ enum PostgresSession {
         throw PostgresError(message: "an old primary responds at \(server), and no other server accepts writes", isConnectionLost: true)
     }
 
-    /// Returns host and port of the server of a session.
     static func shown(_ handle: OpaquePointer) -> String {
         let text = { (value: UnsafeMutablePointer<CChar>?) in value.map { String(cString: $0) } ?? "" }
         return "\(text(PQhost(handle))):\(text(PQport(handle)))"
     }
 
-    /// Returns the hosts of an address except the one that serves the session.
     private static func others(_ address: PostgresAddress, _ handle: OpaquePointer) -> [PostgresAddress.Endpoint] {
         guard address.endpoints.count > 1 else { return [] }
         let own = shown(handle)
         return address.endpoints.filter { "\($0.host.isEmpty ? $0.hostAddress : $0.host):\($0.port.isEmpty ? "5432" : $0.port)" != own }
     }
 
-    /// Records the timeline of a host that accepts writes. A host that does not respond within two seconds is skipped.
     private static func readTimeline(at endpoint: PostgresAddress.Endpoint, _ address: PostgresAddress, _ settings: PostgresSettings) {
         guard let handle = try? connect(address, settings, at: endpoint, [("connect_timeout", "2"), ("target_session_attrs", "any")]) else {
             return
@@ -81,7 +69,6 @@ enum PostgresSession {
         if let found = timeline(of: handle) { PostgresTimelines.shared.record(found) }
     }
 
-    /// Returns nil for a standby and for a server that does not report its timeline.
     private static func timeline(of handle: OpaquePointer) -> PostgresTimelines.TimelinePosition? {
         guard let result = PQexec(handle, PostgresTimelines.question) else { return nil }
         defer { PQclear(result) }
@@ -131,7 +118,6 @@ enum PostgresSession {
         }
     }
 
-    /// Returns the SQLSTATE with which a server refuses a session; empty without one.
     private static func refusal(_ address: PostgresAddress, _ settings: PostgresSettings) -> String {
         guard let handle = withParameters(address, settings, [], { PQconnectStartParams($0, $1, 1) }) else { return "" }
         defer { PQfinish(handle) }

@@ -2,7 +2,6 @@ internal import IntertwineStorageCore
 
 /// PostgreSQL's binary format of values.
 extension SQLValue {
-    /// The type's OID in `pg_type`, which is equal in every database.
     var type: UInt32 {
         switch self {
         case .integer: 20
@@ -17,9 +16,6 @@ extension SQLValue {
         }
     }
 
-    /// Appends the binary form to `bytes`.
-    ///
-    /// - Returns: False for NULL, which appends nothing.
     func write(to bytes: inout [UInt8]) -> Bool {
         switch self {
         case .integer(nil), .number(nil), .text(nil), .bytes(nil): return false
@@ -44,7 +40,6 @@ extension SQLValue {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Appends an array of one dimension: dimensions, NULL flag, element type, count and first index, then each element with its length.
     private static func append<Element>(
         _ elements: [Element?], of type: UInt32, to bytes: inout [UInt8], _ write: (Element, inout [UInt8]) -> Void
     ) {
@@ -63,7 +58,6 @@ extension SQLValue {
         }
     }
 
-    /// Writes the number of bytes after `start` into the four bytes before it.
     private static func putLength(before start: Int, in bytes: inout [UInt8]) {
         let length = UInt32(clamping: bytes.count - start)
         for index in 0..<4 { bytes[start - 4 + index] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * index)) }
@@ -71,10 +65,7 @@ extension SQLValue {
 }
 
 /// The encoding of texts for PostgreSQL, which cannot store NUL.
-///
-/// NUL is written as U+0001 U+0001, and U+0001 as U+0001 U+0002. Texts without these two characters stay unchanged. The encoding preserves
-/// the order by code points and equality.
-package enum PostgresText {
+enum PostgresText {
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { utf8 in

@@ -5,7 +5,6 @@ package import IntertwineStorageCore
 package final class PostgresCopyEndpoint: CopySource, CopyDestination {
     private let address: PostgresAddress
     private let connection: PostgresConnection
-    /// The session that creates partitions, which is not part of the transaction.
     private let partitioning: PostgresConnection
     private var days = EventPartitions()
 

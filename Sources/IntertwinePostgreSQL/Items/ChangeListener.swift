@@ -4,10 +4,8 @@ internal import IntertwineFeed
 internal import IntertwineStorageCore
 import Synchronization
 
-/// A listener for notifications of transactions that change items.
-///
-/// Its session listens on a thread of its own. If the session is lost, or the server does not respond within half a second, each read of
-/// ``version`` reports a change until a session listens again. Why: a change may have been missed, so caches are invalid.
+/// If the session is lost, or the server does not respond within half a second, each read of ``version`` reports a change until a session
+/// listens again. Why: a change may have been missed, so caches are invalid.
 final class ChangeListener: Sendable {
     private final class State: Sendable {
         let changes = Atomic<UInt64>(0)
@@ -15,19 +13,12 @@ final class ChangeListener: Sendable {
         let isOver = Atomic(false)
     }
 
-    /// Milliseconds between signs of life of the server, and how long one may take.
     private static let (interval, timeout): (Int32, Int32) = (200, 500)
 
     private let state = State()
     private let local: OwnWrites
     private let queue = DispatchQueue(label: "intertwine.changes")
 
-    /// Creates a listener and starts to listen.
-    ///
-    /// - Parameters:
-    ///   - pool: The pool whose own changes are reported by ``suppressingOwn(_:_:)``.
-    ///   - local: The other changes of items in this process.
-    ///   - standby: Receives the signs of life of the primary.
     init(_ pool: PostgresPool, _ local: OwnWrites, standby: PostgresStandby? = nil) throws(PostgresError) {
         self.local = local
         let connection = try Self.connect(pool, local)
@@ -52,10 +43,8 @@ final class ChangeListener: Sendable {
     /// The position that a standby must have replayed for reads of items; nil if a change may have been missed.
     var newest: LSN? { state.isListening.load(ordering: .acquiring) ? local.seen?.newest : nil }
 
-    /// Ends the validity of everything that was cached under the present version.
     func invalidate() { state.changes.add(1, ordering: .releasing) }
 
-    /// Runs `body`, which changes items in a transaction of the pool, and counts the change before the commit is reported to any caller.
     func suppressingOwn<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
         do {
             let value = try body()

@@ -2,13 +2,10 @@ internal import IntertwineStorageCore
 import Synchronization
 
 /// A record of changes that this process makes by sessions other than the store's, such as an import's.
-///
-/// The store counts each of these changes at once and ignores their notifications.
 final class OwnWrites: Sendable {
     private let changes = Atomic<UInt64>(0)
     /// The position that a standby must have replayed before items are read from it; nil without a standby.
     let seen: CommittedLSN?
-    /// Sessions whose notification is yet to come.
     private let backends = Mutex<Set<Int32>>([])
 
     init(seen: CommittedLSN? = nil) {
@@ -17,7 +14,6 @@ final class OwnWrites: Sendable {
 
     var count: UInt64 { changes.load(ordering: .acquiring) }
 
-    /// Commits a transaction that has changed items.
     func commit(_ connection: PostgresConnection) throws(PostgresError) {
         let backend = connection.backend
         backends.withLock { _ = $0.insert(backend) }
@@ -33,6 +29,5 @@ final class OwnWrites: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// Returns true if a notification is of a change by this process; call it once for each.
     func isOwn(_ backend: Int32) -> Bool { backends.withLock { $0.remove(backend) != nil } }
 }

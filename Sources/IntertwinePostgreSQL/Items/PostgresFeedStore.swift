@@ -4,28 +4,18 @@ package import IntertwineStorageCore
 internal import Synchronization
 
 /// The items in a database of PostgreSQL, which any number of processes may share.
-///
-/// Reads see one state of it each and have threads and connections of their own, a bounded number. Writers come one after another,
-/// whichever process they are in; a write is on the server's disk when it returns. Every process notices what another one has committed by
-/// a notification (``ChangeListener``).
 package final class PostgresFeedStore: ItemStore {
     private let pool: PostgresPool
-    /// The session and thread of writes. They wait for each other and for other replicas, and no read waits with them.
     private let writers: PostgresPool
     let standby: PostgresStandby?
     private let changes: ChangeListener
     private let local: OwnWrites
-    /// The sort orders of the sections as last arranged; the default is by position.
     private let orders = Mutex<[StreamID: SectionSort]>([:])
 
-    /// Connects, and makes or migrates the tables.
-    ///
-    /// - Throws: `StoreError.unusable` with one line that says what to do.
     package convenience init(_ address: PostgresAddress, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         try self.init(address, reading: limits, local: OwnWrites())
     }
 
-    /// - Parameter standby: of which is read where it has all that `local` has seen.
     init(
         _ address: PostgresAddress, standby: PostgresStandby? = nil, reading limits: ReadLimits, local: OwnWrites
     ) throws(StoreError) {
@@ -47,18 +37,15 @@ package final class PostgresFeedStore: ItemStore {
         try standby?.check(local.seen?.newest)
     }
 
-    /// The time that a write waits for a lock of another one.
     private static let lockTimeout = Duration.seconds(5)
     private static let limitingLocks = SQLCommand("SET LOCAL lock_timeout = '\(lockTimeout.milliseconds)ms'")
 
-    /// The state of the server, which the ledger of the same database shares.
     var pulse: PostgresPulse? { pool.pulse }
 
     package var version: StoreVersion { changes.version }
 
     package var readStatistics: ReadStatistics { pool.statistics }
 
-    /// Returns a change with the next message about an old primary, or nil. A restarted server is no replacement; readers receive its errors.
     package func storageChange() -> FileChange? {
         standby?.measure(local.seen?.newest)
         return PostgresTimelines.shared.takeMessage().map(FileChange.gone)
@@ -67,13 +54,13 @@ package final class PostgresFeedStore: ItemStore {
     package func completeFile() {}
 
     package func read<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value
     ) async throws -> Value {
         try await reading(for: purpose) { try body($0) }
     }
 
     package func read<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
         pool.perform(for: purpose, { [self] in try snapshot(for: purpose) { try body($0) } }, completion: completion)
@@ -86,8 +73,6 @@ package final class PostgresFeedStore: ItemStore {
     }
 
     /// Reads from the standby if that is as recent as the primary, and otherwise from the primary.
-    ///
-    /// While the primary is away, a page is read from the standby with its age.
     private func snapshot<Value>(for purpose: ReadPurpose, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
         if let standby, let newest = changes.newest, let value = try standby.read(notOlderThan: newest, body) { return value }
         let degraded = purpose == .page ? standby : nil
@@ -108,7 +93,6 @@ package final class PostgresFeedStore: ItemStore {
         }
     }
 
-    /// Values for metrics. A lag is nil if the standby does not respond.
     package var connectionStatistics:
         (sessions: Int, isListening: Bool, standby: (sessions: Int, lag: Duration?, reads: Int, degraded: Int)?)
     {
@@ -120,9 +104,6 @@ package final class PostgresFeedStore: ItemStore {
         )
     }
 
-    /// Runs a transaction that changes items. Such transactions are serialized.
-    ///
-    /// - Throws: The error of `body`, after a rollback; `StoreError.unavailable`, for example if another writer takes longer than 5 s.
     private func write<Value: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> Value) async throws -> Value {
         let changes = changes
         return try await writers.run(for: .request) { connection in
@@ -241,7 +222,6 @@ package final class PostgresFeedStore: ItemStore {
         return streams
     }
 
-    /// Runs `body` on the caller's thread, at the start and without concurrent work.
     private func blocking<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
         do {
             return try writers.use(body)

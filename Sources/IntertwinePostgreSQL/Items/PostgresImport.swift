@@ -1,25 +1,19 @@
 internal import IntertwineFeed
 import IntertwineStorageCore
 
-/// Writes an import into a database that others are using: items go into a table that only this session sees, batch by batch, and from there
-/// into the store at the end, in one transaction. No other writer waits before that end, and no snapshot is held while the input arrives.
+/// Writes an import into a database that others are using: items go into a table that only this session sees, batch by batch, and from
+/// there into the store at the end, in one transaction.
 final class PostgresImport: ImportDestination {
     private let address: PostgresAddress
     private let changes: OwnWrites
     private let connection: PostgresConnection
     private let sections: [SectionConfiguration]
     private let isRehearsal: Bool
-    /// The batch that the server stores while the next one is read.
     private var pending: PipelinedQuery?
     private var isOver = false
     private var count: Int64 = 0
-    /// The number of the content item that was brought last; 0 before the first.
     private var neighbour: Int64 = 0
 
-    /// - Parameters:
-    ///   - sections: how the store is to be laid out; as it is where empty.
-    ///   - isRehearsal: whether everything is counted, and nothing written.
-    /// - Throws: `StoreError.unusable` with one line that says what to do.
     init(
         _ address: PostgresAddress, _ changes: OwnWrites, sections: [SectionConfiguration], isRehearsal: Bool
     ) throws(StoreError) {
@@ -76,7 +70,6 @@ final class PostgresImport: ImportDestination {
         return ImportCounts(added: batch.count)
     }
 
-    /// Waits until all batches are stored.
     private func settle() throws {
         guard !isOver else { throw StoreError.unavailable("the import is over") }
         guard let pending else { return }
@@ -130,7 +123,6 @@ final class PostgresImport: ImportDestination {
         }
     }
 
-    /// The staged items go with the session.
     func rollback() { isOver = true }
 
     // MARK: What becomes of the items
@@ -153,7 +145,6 @@ final class PostgresImport: ImportDestination {
         return ImportCounts(added: added - Int(count), replaced: total - added, withheld: withheld)
     }
 
-    /// Counts the changes without applying them, concurrently with writers.
     private func rehearse() throws -> ImportCounts {
         let withheld = try removeBlocked()
         let added = Int(
@@ -188,9 +179,6 @@ final class PostgresImport: ImportDestination {
         return withheld
     }
 
-    /// Appends new items to their streams, in the order of the import. Of items with the same id, the first is used.
-    ///
-    /// - Returns: The number of appended items.
     private func append() throws -> Int {
         // If all items are new, their numbers determine their positions, independent of the insertion order.
         let order = try isAllNew() ? "" : "ORDER BY s.number ON CONFLICT (kind, id) DO NOTHING"
@@ -210,8 +198,6 @@ final class PostgresImport: ImportDestination {
         ).affected
     }
 
-    /// Returns true if no item of the import exists in the store and none is repeated, as in most imports.
-    ///
     /// A hash collision between two ids returns false, which selects the slower path. Why: conflict handling doubles the cost of each row.
     private func isAllNew() throws -> Bool {
         try connection.query(
@@ -222,7 +208,6 @@ final class PostgresImport: ImportDestination {
         ).flag(0, 0)
     }
 
-    /// Replaces existing items, each by its last version in the import. An item in another stream than its kind's moves to the end of that one.
     private func replace() throws {
         let strangers = try connection.query(
             """
@@ -239,7 +224,6 @@ final class PostgresImport: ImportDestination {
             """)
     }
 
-    /// Notes where the advertisements that came are listed; the others stay where they are.
     private func list() throws {
         guard try !connection.query("SELECT 1 FROM staged WHERE lane = 1 LIMIT 1").isEmpty else { return }
         try connection.query(

@@ -9,9 +9,7 @@ package struct PostgresItemLocation: ItemLocation {
     private let changes: OwnWrites
     package let companions: String
 
-    /// - Parameters:
-    ///   - standby: A standby that is read if it is as recent as what this process has seen.
-    ///   - maximumAge: The age up to which pages are read from a standby while the primary is away; zero for never.
+    /// `maximumAge`: The age up to which pages are read from a standby while the primary is away; zero for never.
     package init(_ address: PostgresAddress, standby: PostgresAddress? = nil, maximumAge: Duration = .zero, companions: String) {
         (self.address, self.standby, self.maximumAge) = (address, standby, maximumAge)
         changes = OwnWrites(seen: standby != nil || maximumAge > .zero ? CommittedLSN() : nil)
@@ -20,7 +18,6 @@ package struct PostgresItemLocation: ItemLocation {
 
     package var shown: String { address.shown }
 
-    /// Always true. Opening the database reports its errors.
     package var isThere: Bool { true }
 
     package func isUpToDate() throws -> Bool {

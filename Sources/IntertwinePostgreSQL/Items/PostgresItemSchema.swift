@@ -1,12 +1,8 @@
 internal import IntertwineStorageCore
 
 /// The tables of the items, as SQLite's store has them: see `ItemSchema` there.
-///
-/// Names are in the schema that the user's `search_path` begins with. Texts are compared by their bytes.
 enum PostgresItemSchema {
-    /// The notification channel for every transaction that changes items, including those of `psql`.
     static let channel = "intertwine_items"
-    /// As an advisory lock: writers of items come one after another, on whichever replica they are, as their positions follow one another.
     static let writers: Int64 = 0x494E_5457_0001
 
     private static func creation(of tables: TableSchema...) -> String { tables.map { $0.creation(.postgres) }.joined() }

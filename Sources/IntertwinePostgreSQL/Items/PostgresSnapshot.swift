@@ -1,11 +1,8 @@
 internal import IntertwineFeed
 import IntertwineStorageCore
 
-/// A snapshot of the items in one transaction. The first query also sends the transaction's `BEGIN` and the announced reads.
-///
-/// If the announced reads are complete, the server ends the transaction after their results, so a page takes one round trip. If more is
-/// requested, the whole read is repeated in a transaction that remains open.
-final class PostgresSnapshot: FeedSnapshot, SQLSession {
+/// If the announced reads are complete, the server ends the transaction after their results, so a page takes one round trip.
+final class PostgresSnapshot: StoreSnapshot, SQLSession {
     static var dialect: SQLDialect { .postgres }
 
     private static let columns = "kind, id, variant, position, body"
@@ -14,10 +11,8 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
 
     private enum Stage {
         case new
-        /// The transaction is open.
         case open
         case ended
-        /// The transaction had ended when a further read was requested.
         case exceeded
     }
 
@@ -28,7 +23,6 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
     private var stage: Stage
     private let trustsAnnouncements: Bool
     private var announced: (reads: [RowQuery], isAll: Bool) = ([], false)
-    /// The answers to what was announced.
     private var brought: [(read: RowQuery, rows: PostgresRows)] = []
 
     private init(_ connection: PostgresConnection, _ stage: Stage, age: Duration? = nil, trustsAnnouncements: Bool = true) {
@@ -37,17 +31,11 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
         self.trustsAnnouncements = trustsAnnouncements
     }
 
-    /// Inside a transaction that is someone else's.
     convenience init(inside connection: PostgresConnection) {
         self.init(connection, .open)
     }
 
-    /// Reads in a separate transaction. The final `COMMIT` is sent without waiting for its result, because it cannot fail.
-    ///
-    /// - Parameters:
-    ///   - connection: A connection whose sessions read one state of the database (``PostgresSettings/readsOneState``).
-    ///   - age: The age of the data, if newer data may exist on another server.
-    ///   - body: The reads. It runs a second time if it reads more than was announced as complete.
+    /// The final `COMMIT` is sent without waiting for its result, because it cannot fail.
     static func read<Value>(
         _ connection: PostgresConnection, age: Duration? = nil, _ body: (PostgresSnapshot) throws -> Value
     ) throws -> Value {
@@ -64,7 +52,6 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
         return try body(self)
     }
 
-    /// Announces queries of streams in the order of positions. Others are not sent ahead.
     func prefetch(_ queries: [RowQuery], isComplete: Bool) {
         guard stage == .new, queries.allSatisfy({ Self.stream(of: $0) != nil }) else { return }
         announced = (queries, isComplete && trustsAnnouncements)
@@ -110,7 +97,7 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
             ])
     }
 
-    // MARK: FeedSnapshot
+    // MARK: StoreSnapshot
 
     func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
         let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)
@@ -207,7 +194,6 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
 
     // MARK: Rows
 
-    /// - Parameter rows: Rows with the columns of ``columns``, followed by the key of a field.
     private func visit(
         _ rows: PostgresRows, limit: Int = .max, keyedBy key: SectionKey? = nil, _ body: (ItemRow) throws -> Void
     ) throws {
@@ -226,7 +212,6 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
         }
     }
 
-    /// Returns the bytes of a text without a copy, except for rare texts that are stored in another form.
     private func withDecoded(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard text.contains(1) else { return try body(text) }
         try PostgresText.decoded(text).withUnsafeBytes { try body($0) }
@@ -240,7 +225,6 @@ final class PostgresSnapshot: FeedSnapshot, SQLSession {
 }
 
 extension PageDirection {
-    /// A position before the first item, or after the last.
     fileprivate var outermost: Int64 {
         switch self {
         case .forward: .min

@@ -2,8 +2,6 @@ internal import IntertwineFeed
 import IntertwineStorageCore
 
 /// One complete list of a source's items: collected in a table that only this session sees, then applied to the store in one transaction.
-///
-/// Like `SourceSnapshot` for a file, it shows readers nothing before the end, and all changes from then on.
 final class PostgresSourceSnapshot: SourceCollection {
     private let source: String
     private let kind: any ItemKind
@@ -11,10 +9,8 @@ final class PostgresSourceSnapshot: SourceCollection {
     private let changes: OwnWrites
     private let session: GuardedSession
     private(set) var count = 0
-    /// Places in the list, those of repeated ids included.
     private var stagedCount: Int64 = 0
 
-    /// - Throws: `SnapshotRejection.busy` while the same source is being synchronised elsewhere, on whichever machine; `StoreError`.
     init(of source: String, kind: any ItemKind, into address: PostgresAddress, _ changes: OwnWrites) throws {
         self.changes = changes
         self.source = source

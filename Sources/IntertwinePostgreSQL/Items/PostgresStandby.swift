@@ -4,14 +4,10 @@ import Synchronization
 
 /// A position in a server's write-ahead log (LSN), with the timeline of that log.
 struct LSN: Sendable, Hashable {
-    /// The identifiers of the cluster and of the database in it.
     private let (system, database): (Int64, Int64)
-    /// Counts how often a standby became the primary.
     private let timeline: Int64
     private let position: Int64
 
-    /// Returns the position of a session's server: of a standby, the last one replayed; of a primary, the end of the log, after which nothing is
-    /// committed. Returns nil for a standby that has replayed nothing yet.
     static func now(_ connection: PostgresConnection) throws(PostgresError) -> LSN? {
         let rows = try connection.query(
             """
@@ -28,7 +24,6 @@ struct LSN: Sendable, Hashable {
 
     func isOfSameDatabase(as other: LSN) -> Bool { (system, database) == (other.system, other.database) }
 
-    /// Returns true if `other` includes everything up to this position. False for another timeline, which may have been forked off earlier.
     func isReached(by other: LSN?) -> Bool {
         guard let other, isOfSameDatabase(as: other), timeline == other.timeline else { return false }
         return other.position >= position
@@ -39,10 +34,9 @@ struct LSN: Sendable, Hashable {
 final class CommittedLSN: Sendable {
     private let lsn = Mutex<LSN?>(nil)
 
-    /// Nil where it is not known.
     var newest: LSN? { lsn.withLock { $0 } }
 
-    /// Records the position after a commit. Call it with a session of the primary, before the commit is reported to any reader.
+    /// Call it with a session of the primary, before the commit is reported to any reader.
     func record(_ connection: PostgresConnection) {
         let now = try? LSN.now(connection)
         // A failover starts another log, in which earlier positions are not comparable.
@@ -51,38 +45,25 @@ final class CommittedLSN: Sendable {
 }
 
 /// A hot standby of the items' database, which serves reads if it has replayed everything that this process has seen.
-///
 /// If the standby lags or fails, the primary serves the read. Reads from the standby are therefore never older than reads from the primary.
-/// While the primary is away, pages can be read with an age (``readDegraded(since:mustBeComplete:_:)``).
 final class PostgresStandby: Sendable {
     private struct State {
-        /// True if the standby has failed and has not responded since. At most one thread then waits for it.
         var isLagging = true
         var isTried = false
-        /// The time before which no read uses the standby.
         var cooldown: ContinuousClock.Instant?
     }
 
-    /// The cooldown of a standby that lags, and the cooldown after a failure.
     private static let (lag, failure) = (Duration.milliseconds(20), Duration.seconds(1))
 
     private let pool: PostgresPool
     private let state = Mutex(State())
-    /// The number of reads that it has answered as recent as the primary.
     let reads = Atomic<Int>(0)
-    /// The number of reads that it has answered with an age.
     let degradedReads = Atomic<Int>(0)
     private let servesReads: Bool
     private let maximumAge: Duration
-    /// The last sign of life of the primary; nil while its listening session is lost.
     private let primary = Mutex<(lastContact: ContinuousClock.Instant, isAway: Bool)>((.now, false))
-    /// The result of the last measurement.
     private let measured = Mutex<(lag: Duration?, next: ContinuousClock.Instant)>((nil, .now))
 
-    /// - Parameters:
-    ///   - servesReads: True if the standby is read while the primary responds.
-    ///   - requiresStandby: True if the address names the primary, too.
-    ///   - maximumAge: The age up to which data is read while the primary is away.
     init(_ address: PostgresAddress, servesReads: Bool = true, requiresStandby: Bool = false, maximumAge: Duration = .zero) {
         let settings = PostgresSettings(
             applicationName: "intertwine standby reader", plansOnce: true, readsOneState: true, requiresStandby: requiresStandby)
@@ -90,7 +71,6 @@ final class PostgresStandby: Sendable {
         (self.servesReads, self.maximumAge) = (servesReads, maximumAge)
     }
 
-    /// - Throws: `StoreError.unusable` if the standby responds and has another database.
     func check(_ primary: LSN?) throws(StoreError) {
         guard let primary, let own = try? pool.use({ try LSN.now($0) }), !own.isOfSameDatabase(as: primary) else { return }
         throw .unusable(
@@ -98,9 +78,7 @@ final class PostgresStandby: Sendable {
     }
 
     /// Runs `body` on the standby, unless its data is older than `minimum`.
-    ///
-    /// - Returns: nil if the caller must use the primary.
-    /// - Throws: The error of `body`, except failures of the server.
+    /// nil if the caller must use the primary.
     func read<Value>(notOlderThan minimum: LSN, _ body: (PostgresSnapshot) throws -> Value) throws -> Value? {
         guard servesReads, begin() else { return nil }
         var rest: Duration?
@@ -127,19 +105,12 @@ final class PostgresStandby: Sendable {
 
     // MARK: While the primary is away
 
-    /// Records that the primary responds, or that its listening session is lost.
     func primaryDidRespond() { primary.withLock { $0 = (.now, false) } }
     func primaryDidVanish() { primary.withLock { $0.isAway = true } }
 
     var isPrimaryAway: Bool { maximumAge > .zero && primary.withLock { $0.isAway } }
 
-    /// Runs `body` on the standby with the age of its data.
-    ///
-    /// - Parameters:
-    ///   - newest: The newest commit that this process has seen.
-    ///   - mustBeComplete: True if the standby must have replayed that commit.
-    /// - Returns: nil if the standby does not respond, or its data is too old.
-    /// - Throws: The error of `body`, except failures of the server.
+    /// `mustBeComplete`: True if the standby must have replayed that commit.
     func readDegraded<Value>(
         since newest: LSN?, mustBeComplete: Bool, _ body: (PostgresConnection, Duration) throws -> Value
     ) throws -> Value? {
@@ -159,7 +130,6 @@ final class PostgresStandby: Sendable {
         }
     }
 
-    /// Returns true if the standby has replayed `newest`, and the time since the last replayed commit was made.
     private func replay(_ connection: PostgresConnection, _ newest: LSN?) throws(PostgresError) -> (isComplete: Bool, delay: Duration?) {
         if newest?.isReached(by: connection.followed) != true { connection.followed = try LSN.now(connection) }
         if newest?.isReached(by: connection.followed) == true { return (true, nil) }
@@ -168,7 +138,6 @@ final class PostgresStandby: Sendable {
         return (false, rows.isNull(0, 0) ? nil : .milliseconds(max(0, rows.integer(0, 0))))
     }
 
-    /// Measures the replication lag every five seconds. Blocks.
     func measure(_ newest: LSN?) {
         guard measured.withLock({ $0.next <= .now }) else { return }
         let lag = try? pool.use { connection in
@@ -178,7 +147,6 @@ final class PostgresStandby: Sendable {
         measured.withLock { $0 = (lag ?? nil, .now + .seconds(5)) }
     }
 
-    /// The replication lag at the last measurement; nil if the standby did not respond.
     var lag: Duration? { measured.withLock { $0.lag } }
 
     var sessions: Int { pool.sessions }

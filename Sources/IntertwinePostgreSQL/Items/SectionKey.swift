@@ -1,15 +1,13 @@
 internal import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// The sort key of a section that is ordered by a field, and the index for it.
 struct SectionKey: Hashable {
     static let prefix = "section_order_"
 
     let stream: StreamID
     let field: SortField
 
-    /// The name of the index. It contains stream and field, so a change of either gives another index.
-    ///
+    /// It contains stream and field, so a change of either gives another index.
     /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
     var name: String {
         let digest = field.name.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
@@ -18,7 +16,7 @@ struct SectionKey: Hashable {
     }
 
     /// The expression is never NULL and always of one type. An item that lacks the field, because of another declaration at its write, is
-    /// ordered like an empty value. The name of the field needs no quoting.
+    /// ordered like an empty value.
     var expression: String {
         switch field.comparison {
         case .text: "(intertwine_text(body, '\(field.name)') COLLATE \"C\")"
@@ -31,7 +29,6 @@ struct SectionKey: Hashable {
         "CREATE INDEX \"\(name)\" ON item (\(expression), position) WHERE lane = \(stream.rawValue)"
     }
 
-    /// As a parameter of a statement.
     static func value(_ key: SortKey) -> SQLValue {
         switch key {
         case .number(let number): .number(number)
@@ -39,7 +36,6 @@ struct SectionKey: Hashable {
         }
     }
 
-    /// The value of ``expression``.
     func key(_ rows: PostgresRows, _ row: Int, _ column: Int) -> SortKey {
         switch field.comparison {
         case .text, .date: .text(rows.bytes(row, column))
@@ -47,14 +43,8 @@ struct SectionKey: Hashable {
         }
     }
 
-    /// The SQL functions that compute sort keys:
-    ///
-    /// - A text counts by its first 64 characters.
-    /// - A number in another notation counts by the number that it begins with.
-    /// - A date is the seconds since a day before the year 0000, and nanoseconds, both with a fixed number of digits.
-    ///
-    /// `json` refuses the NUL that JSON can write, so the functions read it as ``PostgresText`` does. Function names include their schema. Why:
-    /// PostgreSQL finds no others when it checks an index by itself.
+    /// `json` refuses the NUL that JSON can write, so the functions read it as ``PostgresText`` does. Function names include their schema,
+    /// because PostgreSQL finds no others when it checks an index by itself.
     static let functions = #"""
         CREATE FUNCTION intertwine_value(body text, field text) RETURNS text
         LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$

@@ -1,7 +1,6 @@
 internal import IntertwineFeed
 import IntertwineStorageCore
 
-/// The sections in the database, and their indices.
 struct SectionTable {
     private(set) var layout: SectionLayout
     private var indices: Set<String>
@@ -17,7 +16,6 @@ struct SectionTable {
         self.indices = Set((0..<indices.count).map { indices.text($0, 0) })
     }
 
-    /// Lays the items out, with the indices that go with it, inside a transaction that has the writers' lock.
     mutating func lay(_ sections: [SectionConfiguration], in connection: PostgresConnection) throws {
         layout = try layout.arrange(by: sections, connection)
         let keys = keys(sections)

@@ -2,12 +2,7 @@ package import IntertwineFeed
 internal import IntertwineStorageCore
 internal import Synchronization
 
-/// The signing keys for tokens and cursors, which all replicas share. The first replica that starts creates the first key.
-///
-/// Each replica accepts a key of a rotation as soon as it reads it. The key begins to sign later, by the server's clock. Every replica knows
-/// it by then.
 package final class PostgresSigningKeys: Sendable {
-    /// The seconds for which a new key is accepted before it signs. Every replica polls more often.
     private static let introduction = 10
 
     static let part = PostgresPart(
@@ -25,9 +20,6 @@ package final class PostgresSigningKeys: Sendable {
     /// The time at which the newest key was created, in milliseconds since 1970-01-01 UTC.
     package var newestCreation: Int64 { creation.load(ordering: .relaxed) }
 
-    /// Opens the keys, and creates the first key in an empty database.
-    ///
-    /// - Throws: `StoreError.unusable` with one line that names the remedy.
     package init(_ address: PostgresAddress) throws(StoreError) {
         let settings = PostgresSettings(applicationName: "intertwine keys")
         let pool = PostgresPool(address, reading: ReadLimits(threads: 1, waiting: 16, queueTimeout: .seconds(5)), settings: settings)
@@ -42,9 +34,6 @@ package final class PostgresSigningKeys: Sendable {
         }
     }
 
-    /// Stores a key from another store. Does nothing if the database has that key.
-    ///
-    /// - Throws: `StoreError.unusable` if the database has another key.
     package static func store(_ key: SigningKey, at address: PostgresAddress) throws(StoreError) {
         try ServerChecks.check(PostgresPool(address)) { connection in
             try PostgresSchema.create(part, connection)
@@ -58,9 +47,6 @@ package final class PostgresSigningKeys: Sendable {
         }
     }
 
-    /// Reads the valid keys. Blocks the caller's thread.
-    ///
-    /// - Throws: `StoreError`
     package func load() throws -> SigningKeys {
         do {
             return try pool.use(keys)
@@ -69,15 +55,11 @@ package final class PostgresSigningKeys: Sendable {
         }
     }
 
-    /// Reads the valid keys without blocking the caller.
     package func read() async throws -> SigningKeys {
         try await pool.run(for: .background) { [self] in try keys($0) }
     }
 
-    /// Creates a new key, with which all replicas sign ten seconds later.
-    ///
-    /// - Parameter age: The minimum age in seconds of a key made by a rotation. Signatures of the key before it become invalid now.
-    /// - Throws: `StoreError.unusable` if that key is younger or does not sign yet.
+    /// `age`: The minimum age in seconds of a key made by a rotation.
     package func rotate(after age: Int64) async throws {
         let address = pool.address
         try await pool.run(for: .background) { connection in

@@ -1,11 +1,9 @@
 internal import IntertwineStorageCore
 
-/// The advisory locks for the keys of short rate windows that decide a group. Keys share lock stripes, as a server has few locks.
-///
-/// Most groups have one or two clicks and lock few stripes. A large group would lock nearly all, and takes one lock for all of them.
+/// The advisory locks for the keys of short rate windows that decide a group.
+/// A large group would lock nearly all, and takes one lock for all of them.
 struct AdvisoryLockStripes {
     private static let count = 256
-    /// Up to this number, stripes are locked one by one.
     private static let most = 24
 
     private var words = InlineArray<4, UInt64>(repeating: 0)
@@ -17,7 +15,6 @@ struct AdvisoryLockStripes {
 
     var isEmpty: Bool { words.indices.allSatisfy { words[$0] == 0 } }
 
-    /// Lock commands that exclude other decisions by these keys until the transaction ends: first the lock for all, then the stripes.
     var locks: (all: SQLCommand, each: SQLCommand?)? {
         if isEmpty { return nil }
         let all: [SQLValue] = [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.allowances)]

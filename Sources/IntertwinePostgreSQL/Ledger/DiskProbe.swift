@@ -1,15 +1,12 @@
 internal import IntertwineStorageCore
 
 /// A check whether the server's disk has space for new rows.
-///
-/// The check fills a temporary table with half a mebibyte, which the server releases at the commit. It writes no log and blocks no other
-/// session. Why: updated rows can reuse space of existing pages, so writes can succeed on a full disk for a while.
+/// It writes no log and blocks no other session. Why: updated rows can reuse space of existing pages, so writes can succeed on a full disk
+/// for a while.
 struct DiskProbe {
     private var isMade = false
-    /// True if the user may not create temporary tables.
     private var isRefused = false
 
-    /// - Throws: ``PostgresError``, with the code 53100 where the disk is full.
     mutating func run(_ connection: PostgresConnection) throws(PostgresError) {
         if isRefused { return }
         do throws(PostgresError) {

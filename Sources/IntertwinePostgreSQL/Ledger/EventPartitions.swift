@@ -4,15 +4,11 @@ internal import IntertwineStorageCore
 struct EventPartitions {
     private static let length: Int64 = 86_400_000
 
-    /// The days that are known to have a partition.
     private var known: Set<Int64> = []
 
-    /// Returns true if some days may lack a partition.
     func isMissing(_ days: Set<Int64>) -> Bool { !days.isSubset(of: known) }
 
-    /// Creates the missing partitions of days.
-    ///
-    /// - Parameter today: The current day. Its partition is created together with that of the next day, so that no write waits for it at midnight.
+    /// Its partition is created together with that of the next day, so that no write waits for it at midnight.
     mutating func make(_ days: Set<Int64>, today: Int64, _ connection: PostgresConnection) throws {
         var missing = days.subtracting(known)
         if missing.isEmpty { return }
@@ -39,7 +35,6 @@ struct EventPartitions {
         if known.count > 1_000 { known = days }
     }
 
-    /// Another replica may have dropped some.
     mutating func forget() { known = [] }
 
     private static func name(of day: Int64) -> String { "event_d" + (day < 0 ? "m\(day.magnitude)" : "\(day)") }
@@ -56,7 +51,6 @@ struct EventPartitions {
 
     // MARK: Retention
 
-    /// The days that have a table, oldest first. One that was detached from the events is still to be dropped.
     static func all(_ connection: PostgresConnection) throws -> [Int64] {
         let rows = try connection.query(
             """
@@ -69,16 +63,11 @@ struct EventPartitions {
         }.sorted()
     }
 
-    /// Returns true if all events of a day happened before a moment.
     static func isOver(_ day: Int64, before moment: Int64) -> Bool {
         let (next, isBehindAll) = (day + 1).multipliedReportingOverflow(by: length)
         return !isBehindAll && next <= moment
     }
 
-    /// Drops a day with its events. Writers continue: the table is detached beforehand, which locks neither the parent table nor other days
-    /// against inserts.
-    ///
-    /// - Returns: The number of dropped events; nil if another session blocked it and a retry is needed.
     static func drop(_ day: Int64, _ connection: PostgresConnection) throws -> Int? {
         let name = name(of: day)
         do {

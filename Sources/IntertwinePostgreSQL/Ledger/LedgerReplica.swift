@@ -2,7 +2,7 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 
-/// The writer of one replica, which can determine later if a lost commit took effect. Confined to the ledger's queue.
+/// The writer of one replica, which can determine later if a lost commit took effect.
 final class LedgerReplica {
     /// An error: the connection was lost during the commit of a group, so the outcome is unknown.
     struct LostCommit: Error {
@@ -12,8 +12,6 @@ final class LedgerReplica {
     }
 
     private let process = Int64.random(in: 0...Int64.max)
-    /// The slot of the rows to which this replica adds counts. No other running replica has that slot.
-    ///
     /// Two replicas with one slot would wait for each other's locks; their counts would still be correct.
     private var slot: Int64 = 0
     private var number: Int64 = 0
@@ -26,25 +24,19 @@ final class LedgerReplica {
     private let clock: ServerClock
     /// True if the log must be read from its beginning, as after a failover the new server may lack entries that were read.
     private var isLogUnread = true
-    /// The probe for free disk space on the server.
     private var probe = DiskProbe()
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
 
-    /// - Parameter recentSlots: what memory may hold of short allowances, a power of two.
     init(recentSlots: Int = RecentRateCounters.defaultSlots, clock: ServerClock = ServerClock()) {
         (self.recentSlots, self.clock) = (recentSlots, clock)
         shared = SharedRateCounters(slots: recentSlots)
     }
 
-    /// True if counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
     var rateCounters: (count: Int, bytes: Int) { shared.memory }
 
-    /// Prepares a new connection for this replica.
-    ///
-    /// - Parameter timeout: The lock timeout of a statement, in milliseconds.
     func begin(_ connection: PostgresConnection, timeout: Int64) throws {
         // Everything is found by its key: a table that has grown since it was looked at must not be read as a whole. A group that was cut off
         // between its two round trips has others wait for its locks.
@@ -92,13 +84,7 @@ final class LedgerReplica {
             """, [.integer(process), .integer(slot), .integer(number)])
     }
 
-    /// Writes a group atomically.
-    ///
-    /// - Parameters:
-    ///   - now: A replacement for the server's time, in tests.
-    ///   - flushes: True if pending counts must be written.
-    ///   - isLate: Returns true if the timeout of an entry is over. It is called after the server's response; such an entry fails.
-    /// - Throws: ``PostgresError``; `StoreError` if this machine's clock is wrong, without a write; ``LostCommit``.
+    /// `flushes`: True if pending counts must be written.
     func commit(
         _ entries: [LedgerEntry], now: Int64? = nil, flushes: Bool, _ connection: PostgresConnection,
         isLate: (_ entry: Int) -> Bool = { _ in false }
@@ -154,11 +140,6 @@ final class LedgerReplica {
         return receipts
     }
 
-    /// Sends the first round trip of a group, and returns the outcomes of its units.
-    ///
-    /// - Parameters:
-    ///   - moment: The time that selected the group's mode.
-    ///   - now: As in ``commit(_:now:flushes:_:isLate:)``.
     private func decide(
         _ group: inout PostgresLedgerGroup, _ moment: Int64, now: Int64?, _ connection: PostgresConnection, _ isLate: (Int) -> Bool
     ) throws -> ([Result<LedgerReceipt, any Error>], PendingRollup, now: Int64) {
@@ -187,8 +168,6 @@ final class LedgerReplica {
         return (try group.decide(at: moment, &rollups, &uncounted, isLate: isLate), uncounted, moment)
     }
 
-    /// Returns true if a group whose connection was lost has been committed.
-    ///
     /// It waits for the row while the lost session may still commit, so the result is final.
     func hasCommitted(_ lost: LostCommit, _ connection: PostgresConnection) throws -> Bool {
         let rows = try connection.query("SELECT last FROM ledger_writer WHERE process = $1 FOR UPDATE", .integer(process))
@@ -202,7 +181,6 @@ final class LedgerReplica {
         shared.hasCommitted()
     }
 
-    /// The group was rolled back.
     func discard() {
         rollups.discard()
         shared.discard()
@@ -211,6 +189,5 @@ final class LedgerReplica {
 }
 
 extension PostgresError {
-    /// True if the session has ended or will end. A running transaction may be committed or not.
     var isEndOfSession: Bool { isConnectionLost || code.isEmpty || code.hasPrefix("57P") || code.hasPrefix("08") }
 }

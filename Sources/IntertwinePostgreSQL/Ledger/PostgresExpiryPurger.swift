@@ -1,19 +1,11 @@
 internal import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// A purger that removes expired rows in small steps.
-///
-/// Every replica purges in proportion to its writes. Rows that other sessions have locked are left to the next round.
 struct PostgresExpiryPurger {
-    /// The minimum number of rows of a table that are checked or removed at once.
     private static let leastBatch = 2_000
-    /// Most events write at most two rate counters. Each of them is checked twice before an equal number is written.
     private static let rowsPerEvent = 4
-    /// The next page of rate counters to purge. After the last page, other tables are purged, then the first page.
     private var page: Int64 = 0
-    /// A page holds about a hundred rate counters. Under load most pages have only dead rows that wait for a vacuum.
     private static let rowsPerPage: Int64 = 40
-    /// The minimum number of pages at once. Pages without rows are cheap.
     private static let leastPages: Int64 = 64
     var schedule = PurgeSchedule(limit: Self.leastBatch / Self.rowsPerEvent)
 
@@ -34,11 +26,6 @@ struct PostgresExpiryPurger {
             SELECT ctid FROM recent_allowance WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
         """
 
-    /// Removes expired rows in one round trip. Returns true if rows were removed, as more may remain.
-    ///
-    /// - Parameters:
-    ///   - now: The server's time.
-    ///   - longestWindow: The longest window that this process has met since the start.
     mutating func sweep(_ connection: PostgresConnection, now: Int64, longestWindow: Int64) throws -> Bool {
         let batch = max(Self.leastBatch, schedule.rowsSince * Self.rowsPerEvent)
         schedule.begin(at: now)

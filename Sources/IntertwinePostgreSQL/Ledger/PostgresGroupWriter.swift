@@ -14,11 +14,9 @@ final class PostgresGroupWriter: LedgerGroupWriter {
     private let pulse: PostgresPulse?
     private let replica: LedgerReplica
     private var connection: PostgresConnection?
-    /// A group of which it is not known whether it was committed. It is found out before anything else is written.
     private var lost: LedgerReplica.LostCommit?
     private var purger = PostgresExpiryPurger()
 
-    /// The number of attempts for a group that conflicts with others.
     private static let attempts = 10
 
     init(_ address: PostgresAddress, _ limits: GroupLimits, clock: ServerClock, pulse: PostgresPulse? = nil) {
@@ -32,7 +30,6 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     func probe() throws { try replica.touch(connected()) }
 
-    /// Runs other work on the writing connection.
     func run<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
             return try body(connected())
@@ -44,7 +41,6 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     // MARK: The connection
 
-    /// Returns the writing connection, and reconnects if it was lost.
     private func connected() throws -> PostgresConnection {
         if let connection, connection.isAlive { return connection }
         connection = nil
@@ -54,7 +50,6 @@ final class PostgresGroupWriter: LedgerGroupWriter {
         return new
     }
 
-    /// Rolls back an open transaction, or closes the session.
     private func abandon() {
         replica.discard()
         guard let connection else { return }
@@ -66,9 +61,6 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     // MARK: Groups
 
-    /// Writes a group, with retries if they can help.
-    ///
-    /// - Throws: ``PostgresError`` if nothing was written; `StoreError` if the outcome is unknown.
     func commit(
         _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool
     ) throws -> [Result<LedgerReceipt, any Error>] {
@@ -128,12 +120,10 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 }
 
 extension PostgresError {
-    /// A value that the database cannot take.
     fileprivate var isDataError: Bool { code.hasPrefix("22") }
 
     /// A conflict with another replica: the same new key, a deadlock, or a dropped partition.
     fileprivate var isConflict: Bool { isRepeatable || ["23505", "23514", "42P01"].contains(code) }
 
-    /// True for transient errors that may end before a unit times out: an unreachable server, and locks.
     fileprivate var isPassing: Bool { isEndOfSession || ["55P03", "57014"].contains(code) }
 }

@@ -2,17 +2,12 @@ internal import Glibc
 package import IntertwineFeed
 package import IntertwineStorageCore
 
-/// The markers and the partitions of events.
 extension PostgresLedger {
-    /// See ``settledEnd(_:)``. It blocks appending sessions for a moment, so it is called once per read.
+    /// It blocks appending sessions for a moment, so it is called once per read.
     package func settledEnd() async throws -> Int64 {
         try await pool.run(for: .background) { try Self.settledEnd($0) }
     }
 
-    /// Returns the last settled event number: events that are committed later have higher numbers.
-    ///
-    /// Numbers are assigned before the commit, and replicas commit in another order. All sessions that append share an advisory lock. A session
-    /// that holds the lock exclusively knows that no event with an assigned number is uncommitted.
     private static func settledEnd(_ connection: PostgresConnection) throws -> Int64 {
         var attempt = 1
         while true {
@@ -45,7 +40,6 @@ extension PostgresLedger {
         try await eraseRows(of: viewer, owners: owners)
     }
 
-    /// By whole days: an event is removed with the last event of its day.
     package func removeSettledEvents(before moment: Int64) async throws -> Int {
         let over = try await pool.run(for: .background) { connection in
             try EventPartitions.all(connection).filter { EventPartitions.isOver($0, before: moment) }

@@ -1,7 +1,6 @@
 package import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// Viewers' lists.
 extension PostgresLedger {
     package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
         try await storedCells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
@@ -20,7 +19,6 @@ extension PostgresLedger {
         }
     }
 
-    /// Reads on the caller's thread.
     package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         func read(_ connection: PostgresConnection) throws -> Value {
             let listRanges = try ListRanges(lists, of: viewer, connection)
@@ -52,31 +50,26 @@ extension PostgresLedger {
 }
 
 /// A failure of the session of a viewer's lists, as the reader of items passes it on.
-///
-/// Why a type of its own: items and lists have sessions of their own, which can be lost independently. The reader of items must not take a loss of
-/// this session for one of its own.
+/// Why a type of its own: items and lists have sessions of their own, which can be lost independently. The reader of items must not take a
+/// loss of this session for one of its own.
 private struct ListFailure: Error {
     let cause: PostgresError
 }
 
-/// An error of the reader of items. ``PostgresLedger/withCells(on:of:_:)`` passes its cause on unchanged, because the reader's caller handles it.
+/// ``PostgresLedger/withCells(on:of:_:)`` passes its cause on unchanged, because the reader's caller handles it.
 private struct BodyFailure: Error {
     let cause: any Error
 }
 
 /// A cache of a viewer's lists during one transaction: one range of cells for each list, in the order of their ids.
-///
-/// Most lists are so short that the round trip that begins the transaction reads them completely. The first lookup waits for its result, so that
-/// the query runs while items are read. A lookup in a longer list reads a range that begins at the requested cell, so that lookups of
-/// nearby cells share one query.
+/// The first lookup waits for its result, so that the query runs while items are read. A lookup in a longer list reads a range that begins
+/// at the requested cell, so that lookups of nearby cells share one query.
 private final class ListRanges {
-    /// The number of cells per query.
     private static let length: Int64 = 1_000
 
     private struct CachedRange {
-        /// The first known cell of the range; cells before it are unknown. Nil if the range begins with the list.
         var start: ByteString?
-        /// The known cells in ascending order. Cells after the last one are unknown, unless `isLast` is true.
+        /// Cells after the last one are unknown, unless `isLast` is true.
         var cells: [[UInt8]]
         var isLast: Bool
     }
@@ -84,7 +77,6 @@ private final class ListRanges {
     private let lists: [ViewerList]
     private let viewer: String
     private let connection: PostgresConnection
-    /// The query that begins the transaction, until its result is read.
     private var beginning: PipelinedQuery?
     private var ranges: [ViewerList: CachedRange] = [:]
 
@@ -102,19 +94,16 @@ private final class ListRanges {
         }
     }
 
-    /// Ends the transaction, and waits for nothing that has not come long ago.
     func end() {
         // A connection on which that fails is not used again.
         try? begin()
         try? connection.post([SQLCommand("COMMIT")])
     }
 
-    /// Ends the transaction after an error. If a result is outstanding, the connection is not used again, and nothing waits for it.
     func abort() {
         if beginning == nil { try? connection.post([SQLCommand("COMMIT")]) }
     }
 
-    /// Returns the query for a range of a list.
     private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> SQLCommand {
         SQLCommand(
             """
@@ -137,7 +126,6 @@ private final class ListRanges {
         return ranges[list].flatMap { Self.contains($0, of: bytes) } ?? false
     }
 
-    /// Nil where the stretch does not reach to the cell.
     private static func contains(_ range: CachedRange, of cell: [UInt8]) -> Bool? {
         if let start = range.start, cell.lexicographicallyPrecedes(start.text.utf8) { return nil }
         var (low, high) = (0, range.cells.count)

@@ -5,27 +5,13 @@ package import IntertwineStorageCore
 internal import Synchronization
 
 /// A ledger in a PostgreSQL database, shared by any number of replicas: a write that one replica acknowledged is visible to all.
-///
-/// A commit is durable on the server's disk, once, before the response. If the connection is lost during a commit, the next connection
-/// determines the outcome.
 package final class PostgresLedger: Sendable {
     let pool: PostgresPool
     let commits: GroupCommit<PostgresGroupWriter>
     let clock: ServerClock
-    /// The standby of the items, which also has the viewers' lists.
     let standby: PostgresStandby?
     private let maxSessions = Atomic<Int64>(0)
 
-    /// Opens the ledger, and creates its tables in an empty database.
-    ///
-    /// - Parameters:
-    ///   - waiting: The maximum number of queued units; another one is refused as `StoreError.overloaded`.
-    ///   - group: The maximum number of units in one transaction, which limits how long the first waits for the last.
-    ///   - timeout: The total wait in seconds of a unit for an unreachable server or for locks; it then fails as `StoreError.unavailable`.
-    ///   - reads: The limits of reads; reports take at most half of the connections.
-    ///   - items: The items of the database, whose standby serves the lists of viewers while the primary is away.
-    ///   - now: A substitute for the server's time in tests, in milliseconds since 1970-01-01 UTC.
-    /// - Throws: `StoreError.unusable` with one line that names the remedy.
     package init(
         _ address: PostgresAddress, waiting: Int = 4_096, group: Int = 512, timeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
         beside items: (any ItemStore)? = nil, now: (@Sendable () -> Int64)? = nil
@@ -67,21 +53,18 @@ package final class PostgresLedger: Sendable {
 
     package var statistics: LedgerStatistics { commits.statistics }
 
-    /// Values for metrics: the number of sessions, the server's `max_connections` at the start, and the milliseconds by which this machine's
-    /// clock is ahead of the server's.
+    /// Values for metrics: the number of sessions, the server's `max_connections` at the start, and the milliseconds by which this
+    /// machine's clock is ahead of the server's.
     package var connectionStatistics: (sessions: Int, maxSessions: Int64, clockOffset: Int64?) {
         (pool.sessions + 1, maxSessions.load(ordering: .relaxed), clock.offset)
     }
 
-    /// The statistics of reads.
     package var readStatistics: ReadStatistics { pool.statistics }
 
-    /// Performs a test write, and checks the space on the server's disk.
     package func checkReady() async throws {
         try await StoreError.wrapping { try await commits.checkWritable() }
     }
 
-    /// A server outage is not a replacement: requests fail meanwhile.
     package func storageChange() -> FileChange? { nil }
 
     package func complete() async throws {

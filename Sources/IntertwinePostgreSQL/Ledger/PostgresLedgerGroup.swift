@@ -2,30 +2,19 @@ internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// A group of units with the locks, the look-ups and the rows that it needs in a shared database.
-///
-/// If a key that the group treated as new was written by another replica, the key conflicts. The group is then rolled back and retried.
 struct PostgresLedgerGroup {
     private let entries: [LedgerEntry]
-    /// For each unit, those of its events.
     private let keys: [[RateCounterKeys]]
-    /// The lock stripes of the group's short windows.
     private let lockStripes: AdvisoryLockStripes
     private var group = LedgerGroup()
     private var counters: RateCounterDecisions
-    /// The location where the group reads and writes short windows.
     var mode: SharedRateCounters.Mode { counters.mode }
-    /// The longest window of the events.
     let longestWindow: Int64
-    /// Days of the events, which need a partition.
     let days: Set<Int64>
-    /// True if keys were treated as new without a look-up.
     let guesses: Bool
     /// True if a decision relies on such a key, and no write would show an error.
     var isUnsure: Bool { counters.isUnsure }
 
-    /// - Parameters:
-    ///   - recent: A filter of known keys; keys that it does not contain are not looked up in the table. nil: all keys are looked up.
-    ///   - mode: The storage of short windows.
     init(_ entries: [LedgerEntry], recent: SeenKeyFilter?, _ shared: SharedRateCounters, _ mode: SharedRateCounters.Mode) {
         self.entries = entries
         keys = entries.map { $0.events.map { $0.verdict == .counted ? RateCounterKeys($0) : .none } }
@@ -56,10 +45,8 @@ struct PostgresLedgerGroup {
 
     // MARK: Reads
 
-    /// True if short windows decide the group.
     var readsLog: Bool { !lockStripes.isEmpty }
 
-    /// The advisory locks, in the order of ``PostgresLedgerSchema``.
     var locks: [SQLCommand] {
         var locks: [SQLCommand] = []
         if !days.isEmpty {
@@ -81,22 +68,15 @@ struct PostgresLedgerGroup {
         return locks
     }
 
-    /// Finds and locks rows. The advisory locks must be taken before.
+    /// The advisory locks must be taken before.
     var questions: [SQLCommand] { counters.questions + group.questions(.postgres) }
 
-    /// Stores the answers to ``questions``.
     mutating func apply(_ answers: ArraySlice<PostgresRows>) {
         let own = counters.questions.count
         for rows in answers.prefix(own) { counters.apply(rows) }
         for (question, rows) in answers.dropFirst(own).enumerated() { rows.forEach { group.apply($0, of: question) } }
     }
 
-    /// Decides the outcome of each unit. A unit that cannot be written fails alone, and nothing of it is stored.
-    ///
-    /// - Parameters:
-    ///   - now: The server's time.
-    ///   - isLate: Returns true if the timeout of the unit at an index is over.
-    /// - Returns: The outcomes, in the order of the units.
     mutating func decide(
         at now: Int64, _ rollups: inout Rollups, _ limiter: inout PendingRollup, isLate: (Int) -> Bool
     ) throws -> [Result<LedgerReceipt, any Error>] {
@@ -108,10 +88,8 @@ struct PostgresLedgerGroup {
 
     // MARK: Writes
 
-    /// Keys of rate counters that have a row once the group is committed.
     var storedKeys: some Sequence<RateCounterKey> { counters.storedKeys }
 
-    /// All writes except rollups and log; empty if the group has no other write.
     func commands(at now: Int64) -> [SQLCommand] {
         counters.commands + group.statements(.postgres)
             + group.changes.flatMap { $0.mutation.statements(until: $0.until, now: now, .postgres) }
@@ -145,12 +123,10 @@ struct PostgresLedgerGroup {
 }
 
 extension RateCounterKeys {
-    /// The keys of an event that does not count.
     static let none = RateCounterKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
 }
 
 extension ListMutation {
-    /// The viewer whose lock the change needs.
     fileprivate var viewer: String {
         switch self {
         case .add(_, let viewer, _, _, _), .remove(_, let viewer, _, _, _), .revert(_, let viewer, _, _): viewer

@@ -2,32 +2,24 @@ internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 /// The tables of the ledger in a PostgreSQL database that any number of replicas write to.
-///
-/// Times are milliseconds since 1970-01-01 UTC, days are days since then. Texts are ordered and compared by their bytes.
-///
 /// Writers take locks in one order, which prevents deadlocks: the advisory locks by number; then existing rows, table by table and by key;
-/// then, with the writes, new keys. While new keys are written, the transaction waits for nothing else.
+/// then, with the writes, new keys.
 enum PostgresLedgerSchema {
     static let part = PostgresPart("ledger", events + viewers + campaigns + reports + replicas + log)
 
-    /// The first of the two numbers of the ledger's advisory locks: "INTL".
     static let lockClass: Int64 = 0x494E_544C
 
-    /// The second one.
     enum Lock {
-        /// The lock that sessions share while they append events. An exporter takes it alone, so that no event below the last number is
-        /// still uncommitted.
+        /// An exporter takes it alone, so that no event below the last number is still uncommitted.
         static let appending: Int64 = 0
         static let partitions: Int64 = 2
         static let clients: Int64 = 3
         static let slots: Int64 = 4
         static let reservations: Int64 = 5
-        /// The lock that a decision by many short windows takes alone. Decisions that lock a few stripes, from ``allowance`` on, share it.
         static let allowances: Int64 = 6
-        /// The first lock for changes of viewers' lists, which one replica at a time makes. Viewers share these locks, as a server has few.
+        /// The first lock for changes of viewers' lists, which one replica at a time makes.
         private static let viewers: Int64 = 256
         private static let viewerCount: UInt64 = 256
-        /// The first of ``AdvisoryLockStripes``.
         static let allowance: Int64 = 512
 
         static func of(_ viewer: String) -> Int64 {

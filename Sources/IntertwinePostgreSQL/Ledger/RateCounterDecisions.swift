@@ -2,14 +2,12 @@ internal import IntertwineFeed
 internal import IntertwineStorageCore
 
 extension RateCounterKey {
-    /// Four numbers below 2³², as good as random.
     var bitIndexes: InlineArray<4, Int> {
         [Int(high >> 32), Int(UInt32(truncatingIfNeeded: high)), Int(low >> 32), Int(UInt32(truncatingIfNeeded: low))]
     }
 }
 
 extension RateCounterKeys {
-    /// Calls `body` with each key of an event, its window, and whether the event stores the key if it counts. Other keys are only read.
     func forEach(_ event: LedgerEvent, _ body: (RateCounterKey, _ window: Int64, _ isRecorded: Bool) -> Void) {
         let window = event.deduplication?.window ?? 0
         for key in repeats where !recorded.contains(key) { body(key, window, false) }
@@ -19,12 +17,10 @@ extension RateCounterKeys {
     }
 }
 
-/// The rate counters of a group, with the rows of the table `allowance` for its keys. Short windows are in ``SharedRateCounters``.
 struct RateCounterDecisions: RateCounterStore {
     private struct RateCounter {
         var until: Int64
         var used: Int64
-        /// True if the table has a row, which this transaction has locked.
         var isStored: Bool
         var isChanged = false
     }
@@ -35,9 +31,7 @@ struct RateCounterDecisions: RateCounterStore {
 
     private let shared: SharedRateCounters
     private var stored: [RateCounterKey: RateCounter] = [:]
-    /// The keys that were looked up in the table. All others are treated as new.
     private let requestedKeys: Set<RateCounterKey>
-    /// The location of short windows.
     let mode: SharedRateCounters.Mode
     /// True if a decision relies on a key that was treated as new and is not written, so that no key conflict would show an error.
     private(set) var isUnsure = false
@@ -46,10 +40,8 @@ struct RateCounterDecisions: RateCounterStore {
         (self.requestedKeys, self.shared, self.mode) = (requestedKeys, shared, mode)
     }
 
-    /// The keys that have a row now.
     var storedKeys: some Sequence<RateCounterKey> { stored.keys }
 
-    /// Finds and locks the rows of the requested keys.
     var questions: [SQLCommand] {
         guard !requestedKeys.isEmpty else { return [] }
         return [
@@ -59,7 +51,6 @@ struct RateCounterDecisions: RateCounterStore {
         ]
     }
 
-    /// Stores the answer to ``questions``.
     mutating func apply(_ rows: PostgresRows) {
         rows.forEach { row in
             guard let key = RateCounterKey(row.view(0)) else { return }
@@ -105,7 +96,6 @@ struct RateCounterDecisions: RateCounterStore {
         }
     }
 
-    /// The commands that write the changed rows, in the order of the keys.
     var commands: [SQLCommand] {
         let changed = stored.filter(\.value.isChanged).sorted { $0.key < $1.key }
         return [

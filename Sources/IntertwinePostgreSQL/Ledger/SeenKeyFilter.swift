@@ -1,23 +1,17 @@
 internal import IntertwineStorageCore
 
-/// A filter of the rate counter keys that this process has met. Other keys are treated as new without a look-up.
-/// Why: nearly every click has two new keys, and looking them up costs the server as much as writing them.
-///
-/// This is speculation, which the table's primary key verifies: if a row exists, the group fails and is retried with all keys looked up.
+/// Other keys are treated as new without a look-up. Why: nearly every click has two new keys, and looking them up costs the server as much
+/// as writing them.
 /// If that happens often, because viewers return through other replicas, speculation pauses.
 struct SeenKeyFilter {
-    /// Two generations of a Bloom filter: a full younger one replaces the older. Each has at most half a MiB.
     private var young = Generation()
     private var old = Generation()
-    /// The number of groups that still look all keys up, and the number that will after the next wrong guess.
     private var (cooldown, backoff): (Int, Int) = (0, 1)
 
     private static let longestPause = 1_024
 
-    /// True if a group may treat unknown keys as new.
     var isGuessing: Bool { cooldown == 0 }
 
-    /// Returns true if a key is unknown.
     func isNew(_ key: RateCounterKey) -> Bool { !young.contains(key) && !old.contains(key) }
 
     mutating func insert(_ key: RateCounterKey) {
@@ -48,7 +42,6 @@ struct SeenKeyFilter {
     /// A Bloom filter of keys that are digests, so that their own bits select the positions.
     private struct Generation {
         private static let size = 1 << 22
-        /// With ten bits for each, about one of a hundred others seems to be known.
         private static let capacity = size / 10
 
         private var words: [UInt64] = []

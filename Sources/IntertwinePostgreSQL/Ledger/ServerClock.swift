@@ -4,10 +4,8 @@ internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 internal import Synchronization
 
-/// The PostgreSQL server's time, by which a replica decides expiry and removal. A replica's own clock decides nothing.
-///
-/// Each result that carries the server's time is recorded. Between two results a monotonic clock advances it. A replica whose
-/// clock differs from the server's writes nothing, as the times of its events would be wrong. It serves pages by the server's time.
+/// The PostgreSQL server's time, by which a replica decides expiry and removal.
+/// A replica whose clock differs from the server's writes nothing, as the times of its events would be wrong.
 final class ServerClock: Sendable {
     /// The server's time, in milliseconds since 1970-01-01 UTC.
     static let expression = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -17,7 +15,6 @@ final class ServerClock: Sendable {
 
     /// A replacement for the server's time in tests; nil otherwise.
     let substitute: (@Sendable () -> Int64)?
-    /// The server's time at the start of the monotonic clock, by the last report; `unread` before the first one.
     private let origin = Atomic<Int64>(unread)
 
     private static let unread = Int64.min
@@ -27,11 +24,8 @@ final class ServerClock: Sendable {
         self.substitute = substitute
     }
 
-    /// The server's time as far as is known without asking.
     var now: Int64 { substitute?() ?? estimate ?? WallClock.now() }
 
-    /// The time of this machine's clock; the server's time if the two differ by more than the tolerance.
-    ///
     /// Why: a page is dated by the precise clock of its machine, but a wrong clock must not start or end a campaign.
     var corrected: Int64 {
         if let substitute { return substitute() }
@@ -58,13 +52,6 @@ final class ServerClock: Sendable {
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Records a reading of the server's time.
-    ///
-    /// - Parameters:
-    ///   - server: The server's time.
-    ///   - start: The time of the request by this machine's clock; the response arrives now.
-    /// - Returns: The server's time.
-    /// - Throws: `StoreError.unavailable` with one line that names the remedy, if the two clocks differ.
     @discardableResult
     func check(_ server: Int64, askedAt start: Int64) throws(StoreError) -> Int64 {
         origin.store(server &- Self.monotonic(), ordering: .relaxed)
@@ -77,7 +64,6 @@ final class ServerClock: Sendable {
                 + "PostgreSQL server; let both follow NTP")
     }
 
-    /// Reads the server's time, for decisions before the next transaction.
     func ask(_ connection: PostgresConnection) throws {
         let start = WallClock.now()
         try check(try connection.query("SELECT \(Self.expression)").integer(0, 0), askedAt: start)

@@ -3,7 +3,6 @@ internal import IntertwineStorageCore
 
 /// Support for copies of a database, which contain the table `allowance` without the log.
 extension SharedRateCounters {
-    /// Returns commands that make replicas read short windows from the table `allowance` until all windows that began before a moment have ended.
     static func expectation(from moment: Int64) -> [SQLCommand] {
         let process = SQLValue.integer(Int64.random(in: 0...Int64.max))
         return [
@@ -14,7 +13,6 @@ extension SharedRateCounters {
         ]
     }
 
-    /// Moves all counters of the log into the table `allowance`, which has one row per counter. No other session may write meanwhile.
     static func load(_ connection: PostgresConnection) throws {
         try connection.transaction {
             let rows = try connection.query("DELETE FROM recent_allowance RETURNING id, entries")

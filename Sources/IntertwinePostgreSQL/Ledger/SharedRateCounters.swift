@@ -1,14 +1,8 @@
 internal import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// The counters with short windows that all replicas share. Each replica holds them in memory. A group of units writes its counters to one
-/// row of a log, which the others read before they decide.
-///
-/// While a group is decided and written, no other group decides by its keys; see ``AdvisoryLockStripes``. The holder of those locks finds
-/// all earlier decisions by these keys, and their outcomes, in the log. A replica's groups are committed in sequence and numbered,
-/// so the last number read from it shows which entries are new.
-///
-/// Counters that do not fit in memory are in the table `allowance`, together with long windows. Confined to the ledger's queue.
+/// A group of units writes its counters to one row of a log, which the others read before they decide.
+/// A replica's groups are committed in sequence and numbered, so the last number read from it shows which entries are new.
 final class SharedRateCounters {
     /// The location where short windows are read and written.
     struct Mode: Equatable {
@@ -17,12 +11,9 @@ final class SharedRateCounters {
     }
 
     private var recent: RecentRateCounters
-    /// The last row that was read of each replica's log.
     private var known: [Int64: Int64] = [:]
-    /// The latest expiry of short windows in the table, of all and of the group.
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
 
-    /// - Parameter slots: what memory may hold, a power of two.
     init(slots: Int) {
         recent = RecentRateCounters(mostSlots: slots)
     }
@@ -37,7 +28,6 @@ final class SharedRateCounters {
 
     // MARK: Reading the log
 
-    /// The query for new log entries.
     private static let newRows = """
         SELECT writer.process, writer.last, entry.until, entry.spilled, entry.entries
         FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
@@ -50,16 +40,13 @@ final class SharedRateCounters {
         ORDER BY entry.id
         """
 
-    /// Returns the query for log entries of other replicas since the last read. The caller must hold the locks.
-    ///
-    /// - Parameter process: The process whose own entries are left out.
+    /// The caller must hold the locks.
     func question(besides process: Int64?) -> SQLCommand {
         var known = known
         if let process { known[process] = .max }
         return SQLCommand(Self.newRows, [.integers(Array(known.keys)), .integers(Array(known.values))])
     }
 
-    /// Takes the answer.
     func apply(_ rows: PostgresRows) {
         for row in 0..<rows.count {
             known[rows.integer(row, 0)] = rows.integer(row, 1)
@@ -77,17 +64,15 @@ final class SharedRateCounters {
         recent.set(key, RecentRateCounters.RateCounter(until: until, used: UInt32(clamping: used)))
     }
 
-    /// Notes that one with a short window goes to the table.
     func spill(until end: Int64) { spilled.own = max(spilled.own ?? .min, end) }
 
-    /// Forgets what is over, a little at a time. Not within a transaction.
+    /// Forgets what is over, a little at a time.
     func tidy(at moment: Int64) {
         recent.tidy {
             $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
         }
     }
 
-    /// Writes the group's part of the log, where it has one.
     func commands(process: Int64, number: Int64) -> [SQLCommand] {
         let changed = recent.changed
         guard !changed.isEmpty || spilled.own != nil else { return [] }
@@ -106,7 +91,6 @@ final class SharedRateCounters {
         if let own = spilled.own { spilled = (max(spilled.until, own), nil) }
     }
 
-    /// The group was rolled back. Rows read from other replicas stay valid.
     func discard() {
         recent.discard()
         spilled.own = nil

@@ -2,7 +2,6 @@ internal import IntertwineStorageCore
 
 /// A lookup of sessions of other programs that block a start.
 enum PostgresHolder {
-    /// Returns the session that holds a contended lock on an Intertwine table; nil if no such session exists or is visible.
     static func ofTable(_ connection: PostgresConnection) -> String? {
         let rows = try? connection.query(
             """
@@ -16,7 +15,6 @@ enum PostgresHolder {
         return text(rows)
     }
 
-    /// Returns the session of another program that holds an advisory lock of Intertwine.
     static func ofAdvisoryLock(_ lock: Int64, _ connection: PostgresConnection) throws(PostgresError) -> String? {
         text(
             try connection.query(

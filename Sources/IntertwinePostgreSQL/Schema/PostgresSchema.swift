@@ -2,29 +2,23 @@ internal import Glibc
 internal import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// A part of the tables in a database, such as the items. The parts are created one by one.
-package struct PostgresPart: Sendable {
-    package var name: String
-    /// The statements, in which `@schema@` is replaced by the schema of the tables.
-    package var script: String
+struct PostgresPart: Sendable {
+    var name: String
+    var script: String
 
-    package init(_ name: String, _ script: String) {
+    init(_ name: String, _ script: String) {
         self.name = name
         self.script = script
     }
 }
 
-/// The tables of a database, with their version.
-package enum PostgresSchema {
+enum PostgresSchema {
     private static let version: Int64 = 1
 
-    /// The advisory lock "INTW": the first process to start creates the tables, and the others wait.
     private static let lock: Int64 = 0x494E_5457
 
     /// Creates the tables of a part, unless they exist.
-    ///
-    /// - Throws: `StoreError.unusable` if another version has created any part, or if the tables belong to another program; ``PostgresError``.
-    package static func create(_ part: PostgresPart, _ connection: PostgresConnection) throws {
+    static func create(_ part: PostgresPart, _ connection: PostgresConnection) throws {
         try checkOwner(connection)
         guard try !isThere(part, connection) else { return }
         try connection.transaction(isLong: true) {
@@ -45,7 +39,6 @@ package enum PostgresSchema {
         }
     }
 
-    /// Waits for another replica that creates tables, without a limit; waits five seconds for the session of another program.
     private static func waitForTurn(_ connection: PostgresConnection) throws {
         let end = ContinuousClock.now + .seconds(5)
         while try !connection.query("SELECT pg_try_advisory_xact_lock($1)", .integer(lock)).flag(0, 0) {
@@ -56,8 +49,7 @@ package enum PostgresSchema {
         }
     }
 
-    /// Returns true if a database has all tables. It only reads.
-    package static func isComplete(_ connection: PostgresConnection) throws -> Bool {
+    static func isComplete(_ connection: PostgresConnection) throws -> Bool {
         try [PostgresItemSchema.part, PostgresLedgerSchema.part, PostgresSigningKeys.part].allSatisfy { try isThere($0, connection) }
     }
 
@@ -76,7 +68,7 @@ package enum PostgresSchema {
         return (0..<rows.count).contains { rows.text($0, 0) == part.name }
     }
 
-    /// Daily event partitions are created and dropped, which needs the tables' owner. Another role would fail at midnight.
+    /// Another role would fail at midnight.
     private static func checkOwner(_ connection: PostgresConnection) throws {
         let strange = try connection.query(
             """

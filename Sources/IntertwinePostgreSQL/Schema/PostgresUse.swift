@@ -4,23 +4,15 @@ internal import IntertwineStorageCore
 
 /// An advisory lock that shows the use of a database: services share it, and a copy holds it exclusively.
 enum PostgresUse {
-    /// The advisory lock "INTU".
     private static let lock: Int64 = 0x494E_5455
-    /// The number of attempts of a copy. A stopped service holds the lock until its server notices the lost session.
     private static let attempts = 40
 
-    /// Takes the shared lock for a service, for the duration of the session.
-    ///
-    /// - Throws: ``PostgresError`` with the code 55006 while a copy runs.
     static func share(_ connection: PostgresConnection) throws(PostgresError) {
         guard try connection.query("SELECT pg_try_advisory_lock_shared($1)", .integer(lock)).flag(0, 0) else {
             throw PostgresError(code: "55006", message: "intertwine copy-store is using the database")
         }
     }
 
-    /// Takes the exclusive lock for a copy.
-    ///
-    /// - Throws: `StoreError.unusable` while a service or another copy uses the database; ``PostgresError``.
     static func takeAlone(_ connection: PostgresConnection) throws {
         for _ in 0..<attempts {
             if try connection.query("SELECT pg_try_advisory_lock($1)", .integer(lock)).flag(0, 0) { return }
@@ -29,7 +21,6 @@ enum PostgresUse {
         throw StoreError.unusable("is in use by a service or another copy: stop all replicas before the copy")
     }
 
-    /// Releases the lock before the session ends.
     static func end(_ connection: PostgresConnection) {
         _ = try? connection.query("SELECT pg_advisory_unlock($1)", .integer(lock))
     }

@@ -1,12 +1,8 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// The checks of a database at start. A failure is reported in one line that names the remedy.
-package enum ServerChecks {
-    /// Checks the server through a connection of the pool, then runs `body`.
-    ///
-    /// - Throws: `StoreError.unusable`
-    package static func check<Value>(_ pool: PostgresPool, _ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
+enum ServerChecks {
+    static func check<Value>(_ pool: PostgresPool, _ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
         try explaining(pool.address) {
             do {
                 return try pool.use(body)
@@ -52,7 +48,6 @@ package enum ServerChecks {
         }
     }
 
-    /// Returns libpq's own message for a session that could not be opened.
     private static func unreached(_ what: String) -> String {
         let says = { (words: [String]) in words.contains { what.contains($0) } }
         return if says(["session is read-only", "session is not read-only", "hot standby mode"]) {

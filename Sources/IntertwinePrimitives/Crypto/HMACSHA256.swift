@@ -1,12 +1,6 @@
-/// HMAC-SHA256 (RFC 2104) with one key. The two padded key blocks are hashed once, and each code begins with copies of their state.
-///
+/// HMAC-SHA256 (RFC 2104) with one key.
 /// Why: the generic HMAC of the library is equally secure but takes twice as long.
-///
-/// ```swift
-/// let hmac = HMACSHA256(key: secret, prefix: Array("v1:".utf8))
-/// let code = hmac.code(of: Array("/feed?page=2".utf8))
-/// ```
-public struct HMACSHA256: Sendable {
+package struct HMACSHA256: Sendable {
     private final class Blocks: Sendable {
         let inner: SHA256
         let outer: SHA256
@@ -25,15 +19,11 @@ public struct HMACSHA256: Sendable {
 
     private let blocks: Blocks
 
-    /// Hashes the two padded blocks of the key.
-    ///
-    /// - Parameter prefix: The bytes that every message begins with.
-    public init(key: [UInt8], prefix: [UInt8] = []) {
+    package init(key: [UInt8], prefix: [UInt8] = []) {
         blocks = Blocks(key: key.count <= SHA256.blockByteCount ? key : Array(SHA256.hash(data: key)), prefix: prefix)
     }
 
-    /// Returns the code of a message.
-    public func code(of message: UnsafeRawBufferPointer) -> SHA256Digest {
+    package func code(of message: UnsafeRawBufferPointer) -> SHA256Digest {
         var hash = SHA256(continuing: blocks.inner)
         hash.update(bufferPointer: message)
         let inner = hash.end()
@@ -42,11 +32,10 @@ public struct HMACSHA256: Sendable {
         return hash.end()
     }
 
-    /// Returns the code of a message.
-    public func code(of message: some Sequence<UInt8>) -> SHA256Digest { Array(message).withUnsafeBytes { code(of: $0) } }
+    package func code(of message: some Sequence<UInt8>) -> SHA256Digest { Array(message).withUnsafeBytes { code(of: $0) } }
 
     /// Returns the first half of a message's code: RFC 2104 section 5 permits this truncation.
-    public func half(of message: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
+    package func half(of message: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
         let code = code(of: message)
         return (code.words.0, code.words.1)
     }

@@ -1,31 +1,22 @@
 internal import CIntertwineCrypto
 internal import Glibc
 
-/// A public key of libcrypto. It verifies signatures of one algorithm (RFC 7518 section 3, RFC 8037).
-///
-/// Errors of libcrypto become `nil` or `false`, and do not stay in its queue.
-public final class PublicKey: Sendable {
-    /// The algorithms. The type of a key determines its algorithm.
-    public enum Algorithm: Sendable, Hashable {
-        /// RSASSA-PKCS1-v1_5 with SHA-256.
+/// It verifies signatures of one algorithm (RFC 7518 section 3, RFC 8037).
+package final class PublicKey: Sendable {
+    package enum Algorithm: Sendable, Hashable {
         case rs256
-        /// ECDSA with P-256 and SHA-256.
         case es256
-        /// Ed25519.
         case edDSA
     }
 
-    /// The sizes of RSA keys in bits. Larger keys would verify slowly.
+    /// Larger keys would verify slowly.
     private static let sizes: ClosedRange<Int32> = 2_048...8_192
-    /// The sizes of public exponents of RSA in bits.
     private static let exponentSizes: ClosedRange<Int32> = 2...33
 
-    /// The algorithm of the signatures.
-    public let algorithm: Algorithm
-    /// An `EVP_PKEY`. Threads may verify with one key at a time, because that does not change it.
+    package let algorithm: Algorithm
+    /// Threads may verify with one key at a time, because that does not change it.
     private nonisolated(unsafe) let key: OpaquePointer
 
-    /// Takes the ownership of a key; nil if it is no valid key of an algorithm.
     private init?(owned key: OpaquePointer?) {
         defer { ERR_clear_error() }
         guard let key else { return nil }
@@ -38,34 +29,30 @@ public final class PublicKey: Sendable {
 
     deinit { EVP_PKEY_free(key) }
 
-    /// Creates an RSA key of 2,048 to 8,192 bits from its big-endian modulus and exponent.
-    public convenience init?(modulus: [UInt8], exponent: [UInt8]) {
+    package convenience init?(modulus: [UInt8], exponent: [UInt8]) {
         // Parameters have the byte order of the machine.
         func number(_ bytes: [UInt8]) -> [UInt8] { 1.littleEndian == 1 ? bytes.reversed() : bytes }
         let type = UInt32(OSSL_PARAM_UNSIGNED_INTEGER)
         self.init(owned: Self.key("RSA", [("n", type, number(modulus)), ("e", type, number(exponent))]))
     }
 
-    /// Creates a key of the curve P-256 from the coordinates of its point, of 32 bytes each.
-    public convenience init?(x: [UInt8], y: [UInt8]) {
+    package convenience init?(x: [UInt8], y: [UInt8]) {
         guard x.count == 32, y.count == 32 else { return nil }
         let curve = ("group" as StaticString, UInt32(OSSL_PARAM_UTF8_STRING), Array("prime256v1\0".utf8))
         // The first byte says that the point is not compressed.
         self.init(owned: Self.key("EC", [curve, ("pub", UInt32(OSSL_PARAM_OCTET_STRING), [4] + x + y)]))
     }
 
-    /// Creates an Ed25519 key from its 32 bytes.
-    public convenience init?(ed25519 bytes: [UInt8]) {
+    package convenience init?(ed25519 bytes: [UInt8]) {
         self.init(owned: EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes, bytes.count))
     }
 
     /// Creates a key from a `SubjectPublicKeyInfo` (RFC 5280 section 4.1.2.7) in DER.
-    public convenience init?(der: [UInt8]) {
+    package convenience init?(der: [UInt8]) {
         self.init(owned: Self.key(der, "SubjectPublicKeyInfo", type: nil))
     }
 
-    /// Creates a key from one PEM block: a public key, or an X.509 certificate, of which only the key is used.
-    public convenience init?(pem: String) {
+    package convenience init?(pem: String) {
         guard let (label, der) = Self.content(of: Array(pem.utf8)) else {
             ERR_clear_error()
             return nil
@@ -78,16 +65,12 @@ public final class PublicKey: Sendable {
         }
     }
 
-    /// The key as a `SubjectPublicKeyInfo` in DER. Equal keys have equal bytes.
-    public var der: [UInt8] {
+    package var der: [UInt8] {
         defer { ERR_clear_error() }
         return Self.bytes { i2d_PUBKEY(key, &$0) } ?? []
     }
 
-    /// Returns true if a signature was made by the owner of the key.
-    ///
-    /// - Parameter signature: The signature as in a JSON Web Signature: of ES256, both numbers in 32 bytes each.
-    public func isValid(_ signature: [UInt8], of message: ArraySlice<UInt8>) -> Bool {
+    package func isValid(_ signature: [UInt8], of message: ArraySlice<UInt8>) -> Bool {
         defer { ERR_clear_error() }
         guard let signature = algorithm == .es256 ? Self.der(ofNumbers: signature) : signature, let context = EVP_MD_CTX_new() else {
             return false
@@ -103,7 +86,6 @@ public final class PublicKey: Sendable {
 }
 
 extension PublicKey {
-    /// Returns the algorithm of a key; nil if it is of another type or curve.
     private static func algorithm(of key: OpaquePointer) -> Algorithm? {
         if EVP_PKEY_is_a(key, "RSA") == 1 { return .rs256 }
         if EVP_PKEY_is_a(key, "ED25519") == 1 { return .edDSA }
@@ -116,7 +98,6 @@ extension PublicKey {
         return .es256
     }
 
-    /// Returns false if the point of a key is not on its curve, or if an RSA key is too short, or its exponent is not odd or too large.
     private static func isValid(_ key: OpaquePointer) -> Bool {
         guard EVP_PKEY_is_a(key, "RSA") == 1 else {
             guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }
@@ -129,7 +110,6 @@ extension PublicKey {
             && exponentSizes.contains(BN_num_bits(exponent)) && BN_is_odd(exponent) == 1
     }
 
-    /// Creates a key from the parameters of its type.
     private static func key(_ type: String, _ parameters: [(name: StaticString, type: UInt32, value: [UInt8])]) -> OpaquePointer? {
         guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
@@ -151,7 +131,6 @@ extension PublicKey {
         }
     }
 
-    /// Reads a key in a structure of DER.
     private static func key(_ der: [UInt8], _ structure: String, type: String?) -> OpaquePointer? {
         var key: OpaquePointer?
         guard let context = OSSL_DECODER_CTX_new_for_pkey(&key, "DER", structure, type, intertwine_public_key, nil, nil) else { return nil }
@@ -176,7 +155,6 @@ extension PublicKey {
         }
     }
 
-    /// Returns the label and the bytes of a PEM block; nil if it is malformed or encrypted.
     private static func content(of text: [UInt8]) -> (label: String, der: [UInt8])? {
         text.withUnsafeBufferPointer { text in
             guard let source = BIO_new_mem_buf(text.baseAddress, Int32(clamping: text.count)) else { return nil }
@@ -190,7 +168,6 @@ extension PublicKey {
         }
     }
 
-    /// Returns the signature of ES256 in DER, as libcrypto reads it.
     private static func der(ofNumbers signature: [UInt8]) -> [UInt8]? {
         guard signature.count == 64, let pair = ECDSA_SIG_new() else { return nil }
         defer { ECDSA_SIG_free(pair) }
@@ -202,7 +179,6 @@ extension PublicKey {
         return bytes { i2d_ECDSA_SIG(pair, &$0) }
     }
 
-    /// Returns the bytes that a function of libcrypto allocates.
     private static func bytes(_ encode: (inout UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8]? {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = encode(&bytes)

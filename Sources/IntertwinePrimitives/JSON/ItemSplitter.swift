@@ -1,20 +1,14 @@
 /// A splitter that finds the end of a list's element by brackets and quotes alone, so that an invalid element is one invalid item.
 package struct ItemSplitter: Sendable, Equatable {
-    /// The bracket that ends the list.
     private let closing: UInt8
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
 
-    /// - Parameter closing: `]`, or `}` for the values of an object.
     package init(until closing: UInt8 = UInt8(ascii: "]")) {
         self.closing = closing
     }
 
-    /// Continues an element with the next bytes.
-    ///
-    /// - Returns: The index after the element: after its last bracket, or at the comma or the bracket that follows it. Nil if all bytes belong to
-    ///   the element, and more are needed.
     package mutating func end(in bytes: Span<UInt8>, from start: Int) -> Int? {
         for index in start..<max(start, bytes.count) {
             let byte = bytes[index]

@@ -1,30 +1,12 @@
 /// The members of one JSON object, parsed strictly and stored as ranges of the source bytes.
-///
-/// Nested values are validated and not parsed into members. A duplicate name is valid JSON with undefined meaning (RFC 8259 §4): parsing the
-/// object succeeds, and reading that name through `ItemFields` fails.
-///
-/// ```swift
-/// let object = try JSONObject(Array(#"{"title":"Swing","price":12}"#.utf8))
-/// let names = object.members.map { String(decoding: object.characters(of: $0.name), as: UTF8.self) }
-/// // ["title", "price"]
-/// ```
-public struct JSONObject: Sendable {
-    /// The bytes that the object was read from, including bytes before and after the object.
-    public let bytes: [UInt8]
-    /// The names and values of the members, in the order of the source. Each name is a string.
-    public let members: [(name: JSONToken, value: JSONToken)]
-    /// The range of the object in ``bytes``.
-    public let range: Range<Int>
+/// A duplicate name is valid JSON with undefined meaning (RFC 8259 §4): parsing the object succeeds, and reading that name through
+/// `ItemFields` fails.
+package struct JSONObject: Sendable {
+    package let bytes: [UInt8]
+    package let members: [(name: JSONToken, value: JSONToken)]
+    package let range: Range<Int>
 
-    /// Parses all of `bytes` as one object. Whitespace before and after the object is permitted.
-    ///
-    /// ```swift
-    /// let object = try JSONObject(Array(#" {"title":"Swing"} "#.utf8))
-    /// let range = object.range  // 1..<18
-    /// ```
-    ///
-    /// - Throws: ``JSONError`` if the bytes are not exactly one valid object, or if its values are nested more than 64 levels deep.
-    public init(_ bytes: [UInt8]) throws(JSONError) { try self.init(bytes, isLenient: false) }
+    package init(_ bytes: [UInt8]) throws(JSONError) { try self.init(bytes, isLenient: false) }
 
     package init(_ bytes: [UInt8], isLenient: Bool) throws(JSONError) {
         try self.init(bytes, at: 0, isLenient: isLenient)
@@ -33,9 +15,6 @@ public struct JSONObject: Sendable {
         guard scanner.position == bytes.count else { throw JSONError(.trailingBytes, at: scanner.position) }
     }
 
-    /// Parses the object that begins at `offset`, after optional whitespace. Bytes after the object are ignored.
-    ///
-    /// - Parameter isLenient: True if the values are not validated, as in ``JSONScanner``.
     package init(_ bytes: [UInt8], at offset: Int, isLenient: Bool = false) throws(JSONError) {
         let span = bytes.span
         var scanner = JSONScanner(at: offset, isLenient: isLenient)
@@ -72,7 +51,6 @@ public struct JSONObject: Sendable {
         self.range = start..<scanner.position
     }
 
-    /// Returns the object without the members of a name.
     package func removing(_ name: String) -> JSONObject {
         JSONObject(bytes: bytes, members: members.filter { !matches($0.name, name) }, range: range)
     }
@@ -81,20 +59,11 @@ public struct JSONObject: Sendable {
         (self.bytes, self.members, self.range) = (bytes, members, range)
     }
 
-    /// Returns the characters of a string with escapes resolved. A string without escapes is not copied.
-    ///
-    /// ```swift
-    /// let object = try JSONObject(Array(#"{"price":"5 \u20ac"}"#.utf8))
-    /// let price = String(decoding: object.characters(of: object.members[0].value), as: UTF8.self)  // "5 €"
-    /// ```
-    ///
-    /// - Parameter token: A name or a string value of ``members``.
-    public func characters(of token: JSONToken) -> ArraySlice<UInt8> {
+    package func characters(of token: JSONToken) -> ArraySlice<UInt8> {
         guard token.isEscaped else { return bytes[token.range] }
         return JSONText.unescaped(bytes.span, token.range)[...]
     }
 
-    /// Returns true if a string has exactly the characters of `text`.
     package func matches(_ token: JSONToken, _ text: String) -> Bool {
         guard !token.isEscaped else { return characters(of: token).elementsEqual(text.utf8) }
         guard token.range.count == text.utf8.count else { return false }
@@ -112,12 +81,11 @@ public struct JSONObject: Sendable {
     }
 }
 
-/// The elements of one JSON array, parsed strictly and stored as ranges of the source bytes. Nested values are validated only.
+/// The elements of one JSON array, parsed strictly and stored as ranges of the source bytes.
 package struct JSONArray: Sendable {
     package let bytes: [UInt8]
     package let elements: [JSONToken]
 
-    /// Parses all of `bytes` as one array.
     package init(_ bytes: [UInt8], isLenient: Bool = false) throws(JSONError) {
         let span = bytes.span
         var scanner = JSONScanner(isLenient: isLenient)
@@ -150,7 +118,6 @@ package struct JSONArray: Sendable {
         self.elements = elements
     }
 
-    /// Returns the bytes of an element. For a string, the bytes between its quotes are returned.
     package func bytes(of element: JSONToken) -> [UInt8] {
         Array(bytes[element.range])
     }

@@ -1,14 +1,12 @@
 /// A strict scanner for JSON values (RFC 8259) that creates no tree.
-///
-/// The scanner stores only a position. The bytes are passed to every call, so they are neither copied nor retained. No input causes a trap or
-/// recursion: the nesting is stored in the bits of one word.
+/// The bytes are passed to every call, so they are neither copied nor retained.
 package struct JSONScanner {
-    /// The maximum nesting depth. RFC 8259 §9 permits a limit, and items have far fewer levels.
+    /// RFC 8259 §9 permits a limit, and items have far fewer levels.
     package static let depthLimit = 64
 
     package var position: Int
-    /// True if invalid values do not end the scan: a string is read up to its quote, a container up to its bracket, and any other value up to the
-    /// next delimiter. Why: an API's invalid value costs its field, and not its list.
+    /// True if invalid values do not end the scan: a string is read up to its quote, a container up to its bracket, and any other value up
+    /// to the next delimiter. Why: an API's invalid value costs its field, and not its list.
     private let isLenient: Bool
 
     package init(at position: Int = 0, isLenient: Bool = false) {
@@ -16,7 +14,6 @@ package struct JSONScanner {
         self.isLenient = isLenient
     }
 
-    /// Moves to the next byte that is not insignificant whitespace.
     @inline(__always)
     package mutating func skipWhitespace(_ bytes: Span<UInt8>) {
         while position < bytes.count {
@@ -27,7 +24,6 @@ package struct JSONScanner {
         }
     }
 
-    /// Reads the value that begins at the position and stops after its last byte.
     package mutating func value(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position] {
@@ -37,7 +33,6 @@ package struct JSONScanner {
         }
     }
 
-    /// Reads an object or an array up to its last bracket. Its content is not validated.
     private mutating func balanced(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         var splitter = ItemSplitter()
@@ -46,7 +41,6 @@ package struct JSONScanner {
         return JSONToken(bytes[start] == UInt8(ascii: "{") ? .object : .array, start..<end)
     }
 
-    /// Reads a value up to the next delimiter.
     private mutating func word(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         while position < bytes.count, !Self.isDelimiter(bytes[position]) { position += 1 }
@@ -65,7 +59,6 @@ package struct JSONScanner {
         }
     }
 
-    /// Reads and validates an object or an array up to its end.
     private mutating func container(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         let kind: JSONToken.Kind = bytes[start] == UInt8(ascii: "{") ? .object : .array
@@ -100,7 +93,6 @@ package struct JSONScanner {
         return JSONToken(kind, start..<position)
     }
 
-    /// Closes containers until a comma continues one of them or none is open.
     private mutating func close(_ bytes: Span<UInt8>, nesting: inout UInt64, depth: inout Int) throws(JSONError) {
         while depth > 0 {
             skipWhitespace(bytes)
@@ -122,7 +114,6 @@ package struct JSONScanner {
         }
     }
 
-    /// Reads the name of a member and the colon after it.
     package mutating func name(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         guard bytes[position] == UInt8(ascii: "\"") else {
@@ -138,9 +129,8 @@ package struct JSONScanner {
 }
 
 extension JSONScanner {
-    /// Reads a string that begins at the position with its opening quote.
-    ///
-    /// Every byte is validated: no control characters (RFC 8259 §7), well-formed UTF-8 (RFC 3629 §4), known escapes, complete surrogate pairs.
+    /// Every byte is validated: no control characters (RFC 8259 §7), well-formed UTF-8 (RFC 3629 §4), known escapes, complete surrogate
+    /// pairs.
     private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         position += 1
         let start = position
@@ -173,7 +163,6 @@ extension JSONScanner {
         throw JSONError(.endOfText, at: position)
     }
 
-    /// Reads a part of a string; if it is invalid and the scanner is lenient, skips bytes. Returns false if the part is invalid.
     @discardableResult
     private mutating func lenient(
         skipping count: Int, _ read: (inout JSONScanner) throws(JSONError) -> Void
@@ -215,7 +204,6 @@ extension JSONScanner {
         }
     }
 
-    /// Returns the code unit of the escape `\uXXXX` whose backslash is at `offset`.
     static func codeUnit(_ bytes: Span<UInt8>, at offset: Int) throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for index in offset + 2..<offset + 6 {
@@ -257,7 +245,6 @@ extension JSONScanner {
 }
 
 extension JSONScanner {
-    /// Reads a number or one of the three literals.
     private mutating func scalar(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position] {
@@ -303,7 +290,6 @@ extension JSONScanner {
         return JSONToken(.number, start..<position)
     }
 
-    /// Reads one or more digits.
     private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
@@ -312,14 +298,8 @@ extension JSONScanner {
 }
 
 /// One JSON value as a range of the bytes that it was read from.
-///
-/// ```swift
-/// let object = try JSONObject(Array(#"{"title":"Swing","price":12}"#.utf8))
-/// let kinds = object.members.map { $0.value.kind }  // [.string, .number]
-/// ```
-public struct JSONToken: Sendable, Hashable {
-    /// The type of a value. The raw value is a phrase for error messages.
-    public enum Kind: String, Sendable, Hashable {
+package struct JSONToken: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
         /// An object (RFC 8259 §4).
         case object = "an object"
         /// An array (RFC 8259 §5).
@@ -328,20 +308,14 @@ public struct JSONToken: Sendable, Hashable {
         case string = "a string"
         /// A number (RFC 8259 §6).
         case number = "a number"
-        /// The literal `true` or `false`.
         case boolean = "a boolean"
-        /// The literal `null`.
         case null = "null"
-        /// Bytes that are no JSON value, such as `NaN` or `007`, where invalid values are read.
         case invalid = "not a JSON value"
     }
 
-    /// The type of the value.
-    public var kind: Kind
-    /// The range of the value. The range of a string excludes its quotes.
-    public var range: Range<Int>
-    /// True if the value is a string whose characters differ from its bytes: it has an escape, or an invalid character that is replaced.
-    public var isEscaped: Bool
+    package var kind: Kind
+    package var range: Range<Int>
+    package var isEscaped: Bool
 
     package init(_ kind: Kind, _ range: Range<Int>, isEscaped: Bool = false) {
         self.kind = kind
@@ -351,69 +325,38 @@ public struct JSONToken: Sendable, Hashable {
 }
 
 /// The reason why bytes are not one JSON text (RFC 8259), and the offset of the error.
-///
-/// ```swift
-/// do {
-///     _ = try JSONObject(Array(#"{"title":}"#.utf8))
-/// } catch {
-///     print(error.reason, error.offset)  // expectedValue 9
-/// }
-/// ```
-public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The reason why parsing stopped. The raw value is a phrase for error messages.
-    public enum Reason: String, Sendable, Hashable {
-        /// The bytes end before the value is complete.
+package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Reason: String, Sendable, Hashable {
         case endOfText = "ends too early"
-        /// No value begins at the offset.
         case expectedValue = "a value is expected"
-        /// The value is not an object.
         case expectedObject = "an object is expected"
-        /// The value is not an array.
         case expectedArray = "an array is expected"
-        /// A member does not begin with a name in double quotes.
         case expectedName = "a name in double quotes is expected"
-        /// No colon follows the name of a member.
         case expectedColon = "a colon is expected"
-        /// Neither a comma nor the end of the object or array follows a value.
         case expectedCommaOrEnd = "a comma or the end of the object or array is expected"
-        /// A comma precedes the end of an object or array.
         case trailingComma = "a comma precedes the end: remove it"
-        /// A comma follows an item in a file with one item on each line.
         case commaAfterLine = "a comma follows the item: lines have none between them, unless the file is an array with [ and ]"
-        /// Bytes other than whitespace follow the value.
         case trailingBytes = "something follows the value"
         /// A number violates the syntax, such as `01` or `1.` (RFC 8259 §6).
         case badNumber = "not a number"
-        /// A literal differs from `true`, `false` and `null`.
         case badLiteral = "neither true, false nor null"
         /// A backslash in a string begins no valid escape (RFC 8259 §7).
         case badEscape = "an invalid escape"
-        /// A `\u` escape is one half of a surrogate pair, and the other half is missing.
         case loneSurrogate = "half of a surrogate pair"
         /// A string contains a control character without an escape (RFC 8259 §7).
         case controlCharacter = "a control character in a string"
         /// A string contains bytes that are not UTF-8 (RFC 3629 §4).
         case badUTF8 = "not UTF-8"
-        /// Objects and arrays are nested more than 64 levels deep.
         case tooDeep = "nested too deeply"
     }
 
-    /// The reason why parsing stopped.
-    public var reason: Reason
-    /// The index of the byte at which parsing stopped.
-    public var offset: Int
+    package var reason: Reason
+    package var offset: Int
 
-    /// Creates an error at a byte.
-    ///
-    /// ```swift
-    /// let error = JSONError(.expectedColon, at: 8)
-    /// let text = error.description  // "a colon is expected"
-    /// ```
-    public init(_ reason: Reason, at offset: Int) {
+    package init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }
 
-    /// The reason as a phrase, without the offset.
-    public var description: String { reason.rawValue }
+    package var description: String { reason.rawValue }
 }

@@ -1,6 +1,4 @@
-/// Functions for JSON text: validation and unescaping.
 package enum JSONText {
-    /// Returns true if all of `bytes` is one JSON value of any type.
     package static func isComplete(_ bytes: [UInt8]) -> Bool {
         let span = bytes.span
         var scanner = JSONScanner()
@@ -10,7 +8,6 @@ package enum JSONText {
         return scanner.position == span.count
     }
 
-    /// Resolves the escapes of a string that a ``JSONScanner`` has read. What is no character becomes U+FFFD.
     package static func unescaped(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)
@@ -35,9 +32,6 @@ package enum JSONText {
         return String(validating: result, as: UTF8.self) == nil ? Array(String(decoding: result, as: UTF8.self).utf8) : result
     }
 
-    /// Appends the character of `\uXXXX`, or of a surrogate pair of two escapes.
-    ///
-    /// - Returns: the length of the escape or escapes in bytes.
     private static func appendCodePoint(_ bytes: Span<UInt8>, at offset: Int, before end: Int, to result: inout [UInt8]) -> Int {
         guard let first = try? JSONScanner.codeUnit(bytes, at: offset) else {
             result.append(contentsOf: "\u{FFFD}".utf8)
@@ -59,11 +53,6 @@ package enum JSONText {
 
 /// The encoding and the preamble of a JSON text from outside: a byte order mark, UTF-16, UTF-32, a guard against inclusion as a script, or the call of
 /// a function (JSONP).
-///
-/// ```swift
-/// var preamble = JSONPreamble()
-/// let text = preamble.utf8(bytes, isComplete: true)
-/// ```
 package struct JSONPreamble: Sendable {
     private enum Encoding: Sendable {
         case utf8
@@ -73,14 +62,11 @@ package struct JSONPreamble: Sendable {
     /// The maximum length of a guard such as `)]}',` or `while(1);`, or of the beginning of a call, in bytes.
     private static let guardLimit = 256
 
-    /// The encoding; nil until the first bytes show it.
     private var encoding: Encoding?
-    /// The bytes of a character that is not complete.
     private var rest: [UInt8] = []
 
     package init() {}
 
-    /// Returns the whole text in UTF-8, without its preamble.
     package static func text(_ bytes: [UInt8]) -> [UInt8] {
         var text = bytes
         if case .utf8 = encoding(of: bytes) {
@@ -92,7 +78,6 @@ package struct JSONPreamble: Sendable {
         return length == 0 ? text : Array(text[length...])
     }
 
-    /// Returns the next bytes of a text in UTF-8. The first bytes show the encoding; fewer than four are kept until more follow.
     package mutating func utf8(_ bytes: some Collection<UInt8>, isComplete: Bool) -> [UInt8] {
         rest.append(contentsOf: bytes)
         if encoding == nil {
@@ -115,7 +100,6 @@ package struct JSONPreamble: Sendable {
         }
     }
 
-    /// The whole numbers at the start of the rest.
     private func numbers<Number: FixedWidthInteger>(_ isLittleEndian: Bool) -> [Number] {
         let size = Number.bitWidth / 8
         return stride(from: 0, to: rest.count - size + 1, by: size).map { start in
@@ -124,7 +108,7 @@ package struct JSONPreamble: Sendable {
         }
     }
 
-    /// Returns the encoding. The first character of JSON is ASCII, so that the other bytes of a wider one are zero.
+    /// The first character of JSON is ASCII, so that the other bytes of a wider one are zero.
     private static func encoding(of bytes: [UInt8]) -> Encoding {
         if bytes.count >= 4 {
             switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
@@ -145,9 +129,6 @@ package struct JSONPreamble: Sendable {
         }
     }
 
-    /// Returns the number of bytes before the first bracket that are a byte order mark, white space, a guard or the beginning of a call. Nil if more
-    /// bytes are needed.
-    ///
     /// A guard makes the text an endless loop or an error of syntax as a script, so it has a bracket, a semicolon or an ampersand.
     package static func length(of text: ArraySlice<UInt8>, isComplete: Bool) -> Int? {
         var start = text.startIndex
@@ -167,7 +148,6 @@ package struct JSONPreamble: Sendable {
         return (isScript || before.contains { ")];&".utf8.contains($0) } ? bracket : start) - text.startIndex
     }
 
-    /// Returns true if nothing follows a value but white space and the end of a call.
     package static func isEnd(_ text: some Sequence<UInt8>) -> Bool {
         text.allSatisfy { isSpace($0) || $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: ";") }
     }

@@ -1,7 +1,4 @@
 extension JSONValue {
-    /// Parses one JSON value with all nested values. Duplicate member names are preserved.
-    ///
-    /// - Throws: ``JSONError`` if the bytes are not valid JSON or exceed the nesting limit of ``JSONScanner``.
     package init(json bytes: [UInt8]) throws(JSONError) {
         var scanner = JSONScanner()
         scanner.skipWhitespace(bytes.span)

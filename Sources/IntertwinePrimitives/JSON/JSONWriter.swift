@@ -1,10 +1,7 @@
-/// A writer that appends JSON directly to bytes.
-///
 /// Why not the encoder of Foundation: it creates a tree of boxed values and costs several times as much as reading the items of the page.
 package struct JSONWriter {
     @usableFromInline package internal(set) var bytes: [UInt8]
 
-    /// Removes the content and keeps the memory.
     package mutating func clear(capacity: Int) {
         bytes.removeAll(keepingCapacity: true)
         bytes.reserveCapacity(capacity)
@@ -15,35 +12,28 @@ package struct JSONWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Appends a literal that is valid JSON already.
     @inlinable package mutating func raw(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    /// Appends prepared JSON.
     @inlinable package mutating func append(_ json: Slice<UnsafeBufferPointer<UInt8>>) {
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: json))
     }
 
-    /// Appends JSON bytes.
     @inlinable package mutating func append(_ json: [UInt8]) { bytes.append(contentsOf: json) }
 
-    /// Appends JSON text. The text is not escaped.
     @inlinable package mutating func append(_ json: String) {
         bytes.append(contentsOf: json.utf8)
     }
 
-    /// Appends the eight bytes of a number in native byte order.
     @inlinable package mutating func append(number: UInt64) {
         withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
     }
 
-    /// Gives `body` mutable access to the bytes, which may contain other data temporarily.
     @inlinable package mutating func withBytes<Value>(_ body: (inout [UInt8]) -> Value) -> Value { body(&bytes) }
 
     package mutating func write(_ value: Int64) { bytes.append(decimal: value) }
 
-    /// Writes a number, without a fraction if the number is whole, or null if the number is not finite.
     package mutating func write(_ value: Double) {
         if let whole = Int64(exactly: value) {
             write(whole)
@@ -60,12 +50,10 @@ package struct JSONWriter {
         if let text { write(text) } else { raw("null") }
     }
 
-    /// Writes a string in quotes.
     package mutating func write(_ text: String) {
         bytes.append(jsonString: text)
     }
 
-    /// Writes the characters of a string without quotes.
     package mutating func writeCharacters(of text: String) {
         bytes.append(jsonCharactersOf: text)
     }

@@ -3,17 +3,14 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// Reads the request field `Idempotency-Key`.
 struct IdempotencyKeys: Sendable {
     /// The lifetime of a key in milliseconds.
     static let lifetime: Int64 = 24 * 3_600_000
 
-    /// The parameter is created once, together with its API description.
     private static let field = Parameter.idempotencyKey
 
     private let clients: ClientReader
     private let secret: HMACSHA256
-    /// The secret of the previous signing key, under which responses may still be stored, or of the next one, which another replica may use already.
     private let formerSecret: HMACSHA256?
 
     init(clients: ClientReader, keys: SigningKeys) {
@@ -21,9 +18,6 @@ struct IdempotencyKeys: Sendable {
         (secret, formerSecret) = Self.secrets(keys)
     }
 
-    /// Returns the idempotency key of a request; nil if the request has none.
-    ///
-    /// - Throws: ``Problem`` (400) if the key is empty, too long, or contains other characters than visible ASCII.
     func key(of request: RouteRequest, viewer: String?) throws(Problem) -> IdempotencyKey? {
         guard let key = try request[Self.field] else { return nil }
         var digest = SHA256()
@@ -37,7 +31,6 @@ struct IdempotencyKeys: Sendable {
             fingerprint: Hexadecimal.text(digest.finalize()), expires: request.now + Self.lifetime)
     }
 
-    /// Returns the owners under which a viewer's keys are stored, with the current and the previous signing key.
     static func owners(of viewer: String, _ keys: SigningKeys) -> [String] {
         let (secret, former) = secrets(keys)
         return [secret, former].compactMap { $0.map { owner(of: viewer, $0) } }
@@ -52,8 +45,6 @@ struct IdempotencyKeys: Sendable {
         return (secret(keys.current), (keys.next ?? keys.previous).map(secret))
     }
 
-    /// Returns a keyed hash of the owner and the idempotency key, valid for the key's lifetime across midnight.
-    ///
     /// Why: the store contains neither viewers nor addresses, and keys of one person cannot be linked.
     private static func scope(of key: String, _ owner: String, _ secret: HMACSHA256) -> String {
         Hexadecimal.text(secret.code(of: "\(key)\u{0}\(owner)".utf8))
@@ -61,14 +52,10 @@ struct IdempotencyKeys: Sendable {
 }
 
 /// A response that is stored under an idempotency key: status and verdict, location, and body, one per line.
-///
-/// A location occurs only in responses that an earlier version stored.
 struct StoredResponse: Hashable {
     private let status: HTTPResponse.Status
-    /// The verdict; nil if no event was recorded.
     private let verdict: Verdict?
     private let location: String?
-    /// The language of the texts in the response; nil if there are none.
     private let language: String?
     private let body: [UInt8]
 
@@ -80,9 +67,6 @@ struct StoredResponse: Hashable {
         self.body = body
     }
 
-    /// Decodes a stored response.
-    ///
-    /// - Throws: ``Problem`` (500) if the bytes were not encoded by this type.
     init(_ bytes: [UInt8]) throws(Problem) {
         let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false)
         let words = (lines.first ?? []).split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }

@@ -4,28 +4,20 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 /// Anonymizes clients' addresses: the service never stores a full address.
-///
-/// A cache holds the results for recent addresses, so a click from a known address costs a lookup and no hash. Full addresses are in memory
-/// only, and at most for a day.
+/// A cache holds the results for recent addresses, so a click from a known address costs a lookup and no hash.
 final class AddressPrivacy: Sendable {
     struct AnonymizedAddress {
-        /// The address as the ledger may store it; nil if the ledger stores no addresses.
         var stored: String?
-        /// The hash that identifies the address for a day.
         var hash: String
-        /// The hashes of the address with the other accepted keys.
         var otherHashes: [String]
-        /// The hashes of the address of the day before.
         var yesterdaysHashes: [String]
     }
 
     /// The milliseconds of a day.
     private static let day: Int64 = 86_400_000
-    /// The maximum number of cached addresses.
     private static let capacity = 8_192
 
     private let mode: EventSettings.Address
-    /// The current key, then the previous and the next one.
     private let keys: [HMACSHA256]
     private let known = Mutex((day: Int64(0), traces: BoundedCache<String, AnonymizedAddress>(limit: capacity)))
 
@@ -34,9 +26,6 @@ final class AddressPrivacy: Sendable {
         self.keys = keys.accepted.map { HMACSHA256(key: $0.derived(for: SigningPurpose(rawValue: "address"))) }
     }
 
-    /// Returns the address as the ledger may store it; nil if addresses are not stored or the text is no address.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC. The hash of an address changes every day.
     func storedForm(of address: String, now: Int64) -> String? {
         switch mode {
         case .none: nil
@@ -45,9 +34,6 @@ final class AddressPrivacy: Sendable {
         }
     }
 
-    /// Returns the anonymized address; nil if the text is no address.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     func anonymized(of address: String, now: Int64) -> AnonymizedAddress? {
         let day = now / Self.day
         if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }
@@ -63,12 +49,7 @@ final class AddressPrivacy: Sendable {
         return trace
     }
 
-    /// Returns keyed hashes of the address with the current, the previous and the next key; empty if the text is no address.
-    ///
-    /// The previous key identifies clients from before a rotation. The next key serves replicas that know of a rotation earlier. Of an IPv6
-    /// address only the network (/64) is hashed, because one client controls all of it.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC. The hashes change every day.
+    /// Only the network (/64) of an IPv6 address is hashed, because one client controls all of it.
     private func hashes(of address: String, now: Int64) -> [String] {
         guard let bytes = Self.bytes(of: address) else { return [] }
         let day = withUnsafeBytes(of: (now / Self.day).bigEndian) { Array($0) }
@@ -78,14 +59,12 @@ final class AddressPrivacy: Sendable {
         }
     }
 
-    /// Returns the network of an address, such as `192.0.2.0/24` or `2001:db8:1::/48`.
     static func truncated(_ bytes: [UInt8]) -> String {
         bytes.count == 4
             ? text(bytes.prefix(3) + [0], AF_INET) + "/24"
             : text(bytes.prefix(6) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"
     }
 
-    /// Returns four or sixteen bytes; nil if the text is no address.
     static func bytes(of text: String) -> [UInt8]? {
         var four = [UInt8](repeating: 0, count: 4)
         if inet_pton(AF_INET, text, &four) == 1 { return four }

@@ -3,38 +3,31 @@ internal import IntertwineHTTPServer
 
 /// The facts about a client that the fields of its request state, collected in one pass. Why: every click reads them.
 struct ClientInfo {
-    /// The maximum length of a stored user agent. Longer values are truncated, so that clients cannot fill the ledger.
+    /// Longer values are truncated, so that clients cannot fill the ledger.
     private static let longestUserAgent = 256
 
     /// The names of the fields that configuration chooses, in lower case; nil for a field that is not read.
     struct FieldNames {
         var viewer: String?
         var attributes: String?
-        /// The field with the preferred languages.
         var languages: String?
     }
 
     let isHead: Bool
-    /// The address of the connection's peer.
     let peer: String
     private(set) var viewer: String?
     /// True if the request has two names of a viewer, so that the viewer is ambiguous.
     private(set) var viewerIsRepeated = false
-    /// The attributes of the viewer and the preferred languages, unparsed.
     private(set) var attributes: String?
     private(set) var languages: String?
-    /// The whole field `User-Agent`.
     private(set) var userAgents: String?
     private(set) var forwardedFor: String?
-    /// A Boolean value indicating whether `DNT` or `Sec-GPC` opts out of tracking.
     private(set) var optsOut = false
-    /// The values of `Sec-Purpose` and of its predecessors.
     private(set) var purposes: [String] = []
     private var fetchSite: String?
     private var fetchMode: String?
     private var fetchDestination: String?
 
-    /// True if a page of another site caused the request and it is no navigation. Apps send no Fetch Metadata fields.
     var isForeignSubresource: Bool {
         guard fetchSite == "cross-site" || fetchSite == "same-site" else { return false }
         return fetchMode != "navigate" || fetchDestination != "document"
@@ -47,7 +40,6 @@ struct ClientInfo {
         for field in request.headerFields { add(field.name.canonicalName, names) { field.value } }
     }
 
-    /// Collects the fields of an unparsed request.
     init(_ head: borrowing RequestHead, from peer: String, _ names: FieldNames) {
         (isHead, self.peer) = (head.method == .head, peer)
         head.forEachField { name, value in add(name, names, value) }
@@ -72,7 +64,6 @@ struct ClientInfo {
         }
     }
 
-    /// Returns true if a member of the value is 1.
     private static func isOptOut(_ value: String) -> Bool { value.split(separator: ",").contains { $0.trimmed == "1" } }
 
     /// Appends a value of a field that occurs more than once, as one list (RFC 9110 section 5.3).
@@ -82,7 +73,6 @@ struct ClientInfo {
 }
 
 extension String {
-    /// Returns the longest prefix of whole characters that is at most `limit` bytes of UTF-8.
     fileprivate func prefix(bytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: limit)

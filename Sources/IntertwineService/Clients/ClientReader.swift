@@ -15,9 +15,7 @@ struct ClientReader: Sendable {
     private let forwardingWarning: ForwardingWarning?
     let languages: LanguageReader
     private let registry: ClientRegistry
-    /// All cells that the service can render.
     private let cells: Set<CellIdentifier>
-    /// The name of the request field with the viewer's attributes, in lower case; nil without such a field.
     private let attributesField: String?
     /// The number of milliseconds in which a viewer's repeated request gets an identical page.
     private let window: Int64
@@ -30,9 +28,6 @@ struct ClientReader: Sendable {
         func next() -> UInt16 { count.wrappingAdd(1, ordering: .relaxed).newValue }
     }
 
-    /// - Parameters:
-    ///   - attributesField: The request field with the viewer's attributes; empty for none.
-    ///   - window: The number of milliseconds in which a viewer's repeated request gets an identical page.
     init(
         settings: EventSettings, robots: RobotNames = RobotNames(), viewers: ViewerReader, proxies: TrustedNetworks = .loopback,
         forwardingWarning: ForwardingWarning? = nil,
@@ -55,9 +50,6 @@ struct ClientReader: Sendable {
         self.counting = counting
     }
 
-    /// Returns the sender of a request.
-    ///
-    /// - Throws: ``Problem``, as `ViewerReader` does.
     func identity(of request: RouteRequest) async throws(Problem) -> RequestIdentity {
         try await identity(of: request.head, from: request.request.peer.address, now: request.now)
     }
@@ -66,12 +58,6 @@ struct ClientReader: Sendable {
         try await viewers.identity(of: request, from: peer, client: address(of: request, from: peer), now: now)
     }
 
-    /// Returns the fingerprint of a request's client.
-    ///
-    /// - Parameters:
-    ///   - peer: The address of the connection's peer.
-    ///   - now: Milliseconds since 1970-01-01 UTC.
-    /// - Throws: ``Problem``, as `ViewerReader` does.
     func fingerprint(of request: HTTPRequest, from peer: String, now: Int64) async throws(Problem) -> ClientFingerprint {
         let viewer = try await identity(of: request, from: peer, now: now).viewer
         var trace = fingerprint(of: ClientInfo(request, from: peer, .init()), viewer: viewer, now: now)
@@ -79,9 +65,6 @@ struct ClientReader: Sendable {
         return trace
     }
 
-    /// Returns the fingerprint of the client that follows a link; an invalid name of a viewer is ignored.
-    ///
-    /// A link that a page of another site loads as an image, a script, a frame or by `fetch` does not count (Fetch Metadata).
     func fingerprintIgnoringErrors(of request: HTTPRequest, from peer: String, now: Int64) -> ClientFingerprint {
         let info = ClientInfo(request, from: peer, .init())
         return fingerprint(
@@ -89,7 +72,6 @@ struct ClientReader: Sendable {
             isForeignSubresource: info.isForeignSubresource)
     }
 
-    /// Returns the fingerprint of the client that follows a link, for the head of an unparsed request.
     func fingerprintIgnoringErrors(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientFingerprint {
         let info = ClientInfo(head, from: peer, .init(viewer: viewers.field?.canonicalName))
         let stated = try? viewers.viewer(named: info.viewer, isRepeated: info.viewerIsRepeated, from: peer)
@@ -112,13 +94,7 @@ struct ClientReader: Sendable {
             counting: counting)
     }
 
-    /// Returns the targeting context of a request; nil for a robot without a viewer.
-    ///
     /// Why: impressions of robots never count, so robots get no paid ads.
-    ///
-    /// - Parameters:
-    ///   - peer: The address of the connection's peer.
-    ///   - identity: The sender. `ViewerReader` has checked that a trusted proxy sent the field with attributes.
     func targeting(of request: HTTPRequest, from peer: String, as identity: RequestIdentity, now: Int64) -> TargetingContext? {
         targeting(of: ClientInfo(request, from: peer, targetingFields), as: identity, now: now)
     }
@@ -151,9 +127,6 @@ struct ClientReader: Sendable {
         return context
     }
 
-    /// Adds the client's capabilities and language to a feed request. Capabilities come from `Accept-Cells` or from a registered client's digest.
-    ///
-    /// - Throws: ``Problem`` (400), `StoreError`.
     func addCapabilities(to feed: inout FeedRequest, from request: RouteRequest) async throws {
         feed.language = languages.language(of: request.head)
         if let digest = try request[FeedParameters.client] {
@@ -169,9 +142,6 @@ struct ClientReader: Sendable {
         address(forwardedFor: request.headerFields[.xForwardedFor], from: peer)
     }
 
-    /// Returns the client's full address.
-    ///
-    /// - Parameter forwarded: The values of `X-Forwarded-For`.
     func address(forwardedFor forwarded: String?, from peer: String) -> String {
         guard let forwarded else { return peer }
         guard proxies.contains(peer: peer) else {

@@ -5,23 +5,16 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Synchronization
 
-/// The registered capabilities of clients by their digests.
-///
 /// Registrations are stored in the ledger's database, so they survive a restart and are shared by all processes with that database.
 final class ClientRegistry: Sendable {
-    /// The ledger; without one, registrations are in memory until the process ends.
     private let ledger: (any PersistentLedger)?
     private let known = Mutex(BoundedCache<String, ClientCapabilities>(limit: 2_000))
-    /// The digests whose use is recorded.
     private let used = Mutex(BoundedCache<String, Bool>(limit: 2_000))
 
     init(_ ledger: (any PersistentLedger)?) {
         self.ledger = ledger
     }
 
-    /// Returns the capabilities of a digest.
-    ///
-    /// - Throws: ``Problem`` (400) if the digest is not registered, `StoreError`.
     func capabilities(of digest: String) async throws -> ClientCapabilities {
         if let found = known.withLock({ $0[digest] }) {
             recordUse(of: digest)
@@ -35,17 +28,12 @@ final class ClientRegistry: Sendable {
         return found
     }
 
-    /// Records the first use of a digest, which no request waits for: used registrations are evicted last.
     private func recordUse(of digest: String) {
         guard let ledger, used.withLock({ $0[digest] }) == nil else { return }
         used.withLock { $0[digest] = true }
         Task { try? await ledger.use(client: digest) }
     }
 
-    /// Registers capabilities.
-    ///
-    /// - Returns: The digest of the capabilities.
-    /// - Throws: `StoreError`.
     func register(_ name: String, _ capabilities: ClientCapabilities, now: Int64) async throws -> String {
         let digest = capabilities.digest
         try await ledger?.register(client: name, digest: digest, capabilities: capabilities.text, now: now)

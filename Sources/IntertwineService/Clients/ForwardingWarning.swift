@@ -10,7 +10,6 @@ final class ForwardingWarning: Sendable {
         self.logger = logger
     }
 
-    /// - Parameter peer: The address of the connection's peer.
     func note(_ peer: String) {
         guard !isNoted.load(ordering: .relaxed), !isNoted.exchange(true, ordering: .relaxed) else { return }
         logger.warning(

@@ -1,14 +1,10 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 
-/// The names under which a sender may state a viewer.
-///
-/// Why: a page of another site can let a name of its own point to this service (DNS rebinding). Its requests then come from the browser beside the
-/// service, with any field that the page chooses. Only the field `Host` shows the other name.
+/// Why: a page of another site can let a name of its own point to this service (DNS rebinding). Its requests then come from the browser
+/// beside the service, with any field that the page chooses. Only the field `Host` shows the other name.
 struct HostNames: Sendable {
-    /// The host of `server.public-url` in lower case; nil if the setting is empty.
     private let publicHost: [UInt8]?
-    /// The host of `server.host` in lower case.
     private let ownHost: [UInt8]
 
     init(publicURL: String = "", host: String = "") {
@@ -17,8 +13,6 @@ struct HostNames: Sendable {
         ownHost = Array(host.lowercased().utf8)
     }
 
-    /// Returns true if the sender of a request may state a viewer under the name in the field `Host`.
-    ///
     /// Without `server.public-url`, a proxy may use any name. Then only a peer on this machine without a forwarding field may be a browser.
     func accepts(_ head: borrowing RequestHead, from peer: String) -> Bool {
         if head.withField("host", isOwn) ?? true { return true }
@@ -37,7 +31,6 @@ struct HostNames: Sendable {
         }
     }
 
-    /// Returns true for a name of the service, an address, and a name that no other site can have: one without a dot, or below `localhost`.
     private func isOwn(_ authority: Span<UInt8>) -> Bool {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(authority.count)
@@ -48,7 +41,6 @@ struct HostNames: Sendable {
         return host.allSatisfy { $0 == UInt8(ascii: ".") || 0x30...0x39 ~= $0 }
     }
 
-    /// Returns the host of an authority, without its port and without the dot of the root.
     private static func host(_ authority: [UInt8]) -> [UInt8] {
         let end =
             authority.lastIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.count

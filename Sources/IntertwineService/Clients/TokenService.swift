@@ -6,9 +6,8 @@ internal import IntertwinePrimitives
 internal import Logging
 internal import ServiceLifecycle
 
-/// The verification of one listener's bearer tokens. It reads the keys again from time to time, from a file or from a URL.
 final class TokenService: ServiceLifecycle.Service, Sendable {
-    /// The limits of a key set. It has a few keys, and a redirect is refused because it could lead to another party.
+    /// It has a few keys, and a redirect is refused because it could lead to another party.
     private static let limits: FetchLimits = {
         var limits = FetchLimits()
         limits.bodyBytes = 1 << 20
@@ -16,24 +15,14 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
         return limits
     }()
 
-    /// The listener, for metrics.
     let listener: String
     let verifier: TokenVerifier
     let keys: TokenKeys
-    /// The setting that names the file; nil if the keys come from a URL.
     private let fileSetting: String?
     private let interval: Duration
-    /// The client for the URL; nil if the keys come from a file.
     private let client: CurlClient?
     private let clock: @Sendable () -> Int64
 
-    /// Creates the service; nil if the settings name no keys.
-    ///
-    /// - Parameters:
-    ///   - section: The section of the settings, such as `viewers.jwt`.
-    ///   - rules: The rules for tokens; nil if a setting is invalid.
-    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
-    /// - Throws: An error if the event loop of the client cannot be created.
     init?(
         _ settings: TokenSettings, _ section: String, rules: TokenRules?, listener: String, userAgent: String,
         clock: @escaping @Sendable () -> Int64, logger: Logger
@@ -58,9 +47,7 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
         verifier = TokenVerifier(rules: rules, keys: keys)
     }
 
-    /// Reads the keys of a file for the first time. Keys of a URL are read by ``run()``, so a start does not depend on another service.
-    ///
-    /// - Throws: `ConfigurationError` if the file has no usable keys.
+    /// Keys of a URL are read by ``run()``, so a start does not depend on another service.
     func load() async throws(ConfigurationError) {
         guard let fileSetting else { return }
         switch await keys.reload(now: clock()) {
@@ -92,8 +79,6 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
 
     // MARK: Documents
 
-    /// Returns a client that may fetch from the host and the port of the URL only.
-    ///
     /// An http URL is fetched from the allowed networks only, so that a resolver cannot lead to a server beyond them.
     private static func client(_ settings: TokenSettings, _ userAgent: String) throws -> CurlClient {
         let url = try FetchURL(settings.jwksURL)
@@ -155,9 +140,6 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
 }
 
 extension ServiceConfiguration {
-    /// Returns the verification of the listeners' tokens; each is nil if its settings name no keys.
-    ///
-    /// - Parameter clock: Returns milliseconds since 1970-01-01 UTC.
     func tokenServices(
         clock: @escaping @Sendable () -> Int64, logger: Logger
     ) throws -> (viewers: TokenService?, operators: TokenService?) {

@@ -4,13 +4,10 @@ internal import IntertwineHTTPServer
 
 /// The sender of a request, as a trusted proxy or a verified token states.
 struct RequestIdentity: Sendable, Hashable {
-    /// The name of the viewer; nil for an anonymous request.
     var viewer: String?
-    /// The attributes of the token as `name=value`. Those of the request field are read with the other fields for targeting.
     var attributes: [String] = []
     /// The end of the token's validity in milliseconds since 1970-01-01 UTC; nil without a token.
     var end: Int64?
-    /// Tells whether the key of the token has been revoked; nil without a token.
     var revocation: Revocation?
 
     init(viewer: String? = nil) {
@@ -23,15 +20,12 @@ struct RequestIdentity: Sendable, Hashable {
 }
 
 /// Reads the viewer of a request: from the request field of a trusted proxy, or from a bearer token.
-///
 /// A class, because every request reads it.
 final class ViewerReader: Sendable {
     private static let longestName = 256
 
-    /// The request field that names the viewer; nil if there is none.
     let field: HTTPField.Name?
     private let attributesField: HTTPField.Name?
-    /// The name of each field in lower case.
     private let fieldName: [UInt8]?
     private let attributesFieldName: [UInt8]?
     private let isRequired: Bool
@@ -40,9 +34,6 @@ final class ViewerReader: Sendable {
     private let tokens: TokenVerifier?
     private let rejections: WriteLimiter
 
-    /// - Parameters:
-    ///   - tokens: The verifier of bearer tokens; nil if `Authorization` is not read.
-    ///   - rejections: The rate limit of rejected tokens by address.
     init(
         _ settings: ViewerSettings, proxies: TrustedNetworks, hosts: HostNames = HostNames(), tokens: TokenVerifier?,
         rejections: WriteLimiter
@@ -57,14 +48,12 @@ final class ViewerReader: Sendable {
 
     // MARK: On the event loop
 
-    /// Returns true if a request is anonymous, and may be. Returns false if it must be parsed to know.
+    /// Returns false if it must be parsed to know.
     func isAnonymous(_ head: borrowing RequestHead, from peer: PeerAddress) -> Bool {
         if isRequired || hasField(head) || hasCredentials(head) { return false }
         return !hasAttributes(head) || proxies.contains(peer: peer.address)
     }
 
-    /// Returns the sender of a request if that requires neither a task nor a comparison: a proxy states one ASCII name, or the token is known.
-    /// Otherwise returns nil.
     func identity(of head: borrowing RequestHead, from peer: PeerAddress, now: Int64) -> RequestIdentity? {
         if isAnonymous(head, from: peer) { return RequestIdentity() }
         if hasCredentials(head) {
@@ -77,7 +66,6 @@ final class ViewerReader: Sendable {
         return RequestIdentity(viewer: name)
     }
 
-    /// Returns the sender of a token that was verified before; nil for any other request.
     func knownSender(of head: borrowing RequestHead, now: Int64) -> VerifiedIdentity? {
         guard let tokens else { return nil }
         return head.withAuthorization { value in
@@ -93,14 +81,6 @@ final class ViewerReader: Sendable {
 
     // MARK: In a task
 
-    /// Returns the sender of a request. It verifies a token that is not known.
-    ///
-    /// - Parameters:
-    ///   - peer: The address of the connection's peer.
-    ///   - address: The address of the client, for the rate limit of rejected tokens.
-    ///   - now: Milliseconds since 1970-01-01 UTC.
-    /// - Throws: ``Problem``: 401 if the token is rejected, or if a viewer is required and missing; 429 and 503 if the token is not verified now;
-    ///   the problems of ``viewer(named:isRepeated:from:)``.
     func identity(
         of request: HTTPRequest, from peer: String, client address: @autoclosure () -> String, now: Int64
     ) async throws(Problem) -> RequestIdentity {
@@ -119,7 +99,6 @@ final class ViewerReader: Sendable {
         return RequestIdentity(sender)
     }
 
-    /// Returns the viewer of a request if a proxy names it, or if its token is known. A request with a fault has none.
     func viewerIgnoringErrors(of request: HTTPRequest, from peer: String, now: Int64) -> String? {
         let names = field.map { request.headerFields[values: $0] } ?? []
         if let name = try? viewer(named: names.first, isRepeated: names.count > 1, from: peer) { return name }
@@ -127,10 +106,6 @@ final class ViewerReader: Sendable {
         return tokens.cachedIdentity(of: token.span, now: now)?.subject
     }
 
-    /// Checks the value of the field that names a viewer, and returns the name; nil if the value is absent or empty.
-    ///
-    /// - Throws: ``Problem``: 403 if the peer is no trusted proxy; 400 if the request has two names, or one that is too long or was not UTF-8. Why:
-    ///   such a name is ambiguous, and two different viewers could be taken for one.
     func viewer(named value: String?, isRepeated: Bool, from peer: String) throws(Problem) -> String? {
         guard let field else { return nil }
         if isRepeated || value?.isEmpty == false, !proxies.contains(peer: peer) { throw .untrustedViewer(field.rawName) }
@@ -184,13 +159,12 @@ final class ViewerReader: Sendable {
 }
 
 extension Problem {
-    /// The response to a page of another site whose name points to this service.
     static let untrustedHost = Problem(
         .forbidden, .untrustedViewer, "The Host field does not name this service: its names are in server.public-url and server.host.")
 
     static let missingToken = requiringToken("The request names no viewer, and the service requires one.")
 
-    /// - Parameter detail: The reason for which the request must name a viewer.
+    /// `detail`: The reason for which the request must name a viewer.
     static func requiringToken(_ detail: String) -> Problem {
         Problem(.unauthorized, .bearerTokenRequired, detail, fields: [.wwwAuthenticate: TokenError.missingTokenChallenge])
     }
@@ -209,8 +183,6 @@ extension Problem {
 }
 
 extension Route {
-    /// Returns the route with 401 and a challenge in place of 403 with the type `viewer-required`.
-    ///
     /// For services that accept bearer tokens: the request may succeed with credentials (RFC 9110 section 15.5.2).
     func challenging() -> Route {
         var route = self
@@ -238,7 +210,6 @@ extension Problem.ProblemType {
 }
 
 extension ResponseDescription {
-    /// The response to a request without a valid token.
     static let unauthorized = problem(
         .unauthorized, "The bearer token is not valid, or a viewer is required and the request names none (`viewers.required`).",
         [.init(.rejectedToken(.expired)), .init(.missingToken)],
@@ -250,7 +221,6 @@ extension ResponseDescription {
             ).named("Authenticate"),
         ]
     ).named("Unauthorized")
-    /// The response to a client that sends too many rejected tokens.
     static let tooManyTokens = problem(
         .tooManyRequests, "The address sent too many rejected tokens: `limits.rejected-tokens-per-address`. Verified tokens are accepted.",
         [.init(.tooManyTokens(1))], [.problemCaching, .retryAfter]

@@ -1,13 +1,7 @@
 internal import Synchronization
 
-/// A rate limiter for writes of an address and of a viewer.
-///
-/// Each address and each viewer has a token bucket for each group of routes. A bucket holds the writes of a minute and refills evenly. The
-/// buckets are in memory, so each replica counts on its own, and a restart fills them.
-///
 /// Why: each write stores a bounded number of bytes, so a bounded rate limits the growth of the database.
 final class WriteLimiter: Sendable {
-    /// A group of routes that share their buckets.
     enum Group: Hashable { case actions, events, clients, decisions, tokens, playground }
 
     private struct State {
@@ -20,7 +14,7 @@ final class WriteLimiter: Sendable {
             (addresses, viewers) = (Buckets(rate: address), Buckets(rate: viewer))
         }
 
-        /// Returns the milliseconds that have passed since a fixed time, whatever the clock was set to. Concurrent requests may have times in any order.
+        /// Returns the milliseconds that have passed since a fixed time, whatever the clock was set to.
         mutating func elapsed(_ now: Int64) -> Double {
             if latest != .min, now < latest - 5_000 {
                 lost += latest - now
@@ -33,27 +27,15 @@ final class WriteLimiter: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameters:
-    ///   - address: The writes per minute of one address; of IPv6, of one network (/64).
-    ///   - viewer: The writes per minute of one viewer.
     init(address: Int, viewer: Int) {
         state = Mutex(State(address: address, viewer: viewer))
     }
 
-    /// Takes one write from the buckets of its client, if both have one.
-    ///
-    /// - Parameters:
-    ///   - address: The client's full address.
-    ///   - viewer: The viewer; nil if the request names none.
-    ///   - now: Milliseconds of the clock that all calls of this limiter use.
-    /// - Returns: Nil if the write is allowed; otherwise the whole seconds until it is.
+    /// Nil if the write is allowed; otherwise the whole seconds until it is.
     func wait(_ group: Group, address: String, viewer: String?, now: Int64) -> Int? {
         wait(group, network: Self.network(of: address), viewer: viewer, now: now)
     }
 
-    /// Takes one write from the buckets of its client, as ``wait(_:address:viewer:now:)`` does.
-    ///
-    /// - Parameter network: The value of ``network(of:)`` for the client's address.
     func wait(_ group: Group, network: Int, viewer: String?, now: Int64) -> Int? {
         let keys = (address: Self.key(group, network), viewer: viewer.map { Self.key(group, $0) })
         return state.withLock { state in
@@ -66,7 +48,6 @@ final class WriteLimiter: Sendable {
         }
     }
 
-    /// Returns the whole seconds until a bucket of an address allows a write; nil if it allows one now. It takes no write.
     func pause(_ group: Group, network: Int, now: Int64) -> Int? {
         let wait = state.withLock { state in state.addresses.wait(Self.key(group, network), state.elapsed(now)) }
         return wait <= 0 ? nil : max(1, Int((wait / 1_000).rounded(.up)))
@@ -97,16 +78,13 @@ final class WriteLimiter: Sendable {
     }
 }
 
-/// Token buckets of one size, stored as the time at which each is full again. A full bucket needs no entry.
+/// Token buckets of one size, stored as the time at which each is full again.
 private struct Buckets {
-    /// The maximum number of entries. If more clients write at once, the half with the most writes left is removed.
     private static let capacity = 65_536
-    /// Milliseconds in which an empty bucket fills.
     private static let window = 60_000.0
     /// The maximum number of milliseconds until a bucket is full.
     private static let limit = 1.5 * window
 
-    /// Milliseconds in which one write is refilled.
     private let interval: Double
     private var full: [Int: Double] = [:]
 
@@ -128,6 +106,5 @@ private struct Buckets {
         full[key] = min(time(key, now) + interval, now + Self.limit)
     }
 
-    /// Returns the time at which the bucket is full.
     private func time(_ key: Int, _ now: Double) -> Double { max(now, full[key] ?? now) }
 }

@@ -4,16 +4,13 @@ internal import IntertwinePrimitives
 
 /// The parts of the service that depend on the configuration and can be replaced while requests continue.
 struct Application: Sendable {
-    /// The routes of the public listener.
     let routes: [Route]
     let feeds: FeedCatalogue
     let campaigns: Campaigns
-    /// The file that declares campaigns; nil if none is configured.
     let campaignsFile: CampaignsFile?
     let pages: PageCache
     let cells: RenderedCellCache
     let factories: CellFactories
-    /// The anonymization of addresses in the access log.
     let privacy: AddressPrivacy
     let trackerCalls: TrackerCalls
 }
@@ -28,14 +25,10 @@ extension ServiceBuilder {
         let cells: RenderedCellCache
         let links: Links
         let tokens: CellTokens
-        /// The items of data sources outside of the store.
         let elsewhere: SourceItems
         let keys: SigningKeys
     }
 
-    /// Creates the feeds, the actions of cells and the routes for a configuration.
-    ///
-    /// - Throws: `ConfigurationError` if the configuration names unknown cells or commands, or a route hides another one.
     func makeApplication(_ configuration: ServiceConfiguration, _ stores: OpenStores, _ parts: ProcessParts) throws -> Application {
         let feeds = try makeFeeds(configuration, stores, parts)
         let languages = LanguageReader(stores.declared.languages, viewerField: configuration.viewers.languageHeader)
@@ -107,7 +100,6 @@ extension ServiceBuilder {
             tokens: tokens, elsewhere: elsewhere, keys: keys)
     }
 
-    /// Returns the routes of the public listener that the description of the API contains.
     private func apiRoutes(
         _ configuration: ServiceConfiguration, _ stores: OpenStores, _ parts: ProcessParts, _ feeds: Feeds, _ clients: ClientReader,
         _ pages: PageCache
@@ -148,10 +140,6 @@ extension ServiceBuilder {
             + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
     }
 
-    /// Checks an application against the store. Until the result is called, all parts of the process serve the previous one.
-    ///
-    /// - Returns: The activation of the application, which cannot fail.
-    /// - Throws: `ConfigurationError` with all conflicts, `StoreError`.
     func check(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws -> @Sendable () -> Void {
         let campaigns = application.campaigns
         if let file = application.campaignsFile {

@@ -2,7 +2,6 @@ internal import IntertwineStorage
 internal import ServiceLifecycle
 
 extension ServiceBuilder {
-    /// Returns the services that run beside the listeners.
     func backgroundServices(
         _ live: ReloadableApplication, _ stores: OpenStores, _ parts: ProcessParts, _ listeners: ServiceListeners
     ) -> [any ServiceLifecycle.Service] {

@@ -3,21 +3,17 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Logging
 
-/// The declarations of the configuration, the databases and the signing keys.
 struct OpenStores: Sendable {
     let declared: Declarations
-    /// The location of the items.
     let location: any ItemLocation
     /// The files of the store; nil if items and ledger are in a PostgreSQL database.
     let files: StoreFiles?
     let store: any ItemStore
     let ledger: any PersistentLedger
-    /// Returns milliseconds since 1970-01-01 UTC. Replicas decide by the clock of their database.
+    /// Returns milliseconds since 1970-01-01 UTC.
     let clock: @Sendable () -> Int64
     let ring: KeyRing
-    /// The stream of each declared section.
     let streams: [String: StreamID]
-    /// A Boolean value indicating whether the service creates the signing key.
     fileprivate let createsKey: Bool
     fileprivate let logger: Logger
 
@@ -27,9 +23,6 @@ struct OpenStores: Sendable {
         }
     }
 
-    /// Assigns the items to the declared sections.
-    ///
-    /// - Throws: `StoreError`, also if another process has just assigned them to others.
     func prepare() throws {
         identifyFiles()
         let arranged = try store.arrange(declared.feeds.plans) {
@@ -40,7 +33,7 @@ struct OpenStores: Sendable {
         }
     }
 
-    /// Ends all writes. Each database becomes one complete file, so that it can be copied.
+    /// Each database becomes one complete file, so that it can be copied.
     func close() async {
         identifyFiles()
         do {
@@ -62,7 +55,6 @@ struct OpenStores: Sendable {
 }
 
 extension ServiceBuilder {
-    /// Reads the declarations and opens the databases.
     func openStores() throws -> OpenStores {
         let settings = configuration.store
         settings.makeDataFolder()

@@ -2,11 +2,9 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The parts that live as long as the process.
 struct ProcessParts: Sendable {
     let state = ServiceState()
     let images: ImageProxy
-    /// The synchronization of remote sources.
     let polling: SourcePoller
     let pageMetrics: PageMetrics
     let cellCounters = RenderedCellCache.Counters()
@@ -26,7 +24,6 @@ struct ProcessParts: Sendable {
 }
 
 extension ServiceBuilder {
-    /// Creates the parts that live as long as the process.
     func makeProcessParts(_ stores: OpenStores) throws -> ProcessParts {
         let limits = configuration.server.limits
         let clock = stores.clock

@@ -3,14 +3,11 @@ internal import IntertwineHTTPServer
 internal import Logging
 internal import Synchronization
 
-/// The current composition, and its replacement by a new one.
 final class ReloadableApplication: Sendable {
     private struct State {
         var configuration: ServiceConfiguration
         var composition: Application
-        /// The stamps of the files that were read and are read again, by the setting that names them.
         var files: [String: FileStamp]
-        /// The sequence number of the composition.
         var number = 0
     }
 
@@ -20,13 +17,9 @@ final class ReloadableApplication: Sendable {
     private let control: LogControl
     private let logger: Logger
     private let state: Mutex<State>
-    /// The stamps of files that are read at the start only, by the setting that names them.
     private let stamps: [String: FileStamp]
 
-    /// - Parameters:
-    ///   - router: The router of the public listener, which gets the current routes.
-    ///   - compose: Creates a composition; throws if the configuration names unknown cells or commands.
-    ///   - check: Called before a composition is activated; throws if it conflicts with the store. The result activates it and must not block.
+    /// The result activates it and must not block.
     init(
         _ configuration: ServiceConfiguration, router: Router, control: LogControl, logger: Logger,
         compose: @escaping @Sendable (ServiceConfiguration) throws -> Application,
@@ -42,14 +35,10 @@ final class ReloadableApplication: Sendable {
 
     var current: Application { state.withLock { $0.composition } }
 
-    /// Checks the first composition against the store, and activates it. Throws `ConfigurationError` with all conflicts, and `StoreError`.
     func checkCurrent() async throws { try await check(current)() }
 
     var configuration: ServiceConfiguration { state.withLock { $0.configuration } }
 
-    /// Applies the settings of a new configuration that can change at run time, atomically for requests that begin afterwards.
-    ///
-    /// - Throws: An error if the configuration cannot be composed, or conflicts with the store; the previous one stays active.
     func change(to updated: ServiceConfiguration) async throws {
         let old = configuration
         let changed = zip(old.settings, updated.settings).filter { $0.0.elements != $0.1.elements }.map(\.1)
@@ -73,13 +62,10 @@ final class ReloadableApplication: Sendable {
     }
 
     /// Recreates the composition with the current configuration, because data outside of it has changed, such as the signing keys.
-    ///
-    /// - Throws: The errors of ``change(to:)``.
     func renew() async throws {
         try await replace { ($0, $1) }
     }
 
-    /// Composes and activates a change of the current configuration; repeats it if another change was activated in the meantime.
     private func replace(_ change: (ServiceConfiguration, [String: FileStamp]) -> (ServiceConfiguration, [String: FileStamp])) async throws
     {
         while true {

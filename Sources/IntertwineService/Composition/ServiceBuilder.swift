@@ -12,25 +12,27 @@ extension FeedService {
     /// try await service.run()
     /// ```
     ///
-    /// - Parameters:
-    ///   - extensions: The kinds of item, cells and commands of the embedding program.
-    ///   - telemetry: The metrics and logs of the process; nil to create new ones.
+    /// - Parameter extensions: The kinds of item, cells and commands of the embedding program.
     /// - Throws: `ConfigurationError` or `StoreError`, each with one line for the person who starts the service.
     public static func build(
-        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
-        logger: Logger
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), logger: Logger
+    ) throws -> FeedService {
+        try build(configuration: configuration, extensions: extensions, telemetry: Telemetry(configuration.log), logger: logger)
+    }
+
+    package static func build(
+        configuration: ServiceConfiguration, extensions: ServiceExtensions, telemetry: Telemetry, logger: Logger
     ) throws -> FeedService {
         // A closed log or connection must not end the process.
         signal(SIGPIPE, SIG_IGN)
         // The check includes the needs of serving, because workers start during the composition and would fail without a clear message.
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
         return try ServiceBuilder(
-            configuration: configuration, extensions: extensions, telemetry: telemetry ?? Telemetry(configuration.log), logger: logger
+            configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger
         ).build()
     }
 }
 
-/// Composes the service in five steps. Each step gets the results of the previous ones.
 struct ServiceBuilder: Sendable {
     let configuration: ServiceConfiguration
     let extensions: ServiceExtensions

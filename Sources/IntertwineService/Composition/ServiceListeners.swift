@@ -3,22 +3,17 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The listeners of the service with their handlers, and the parts that observe their requests.
 struct ServiceListeners: Sendable {
     let servers: [(name: String, server: HTTPServer)]
     let publicHandler: any HTTPHandler
-    /// The handler of the admin listener; nil if it is not started.
     let operatorHandler: (any HTTPHandler)?
     let operatorRoutes: [Route]
     let accessLog: AccessLog
-    /// The audit log; nil if the admin listener is not started.
     let audit: AuditLog?
-    /// The calls to the trackers of third parties.
     let trackers: TrackerDispatcher
 }
 
 extension ServiceBuilder {
-    /// Creates the listeners, the admin API, and the logs and metrics of requests.
     func makeListeners(
         _ live: ReloadableApplication, _ router: Router, _ stores: OpenStores, _ parts: ProcessParts
     ) throws -> ServiceListeners {
@@ -84,7 +79,6 @@ extension ServiceBuilder {
             accessLog: accessLog, audit: audit, trackers: trackers)
     }
 
-    /// Returns the routes of the admin listener that its description contains.
     private func administrationRoutes(
         _ live: ReloadableApplication, _ stores: OpenStores, _ parts: ProcessParts, _ samples: ServiceSamples
     ) -> [Route] {

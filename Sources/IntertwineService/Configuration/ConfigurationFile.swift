@@ -1,7 +1,6 @@
 internal import Foundation
 internal import IntertwinePrimitives
 
-/// The settings as the text of a configuration file.
 extension ServiceConfiguration {
     /// The settings that differ from their defaults, as YAML with the same meaning. Secrets are comments that name their variables.
     public var changes: String {
@@ -25,7 +24,6 @@ extension ServiceConfiguration {
         return (try? JSONEncoder().encode(sections + rows)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// - Parameter settings: The settings of one section, each with the rest of its key.
     private static func lines(_ settings: [(path: ArraySlice<String>, setting: ListedSetting)], indent: String) -> [String] {
         var names: [String] = []
         for name in settings.compactMap(\.path.first) where !names.contains(name) { names.append(name) }
@@ -42,7 +40,7 @@ extension ServiceConfiguration {
         setting.isList ? "[\(setting.elements.map(scalar).joined(separator: ", "))]" : scalar(setting.value)
     }
 
-    /// Returns a YAML scalar that is read as the text itself. A text that YAML could read otherwise is written as a JSON string.
+    /// A text that YAML could read otherwise is written as a JSON string.
     private static func scalar(_ text: String) -> String {
         let isWord = text.wholeMatch(of: /(0|[1-9][0-9]{0,15})(ms|s|min|h|d|KiB|MiB|GiB)?|[A-Za-z\/][A-Za-z0-9\/._-]*/) != nil
         let reserved = ["null", "yes", "no", "on", "off", "y", "n"]

@@ -2,14 +2,14 @@ internal import IntertwineFeed
 internal import Logging
 internal import Synchronization
 
-/// The current signing keys. They can change, because replicas store their keys in the database.
+/// They can change, because replicas store their keys in the database.
 final class KeyRing: Sendable {
     private let state: Mutex<SigningKeys>
     private let read: (@Sendable () async throws -> SigningKeys)?
     /// Returns the time at which the newest key was created, in milliseconds since 1970-01-01 UTC; nil if it is not known.
     let creation: @Sendable () -> Int64?
 
-    /// - Parameter read: Reads the valid keys; nil if the keys never change.
+    /// `read`: Reads the valid keys; nil if the keys never change.
     init(
         _ keys: SigningKeys, creation: @escaping @Sendable () -> Int64? = { nil }, read: (@Sendable () async throws -> SigningKeys)? = nil
     ) {
@@ -21,9 +21,6 @@ final class KeyRing: Sendable {
 
     var mayChange: Bool { read != nil }
 
-    /// Reads the valid keys.
-    ///
-    /// - Returns: True if they differ from the previous keys.
     func refresh() async throws -> Bool {
         guard let read else { return false }
         let keys = try await read()
@@ -34,12 +31,9 @@ final class KeyRing: Sendable {
     }
 }
 
-/// Checks periodically for rotated keys.
 struct KeyRefresher: PeriodicService {
-    /// Shorter than the time for which a new key is accepted before it signs.
     let interval = Duration.seconds(2)
     let ring: KeyRing
-    /// Called with changed keys, repeatedly until it succeeds.
     let changed: @Sendable (SigningKeys) async throws -> Void
     let logger: Logger
     private var isPending = false

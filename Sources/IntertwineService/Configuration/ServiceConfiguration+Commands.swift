@@ -6,20 +6,13 @@ internal import IntertwineImages
 internal import IntertwinePrimitives
 
 extension ServiceConfiguration {
-    /// Returns the sources that the file `sources.file` declares; empty if the setting is empty.
-    ///
-    /// - Parameter environment: The source of secrets in headers; nil for the environment of the process.
-    /// - Throws: `ConfigurationError` with file and line if the file is invalid.
-    package func remoteSources(
+    func remoteSources(
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
         guard !sources.file.isEmpty else { return [] }
         return try remoteSources(of: try itemKinds(extensions), environment: environment)
     }
 
-    /// - Parameters:
-    ///   - kinds: All existing kinds.
-    ///   - broken: Declared kinds that are invalid.
     func remoteSources(
         of kinds: ItemKinds, broken: Set<String> = [], environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
@@ -30,9 +23,6 @@ extension ServiceConfiguration {
         ).sources
     }
 
-    /// Returns the sources as settings for display. The values of their headers are secrets.
-    ///
-    /// - Throws: The errors of ``remoteSources(_:environment:)``.
     package func sourceSettings() throws(ConfigurationError) -> [ListedSetting] {
         try remoteSources().flatMap { source in
             let values = [("url", source.shownURL), ("kind", source.kind.name), ("every", source.interval.setting)]
@@ -46,12 +36,6 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Synchronizes a source once, possibly while a service is running.
-    ///
-    /// - Parameters:
-    ///   - report: Called on any thread for each item that is left out.
-    ///   - onProgress: Called often on any thread with the progress.
-    /// - Throws: `ConfigurationError` if the source does not exist, or `SourceError`.
     package func synchronise(
         _ name: String, report: @escaping @Sendable (BadSourceItem) -> Void, onProgress: @escaping @Sendable (SourceProgress) -> Void
     ) async throws -> SourceOutcome {
@@ -81,15 +65,8 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration {
-    /// The path of the audit log.
     var auditLog: String { store.path(of: "audit.log") }
 
-    /// Performs a command of the command line, and records it in the audit log of a service that may be running.
-    ///
-    /// - Parameters:
-    ///   - subject: The arguments of the command.
-    ///   - body: Performs the command and records its changes.
-    /// - Throws: `ConfigurationError` or `StoreError` if the command could not be recorded, in which case it did not run; the errors of `body`.
     package func audited<Value>(
         _ command: String, _ subject: String, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {

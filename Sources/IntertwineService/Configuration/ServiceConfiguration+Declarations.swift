@@ -1,5 +1,5 @@
 internal import Foundation
-public import IntertwineFeed
+package import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
@@ -37,8 +37,6 @@ extension ServiceConfiguration {
         throw ConfigurationError(faults.reasons) ?? wrong
     }
 
-    /// - Parameter environment: The source of secrets in headers of remote sources; nil for the environment of the process.
-    /// - Throws: `ConfigurationError` with all faults.
     func declarations(
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> Declarations {
@@ -80,11 +78,7 @@ extension ServiceConfiguration {
             registry: registry ?? .standard, kinds: kinds, sources: sources ?? [])
     }
 
-    /// Returns the kinds of item that imports and the admin API may write: users, advertisements, the kinds of an embedding program, and those of
-    /// the file `kinds.file`.
-    ///
-    /// - Throws: `ConfigurationError` with file and line if the file is invalid.
-    public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
+    package func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
         let (file, factories) = try checkedKindsFile(extensions)
         let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
         return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
@@ -92,7 +86,20 @@ extension ServiceConfiguration {
         ]).requiring(variants: factories.variants(of: extensions.kinds))
     }
 
-    /// Returns the names of robots, with those of the file `events.robots-file`.
+    /// Imports lines of items into the store, all of them or none.
+    ///
+    /// ```swift
+    /// try configuration.importItems(Array(#"{"kind":"card","id":"1","text":"Hello"}"#.utf8), extensions)
+    /// ```
+    ///
+    /// - Throws: An error with the number of the line if an item is invalid, and those of a store that cannot be written.
+    public func importItems(_ lines: [UInt8], _ extensions: ServiceExtensions = ServiceExtensions()) throws {
+        let importer = try store.items().importer(kinds: try itemKinds(extensions), policy: .stop, limit: .max) { _ in }
+        try importer.append(lines)
+        try importer.endOfFile()
+        _ = try importer.commit()
+    }
+
     func robotNames() throws(ConfigurationError) -> RobotNames {
         guard !events.robotsFile.isEmpty else { return RobotNames() }
         do {
@@ -104,11 +111,6 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Returns the campaigns of the file `campaigns.file`; nil if the setting is empty.
-    ///
-    /// - Parameters:
-    ///   - feeds: The feeds that campaigns may name.
-    ///   - creatives: The advertisements that campaigns may name.
     func campaignsFile(among feeds: DeclaredFeeds, _ creatives: CreativeNames) throws(ConfigurationError) -> CampaignsFile? {
         guard !campaigns.file.isEmpty else { return nil }
         try checkCampaignTargets(feeds)
@@ -129,7 +131,6 @@ extension ServiceConfiguration {
                 + "every or at")
     }
 
-    /// Throws if ads are pinned in a section that a field orders. Pinned ads need the order of import.
     func checkPinnedAds(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
         let names = feeds.feeds.isEmpty ? [DeclaredFeeds.mainName: [DeclaredFeeds.mainName]] : feeds.feeds
         var ordered: [String] = []
@@ -146,17 +147,11 @@ extension ServiceConfiguration {
                 + "placement, or ads: 0")
     }
 
-    /// Returns the campaigns of the file `campaigns.file`.
-    ///
-    /// - Throws: `ConfigurationError` with file and line for each fault.
     package func declaredCampaigns() throws(ConfigurationError) -> [Campaign] {
         let file = try kindsFile(ServiceExtensions())
         return try campaignsFile(among: file.feeds, creatives(file, ServiceExtensions()))?.campaigns ?? []
     }
 
-    /// Checks that a feed exists and, if given, a section in it.
-    ///
-    /// - Throws: `ConfigurationError` with the existing names.
     package func checkPlacements(feed: String, section: String?) throws(ConfigurationError) {
         let feeds = try kindsFile(ServiceExtensions()).feeds
         let names = feeds.validTargets.feeds
@@ -169,19 +164,12 @@ extension ServiceConfiguration {
         throw ConfigurationError("--section: '\(feed)' has no \(known)")
     }
 
-    /// Returns the ad placement of a feed or of a section in it.
-    ///
-    /// - Throws: `ConfigurationError` for the file of kinds.
     package func placement(feed name: String, section: String?) throws(ConfigurationError) -> any AdPlacement {
         let feeds = try kindsFile(ServiceExtensions()).feeds
         let own = feed.with(feeds.ads[name])
         return feeds.sections.first { $0.name == section }?.placement(own) ?? own.placement
     }
 
-    /// Checks the campaigns of the file against the store, as a start does. Writes nothing.
-    ///
-    /// - Returns: A line for each remark that is no fault: skipped checks, and advertisements that existed earlier.
-    /// - Throws: `ConfigurationError` with file and line for each conflict.
     package func checkStoredCampaigns() async throws -> [String] {
         let kinds = try kindsFile(ServiceExtensions())
         let file = try campaignsFile(among: kinds.feeds, creatives(kinds, ServiceExtensions()))
@@ -219,9 +207,6 @@ extension ServiceConfiguration {
         "warning: the campaign '\(campaign)' is blocked: \(reason)"
     }
 
-    /// Returns the ad slots that campaigns can get, without the data sources of programs.
-    ///
-    /// - Throws: `ConfigurationError` for the file of kinds.
     package func campaignInventory(hasAttributes: Bool) throws(ConfigurationError) -> CampaignInventory {
         campaignInventory(try kindsFile(ServiceExtensions()).feeds, hasAttributes: hasAttributes)
     }
@@ -235,7 +220,6 @@ extension ServiceConfiguration {
             hasAttributes: hasAttributes || viewers.canHaveAttributes, hasViewers: viewers.canBeNamed)
     }
 
-    /// Returns the delivery statistics of the campaigns in the file and in the store, by their ids; empty if there is no store.
     package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {
         let items = try store.items()
         guard items.isThere else { return [:] }
@@ -253,12 +237,10 @@ extension ServiceConfiguration {
         CampaignKind(places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: campaigns.file)
     }
 
-    /// Returns the advertisements that campaigns may show. The cells of an embedding program's kinds are not declared.
     func creatives(_ file: KindsFile, _ extensions: ServiceExtensions) -> CreativeNames {
         CreativeNames(file.kinds.map { ($0.prefix, $0.name, $0.stream) }, hasOthers: !extensions.kinds.isEmpty)
     }
 
-    /// The standard kinds, with a hint for errors about an unknown kind.
     private var standardKinds: ItemKinds {
         var kinds = ItemKinds.standard
         kinds.note =
@@ -266,10 +248,7 @@ extension ServiceConfiguration {
         return kinds
     }
 
-    /// Returns the section configurations of the store for the declared feeds.
-    ///
-    /// - Throws: The errors of ``itemKinds(_:)``.
-    public func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionConfiguration] {
+    package func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionConfiguration] {
         try kindsFile(extensions).feeds.plans
     }
 
@@ -293,17 +272,14 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Returns the declarations of the file `kinds.file`; empty if the setting is empty.
     private func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         try kindsFile(of: kindsText(), extensions)
     }
 
-    /// Returns the text of the file `kinds.file`; nil if the setting is empty.
     private func kindsText() throws(ConfigurationError) -> String? {
         kinds.file.isEmpty ? nil : try YAMLFile.text(at: kinds.file, of: "kinds.file")
     }
 
-    /// - Parameter text: The text of the file, possibly an earlier version.
     func kindsFile(of text: String?, _ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         var faults = ErrorCollector()
         let file = kindsFile(of: text, extensions, errors: &faults)
@@ -322,9 +298,6 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration {
-    /// Returns the factories of all cells: the product's own, those of an embedding program, and those of the file `kinds.file`.
-    ///
-    /// - Throws: `ConfigurationError` with the setting, or with file and line.
     func cellFactories(
         _ extensions: ServiceExtensions, commands registry: CommandRegistry, kinds file: KindsFile
     ) throws(ConfigurationError) -> CellFactories {
@@ -357,7 +330,6 @@ extension ServiceConfiguration {
 }
 
 extension CellConfiguration {
-    /// The configuration split by slot: each element has the commands of one slot only.
     var alone: [CellConfiguration] {
         var empty = self
         (empty.userCommands, empty.advertisementCommands) = ([:], [:])
@@ -380,7 +352,6 @@ extension CellConfiguration {
 }
 
 extension ConfigurationError {
-    /// Creates an error that names the setting of the invalid command.
     fileprivate init(_ error: CellCommandsError) {
         func key(_ kind: String, _ slot: CommandKey) -> String { "actions.\(kind).\(slot.rawValue)" }
         switch error {
@@ -396,7 +367,6 @@ extension ConfigurationError {
 }
 
 extension DeclaredFeeds {
-    /// The feeds and sections that campaigns may target.
     var validTargets: ValidTargets {
         ValidTargets(feeds: Array(Set([Self.mainName] + feeds.keys)).sorted(), sections: Array(Set(feeds.values.joined())).sorted())
     }

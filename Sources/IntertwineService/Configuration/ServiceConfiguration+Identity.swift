@@ -3,10 +3,6 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 
 extension ServiceConfiguration {
-    /// Checks that the files of the store belong together; returns nil if items or ledger are not in a file of the service.
-    ///
-    /// - Returns: The files, and their faults if these were accepted.
-    /// - Throws: `StoreError.unusable` with one line that states the fault and its remedy, unless ``StoreSettings/acceptsDataLoss``.
     func storeFiles() throws -> (files: StoreFiles, faults: [String])? {
         guard try store.sharedDatabase() == nil else { return nil }
         let files = StoreFiles(items: store.database, ledger: store.ledgerDatabase)
@@ -17,9 +13,6 @@ extension ServiceConfiguration {
         return (files, faults)
     }
 
-    /// Checks that the files of the store belong together, for a command that reads the ledger and needs no key.
-    ///
-    /// - Throws: `StoreError.unusable`, as ``storeFiles()`` does.
     func checkStoreFiles() throws(StoreError) {
         let faults: [String]
         do {
@@ -38,6 +31,5 @@ extension ServiceConfiguration {
 }
 
 extension SigningKey {
-    /// The identifier of the key in hexadecimal digits, which discloses nothing of the key.
     var name: String { String(id, radix: 16) }
 }

@@ -6,11 +6,6 @@ package import IntertwineStorageCore
 
 /// The location of the ledger: beside the items' file, or with the items in a PostgreSQL database.
 extension ServiceConfiguration {
-    /// Opens the ledger; creates it if it is missing.
-    ///
-    /// - Parameters:
-    ///   - items: The open items of the same store, if there are any.
-    ///   - now: Returns milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
     func openLedger(beside items: (any ItemStore)? = nil, now: (@Sendable () -> Int64)?) throws(StoreError) -> any PersistentLedger {
         let timeout = Double(ledger.writeTimeout.milliseconds) / 1_000
         guard let shared = try store.sharedDatabase() else {
@@ -29,10 +24,6 @@ extension ServiceConfiguration {
         return try SQLiteLedger.isUpToDate(store.ledgerDatabase)
     }
 
-    /// Opens an existing ledger for reading; nil if there are items but no ledger yet.
-    ///
-    /// - Throws: `StoreError.unusable` if there are neither items nor a ledger, if the items' database is something else, or if the files do
-    ///   not belong together.
     package func existingLedger() throws(StoreError) -> (any PersistentLedger)? {
         if try store.sharedDatabase() != nil { return try openLedger(now: nil) }
         let files = FileManager.default

@@ -58,7 +58,6 @@ public struct ServiceConfiguration: Sendable, SettingsSection {
         self = configuration
     }
 
-    /// Reads the settings and returns the faults instead of throwing them. An invalid value is replaced by its default, for further checks.
     static func read(_ sources: SettingSources) -> (configuration: ServiceConfiguration, faults: ConfigurationError?) {
         let reading = SettingsReading { (key, isList) throws(ConfigurationError) in try sources.texts(SettingName(key), isList: isList) }
         var configuration = SettingsReading.$current.withValue(reading) { ServiceConfiguration() }
@@ -92,7 +91,6 @@ public struct ServiceConfiguration: Sendable, SettingsSection {
         return next
     }
 
-    /// All settings with their effective values, in the order of the configuration file.
     package var settings: [ListedSetting] { rows.bySection }
 
     /// The texts of whole sections in the file and on the reference page.

@@ -18,7 +18,6 @@ public struct SettingSources: Sendable {
     private enum Value {
         case text(String)
         case list([String])
-        /// A list with elements that are no texts.
         case other
 
         init(_ node: Node) {
@@ -34,10 +33,8 @@ public struct SettingSources: Sendable {
     private let flags: [SettingName: String]
     private let environment: [String: String]
     private var file: (path: String, values: [SettingName: Value]) = ("", [:])
-    /// Every key in a source. A key that no setting has is a fault.
     private let written: [SettingKey]
     private let environmentVariables: [String]
-    /// The credentials of buckets in the environment.
     let bucketCredentials: BucketCredentials?
 
     /// Reads the settings of the command line, the environment and a file, in this order of precedence.
@@ -77,7 +74,6 @@ public struct SettingSources: Sendable {
         environment["INTERTWINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the value of a key with the highest precedence: the elements of a list, or the single value.
     ///
     /// In flags and in the environment, commas separate the elements of a list.
     func texts(_ name: SettingName, isList: Bool) throws(ConfigurationError) -> (texts: [String], origin: SettingOrigin)? {
@@ -100,7 +96,6 @@ public struct SettingSources: Sendable {
         return file.values[name].map { ($0, .file(file.path)) }
     }
 
-    /// Throws for all keys in a source that are not in `known`, and for keys that occur twice in one source.
     func refuseUnknown(besides known: [SettingName]) throws(ConfigurationError) {
         var faults = ErrorCollector()
         let names = Set(known)
@@ -150,11 +145,7 @@ public struct SettingSources: Sendable {
 }
 
 /// The variables that Kubernetes adds to the environment of a pod for each service of its namespace.
-///
-/// The variables of a service with the name `intertwine` begin with the prefix of settings.
 enum ServiceLink {
-    /// Returns true for a variable of a service.
-    ///
     /// A name with the suffix `_PORT` counts only with a URL as its value, because `INTERTWINE_ADMIN_PORT` is also a setting.
     static func isServiceLink(_ variable: String, value: String) -> Bool {
         guard variable.hasPrefix(SettingName.environmentPrefix) else { return false }
@@ -170,12 +161,10 @@ extension ConfigurationError {
     }
 }
 
-/// A key as it is spelled in a source.
 private struct SettingKey {
     let name: SettingName
     let spelled: String
     let origin: SettingOrigin
-    /// A Boolean value indicating whether the key has no value.
     let isEmpty: Bool
 
     init(spelled: String, origin: SettingOrigin, isEmpty: Bool = false) {
@@ -185,10 +174,8 @@ private struct SettingKey {
         self.isEmpty = isEmpty
     }
 
-    /// A Boolean value indicating whether the key can be a section without keys.
     var isSection: Bool { name.components.count == 1 }
 
-    /// A Boolean value indicating whether the spelling is one that lookups find: any spelling of a flag, kebab-case or camelCase in a file.
     var isRead: Bool {
         guard case .file = origin else { return true }
         return spelled == name.key || spelled == name.camelCaseComponents.joined(separator: ".")

@@ -18,13 +18,9 @@ public struct SigningSettings: Sendable, SettingsSection {
     private static func isKey(_ text: String) -> Bool { text.isEmpty || SigningKey(hexadecimal: text) != nil }
 }
 
-/// The file of the signing key in the data folder, readable by its owner only. It is used if no key is configured.
 struct SigningKeyFile {
     let path: String
 
-    /// Returns the key; creates it on disk if it is missing. If two processes start at once, both get one key.
-    ///
-    /// - Throws: `ConfigurationError` if the file cannot be read or written, or contains no key. The file is never overwritten.
     func load() throws -> SigningKey {
         let known = try read()
         if known == nil { try create(.random()) }
@@ -34,18 +30,12 @@ struct SigningKeyFile {
         return key
     }
 
-    /// Writes a given key; does nothing if the file contains it already.
-    ///
-    /// - Throws: `ConfigurationError` if the file contains another key.
     func store(_ key: SigningKey) throws {
         if try read() == nil { try create(key) }
         guard try read() == key else { throw ConfigurationError("\(path): is another signing key; move it away first") }
         guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }
     }
 
-    /// Returns the key; nil if the file does not exist.
-    ///
-    /// - Throws: `ConfigurationError` if the file cannot be read, or contains no key.
     func read() throws -> SigningKey? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let text: String
@@ -63,8 +53,6 @@ struct SigningKeyFile {
     }
 
     /// Writes a key to a temporary file and links it to its path, so that readers never see an incomplete key.
-    ///
-    /// Temporary files of killed processes do no harm.
     private func create(_ key: SigningKey) throws {
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
         let descriptor = OwnedFile.open(draft, O_WRONLY | O_EXCL)
@@ -84,10 +72,7 @@ struct SigningKeyFile {
 }
 
 extension ServiceConfiguration {
-    /// Returns the current keys.
-    ///
-    /// Without a configured key, these are the key of the data folder or, with a PostgreSQL database, the keys of all replicas. A missing key is
-    /// created.
+    /// Without a configured key, these are the key of the data folder or, with a PostgreSQL database, the keys of all replicas.
     func keyRing() throws -> KeyRing {
         let previous = SigningKey(hexadecimal: signing.previousKey)
         if let key = SigningKey(hexadecimal: signing.key) { return KeyRing(SigningKeys(current: key, previous: previous)) }
@@ -104,10 +89,6 @@ extension ServiceConfiguration {
             all(try sharedKeys.load()), creation: { sharedKeys.newestCreation }, read: { all(try await sharedKeys.read()) })
     }
 
-    /// Creates a new signing key in the database, which all replicas adopt.
-    ///
-    /// - Parameter isForced: True if existing links may become invalid.
-    /// - Throws: `ConfigurationError` if the keys are not in a database, `StoreError`.
     package func rotateKey(isForced: Bool) async throws {
         guard signing.key.isEmpty else {
             throw ConfigurationError("signing.key: is configured; set a new key, and set the current one as signing.previous-key")

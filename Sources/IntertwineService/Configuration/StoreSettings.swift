@@ -68,12 +68,10 @@ public struct StoreSettings: Sendable, SettingsSection {
             "store.degraded-reads: requires a second host in the address of store.database, or store.read-database")
     }
 
-    /// Returns true if a text is the address of a PostgreSQL database and not a file path.
     static func isAddress(_ text: String) -> Bool { text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") }
 
     static let allowedDatabases = "a file's path, neither :memory: nor a URL, or postgresql://…"
 
-    /// Returns true if a text can be the path of a file, or an address.
     static func isDatabase(_ text: String) -> Bool {
         Self.isAddress(text)
             || !text.isEmpty && text != ":memory:" && !isFileURL(text) && !text.contains("://") && !isListOfKeywords(text)
@@ -101,7 +99,6 @@ public struct StoreSettings: Sendable, SettingsSection {
 
     var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, queueTimeout: queueTimeout) }
 
-    /// The error of an address that cannot be parsed; nil if the database is a file or the address is valid.
     private var addressError: StoreError? {
         do throws(StoreError) {
             _ = try sharedDatabase()
@@ -130,24 +127,19 @@ public struct StoreSettings: Sendable, SettingsSection {
             ? try postgresDatabase(at: readDatabase, statementTimeout: min(statementTimeout, .seconds(2))) : nil
     }
 
-    /// Returns the database that holds items, ledger and keys; nil if they are in files.
-    ///
-    /// - Throws: ``StoreError/unusable(_:)`` if the address cannot be parsed, or the program was built without PostgreSQL.
     func sharedDatabase() throws(StoreError) -> (any SharedDatabase)? {
         Self.isAddress(database) ? try postgresDatabase(at: database, statementTimeout: statementTimeout) : nil
     }
 
     /// The path of the ledger: `intertwine.ledger.sqlite` beside `intertwine.sqlite`. Why: a long import never delays a click.
-    package var ledgerDatabase: String {
+    var ledgerDatabase: String {
         let url = URL(fileURLWithPath: database)
         let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
         return url.deletingPathExtension().path + ".ledger" + suffix
     }
 
-    /// Creates the data folder if it is missing.
-    ///
-    /// A replica's folder is created for its user only; the folder of a file is created only if its name is `data`. Why: another missing folder is
-    /// more likely a typing error. If the creation fails, the error is reported by the code that opens a file in the folder.
+    /// A replica's folder is created for its user only; the folder of a file is created only if its name is `data`. Why: another missing
+    /// folder is more likely a typing error. If the creation fails, the error is reported by the code that opens a file in the folder.
     package func makeDataFolder() {
         let (folder, isReplica) = (folderURL, Self.isAddress(database))
         guard isReplica || folder.lastPathComponent == "data" else { return }
@@ -155,7 +147,6 @@ public struct StoreSettings: Sendable, SettingsSection {
             at: folder, withIntermediateDirectories: false, attributes: isReplica ? [.posixPermissions: 0o700] : nil)
     }
 
-    /// Returns the path of a file or folder in the data folder.
     package func path(of name: String) -> String {
         folderURL.appendingPathComponent(name).path
     }
@@ -164,15 +155,11 @@ public struct StoreSettings: Sendable, SettingsSection {
         Self.isAddress(database) ? URL(fileURLWithPath: dataFolder) : URL(fileURLWithPath: database).deletingLastPathComponent()
     }
 
-    /// The location of the store for messages: the absolute path of the file, or the address without its password.
     package var location: String {
         let file = URL(fileURLWithPath: database).standardizedFileURL.path
         return Self.isAddress(database) ? (try? items().shown) ?? "(secret)" : file
     }
 
-    /// Returns the location of the items according to ``database``.
-    ///
-    /// - Throws: `StoreError.unusable` if it is an address that cannot be parsed.
     package func items() throws(StoreError) -> any ItemLocation {
         guard let shared = try sharedDatabase() else {
             // A new store beside the ledger of a running service would replace the items that were moved away.

@@ -5,23 +5,18 @@ internal import Synchronization
 /// A kind of a program's own whose cells the service registers itself.
 protocol CellKind: ItemKind {
     var actions: CellActions { get }
-    /// The parts of each cell with sample values, by the identifier of the cell.
     var parts: [String: [(name: String, type: String?, isRequired: Bool)]] { get }
 
-    /// Registers the cells of the kind for all layouts.
     func register(in factories: inout CellFactories, commands registry: CommandRegistry, hasViewers: Bool) throws
 }
 
-/// A kind of item that is a `Codable` type. Its fields become declarations, which validate items as those of a declared kind.
 struct ContentKind<Content: ItemContent>: CellKind {
     var actions = CellActions()
     private let record: DeclaredFields
     private let declarations: [String: FieldDeclaration]
     private let languages: FeedLanguages
-    /// The cells with sample values: for each variant one with all optional values, and one with none.
     private let samples: [(full: Cell, least: Cell)]
 
-    /// - Throws: `ConfigurationError` with the type and the property that cannot be described.
     init(_ type: Content.Type = Content.self) throws(ConfigurationError) {
         do {
             let recorder = FieldRecorder()
@@ -37,7 +32,6 @@ struct ContentKind<Content: ItemContent>: CellKind {
         }
     }
 
-    /// Returns the cell of sample values.
     private static func sample(_ optionals: FieldRecorder.Optionals, _ variant: String?) throws -> Cell {
         let context = CellContext(links: Links(), tokens: CellTokens(keys: SigningKeys(current: .random())), now: 0)
         let content = try Content(from: FieldDecoder(source: FieldRecorder(optionals, variant: variant)))
@@ -65,9 +59,6 @@ struct ContentKind<Content: ItemContent>: CellKind {
         return item
     }
 
-    /// Decodes a stored item.
-    ///
-    /// - Throws: `ItemError` if its fields were stored under another declaration.
     func content(of item: FeedItem, in language: FeedLanguage?) throws(ItemError) -> Content {
         try content(id: item.id, variant: item.variant, body: item.body, in: language)
     }
@@ -79,7 +70,6 @@ struct ContentKind<Content: ItemContent>: CellKind {
     }
 }
 
-/// The fields of a stored item, in one language.
 private struct StoredFields: FieldSource {
     let id: String
     let variant: String
@@ -138,7 +128,6 @@ extension ContentKind {
     }
 }
 
-/// A factory for the cells of a `Codable` type. It decodes an item once for each rendered cell.
 private struct ContentCellFactory<Content: ItemContent>: CellViewModelFactory {
     let kind: ContentKind<Content>
     let cells: [CellIdentifier]
@@ -240,7 +229,6 @@ extension FeedItem {
     }
 }
 
-/// The content of an item with its kind and id, as imports read it.
 private struct ItemLine<Content: ItemContent>: Encodable {
     enum Key: String, CodingKey {
         case kind, id

@@ -4,20 +4,13 @@ internal import IntertwinePrimitives
 
 /// The source of the values that a ``FieldDecoder`` reads: an item, the input of an action, or sample values.
 protocol FieldSource {
-    /// Returns true if the field has a value.
     func contains(_ field: String) -> Bool
 
     /// Returns the value of a field as text: a date as RFC 3339, a number as decimal digits, a Boolean value as `true` or `false`.
-    ///
-    /// - Throws: `ItemError` if the field has no value or another type.
     func text(_ field: String, _ type: FieldType) throws(ItemError) -> String
 
-    /// Returns the decimal digits of a number without a fractional part.
-    ///
-    /// - Throws: `ItemError` as ``text(_:_:)`` does.
     func wholeNumber(_ field: String) throws(ItemError) -> String
 
-    /// Returns a value of a `Decodable` type that is no scalar by itself, such as an enum.
     func value<Value: Decodable>(_ type: Value.Type, of field: String) throws -> Value
 }
 
@@ -107,7 +100,6 @@ private struct FieldContainer<Key: CodingKey, Source: FieldSource>: KeyedDecodin
     func superDecoder(forKey key: Key) throws -> any Decoder { throw ItemError.nested(key.stringValue) }
 }
 
-/// Decodes a type that is one scalar, such as an enum with raw values.
 struct ScalarDecoder<Source: FieldSource>: Decoder, SingleValueDecodingContainer {
     let source: Source
     let field: String
@@ -132,7 +124,6 @@ extension ItemError {
         ItemError(field: field, reason: "is an array, which no field can have; \(types)")
     }
 
-    /// Creates the error of a field from an error of a type's own decoding or validation.
     init(wrapping error: any Error) {
         switch error {
         case let error as ItemError: self = error

@@ -2,19 +2,15 @@ internal import Foundation
 internal import IntertwineFeed
 
 /// Records the fields that the `init(from:)` of a type reads, and returns sample values for them.
-///
 /// The fields of a `Codable` type are those that its initializer reads, so an initializer must read the same fields for all values.
 final class FieldRecorder: FieldSource {
-    /// The values of optional fields in the sample.
     enum Optionals {
         case present, absent
     }
 
     private let optionals: Optionals
-    /// The value of the property `type`; nil for its first case.
     private let variant: String?
     private(set) var fields: [FieldDeclaration] = []
-    /// The allowed values of the property `type`; empty if there is none.
     private(set) var variants: [String] = []
     private var optional: Set<String> = []
 
@@ -78,7 +74,6 @@ final class FieldRecorder: FieldSource {
                 + "decode any value")
     }
 
-    /// Returns the cases of an enum with texts as raw values; nil for other types.
     private static func words(of type: Any.Type) -> [(text: String, value: Any)]? {
         func cases<Word: CaseIterable>(_ type: Word.Type) -> [(text: String, value: Any)]? {
             let words = type.allCases.compactMap { word in
@@ -101,10 +96,6 @@ final class FieldRecorder: FieldSource {
 }
 
 extension [FieldDeclaration] {
-    /// Returns the fields that a type reads.
-    ///
-    /// - Parameter declared: Declarations that replace those that follow from the type, apart from `isRequired`.
-    /// - Throws: `ItemError` if the type cannot be described, or a declaration contradicts it.
     init(
         of type: (some Decodable).Type, replacedBy declared: [FieldDeclaration], recorder: FieldRecorder = FieldRecorder()
     ) throws(ItemError) {
@@ -127,7 +118,6 @@ extension [FieldDeclaration] {
 }
 
 extension FieldDeclaration {
-    /// Returns true if every value of the declaration is a value of a type.
     fileprivate func refines(_ type: FieldType) -> Bool {
         switch type {
         case .text: ![.number, .boolean].contains(self.type)

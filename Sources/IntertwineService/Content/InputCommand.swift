@@ -64,7 +64,6 @@ extension InputCommand {
         try Input(from: FieldDecoder(source: InputValues(values: input)))
     }
 
-    /// The reason why the input cannot be described; nil if it can.
     var inputError: String? {
         do throws(ItemError) {
             _ = try [FieldDeclaration](of: Input.self, replacedBy: inputFields)
@@ -75,7 +74,6 @@ extension InputCommand {
     }
 }
 
-/// The validated input of an action.
 private struct InputValues: FieldSource {
     let values: [String: JSONValue]
 

@@ -173,7 +173,6 @@ public struct Bind: Sendable {
         self.init(part: part, value.map { .value($0) })
     }
 
-    /// The type of the binding in JSON; nil if the part has no value or a custom type.
     var type: String? {
         switch content {
         case .value(.text): "text"
@@ -186,9 +185,6 @@ public struct Bind: Sendable {
         }
     }
 
-    /// Returns the binding in a cell; nil if the part has no value.
-    ///
-    /// - Parameter title: The first text of the cell.
     fileprivate func binding(in cell: CellSize, titled title: String?, _ context: CellContext) -> CellBinding? {
         switch content {
         case .value(let value): return CellBinding(part, value)
@@ -215,7 +211,6 @@ extension ImageGeometry {
 }
 
 extension Cell {
-    /// Returns the bindings of the cell.
     func bindings(in context: CellContext) -> [CellBinding] {
         let title = bindings.lazy.compactMap(\.text).first
         return bindings.compactMap { $0.binding(in: size, titled: title, context) }

@@ -1,18 +1,12 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Yams
 
-/// The campaigns that a file declares: `campaigns: {spring: {advertiser: …, creatives: […]}}`. `Config/campaigns.yaml` shows some.
-package struct CampaignsFile: Sendable {
-    package private(set) var campaigns: [Campaign] = []
-    /// File and line of each, and of each one's creatives.
+struct CampaignsFile: Sendable {
+    private(set) var campaigns: [Campaign] = []
     private var lines: [String: (campaign: String, creatives: [String])] = [:]
 
-    /// - Parameters:
-    ///   - places: the feeds and sections that a campaign may name.
-    ///   - creatives: which advertisements its creatives may be.
-    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
-    package init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws(ConfigurationError) {
+    init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws(ConfigurationError) {
         guard let node = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
             throw root.error("campaigns is missing")
         }
@@ -33,12 +27,10 @@ package struct CampaignsFile: Sendable {
         try faults.finish()
     }
 
-    /// Returns the validation errors of the file against a store, with line numbers; nil without errors.
-    package func errors(_ findings: Campaigns.ValidationResult) -> ConfigurationError? {
+    func errors(_ findings: Campaigns.ValidationResult) -> ConfigurationError? {
         ConfigurationError(findings.errors.flatMap { error($0.campaign, creative: $0.creative, $0.reason).reasons })
     }
 
-    /// - Parameter creative: the number of the creative that it is about; nil where it is about all.
     private func error(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {
         let lines = lines[campaign]
         let line = creative.flatMap { number in lines.flatMap { $0.creatives.indices.contains(number) ? $0.creatives[number] : nil } }
@@ -49,7 +41,7 @@ package struct CampaignsFile: Sendable {
 extension YAMLNode {
     fileprivate var `where`: String { "\(file):\(line)" }
 
-    /// The value as JSON would have it. What is a number in YAML is one here, where it is whole; all else that is no list or mapping is a text.
+    /// The value as JSON would have it.
     fileprivate var value: JSONValue {
         if let mapping = yaml.mapping {
             return .object(

@@ -1,21 +1,15 @@
 internal import Yams
 
 /// A reader of YAML from clients of the service, with bounds for the work that a text causes.
-///
-/// Aliases are refused, because a short text with them has an exponential size. The depth is bounded before the recursive parser begins.
-/// The number of template tags bounds the compilation.
-package enum ClientYAML {
-    /// The maximum number of bytes.
-    package static let byteLimit = 16 << 10
+/// Aliases are refused, because a short text with them has an exponential size.
+enum ClientYAML {
+    static let byteLimit = 16 << 10
     private static let bracketLimit = 400
     private static let indentationLimit = 80
     private static let tagLimit = 128
-    /// The line ends of the parser (YAML 1.1).
     private static let lineEnds: Set<Unicode.Scalar> = ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// - Parameter path: A name of the text for messages.
-    /// - Throws: ``ConfigurationError`` if the text exceeds a limit, is empty, or no YAML.
-    package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
+    static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
         guard text.utf8.count <= byteLimit else {
             throw ConfigurationError("\(path):1: the text is longer than \(byteLimit) bytes")
         }

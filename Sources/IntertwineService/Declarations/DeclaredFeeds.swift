@@ -1,72 +1,45 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 
-/// The sections that configuration declares, and the feeds that are composed of them.
-package struct DeclaredFeeds: Sendable {
-    /// The feed that `/feed` serves. It is always there.
-    package static let mainName = SectionConfiguration.mainName
+struct DeclaredFeeds: Sendable {
+    static let mainName = SectionConfiguration.mainName
 
-    package var sections: [DeclaredSection] = []
-    /// The names of each feed's sections, in order.
-    package var feeds: [String: [String]] = [:]
-    /// The display titles of feeds; feeds without an entry have no title.
-    package var titles: [String: LocalizedText] = [:]
-    /// The advertisement settings of feeds that have any.
-    package var ads: [String: DeclaredAds] = [:]
+    var sections: [DeclaredSection] = []
+    var feeds: [String: [String]] = [:]
+    var titles: [String: LocalizedText] = [:]
+    var ads: [String: DeclaredAds] = [:]
 
-    package init() {}
-
-    /// The layout of the items in the store.
-    package var plans: [SectionConfiguration] {
+    var plans: [SectionConfiguration] {
         sections.map { SectionConfiguration($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
     }
 
 }
 
 /// The advertisement settings of a feed or a section; a nil value is inherited from the level above.
-package struct DeclaredAds: Sendable, Hashable {
-    /// On each page.
-    package var perPage: Int?
-    package var rule: PlacementRule?
-    /// True if the numbers of `at` apply to the whole feed.
-    package var isOfFeed: Bool?
-
-    package init(perPage: Int? = nil, rule: PlacementRule? = nil, isOfFeed: Bool? = nil) {
-        (self.perPage, self.rule, self.isOfFeed) = (perPage, rule, isOfFeed)
-    }
+struct DeclaredAds: Sendable, Hashable {
+    var perPage: Int?
+    var rule: PlacementRule?
+    var isOfFeed: Bool?
 }
 
-/// A section as configuration says it.
-package struct DeclaredSection: Sendable {
-    package var name: String
-    /// The text of its header; nil for none.
-    package var title: LocalizedText?
-    /// The kinds of the section; empty for the main section.
-    package var kinds: [String] = []
-    package var order = SectionSort.imported
-    /// The advertisements among the section's own content.
-    package var ads = DeclaredAds()
-
-    package init(name: String) {
-        self.name = name
-    }
+struct DeclaredSection: Sendable {
+    var name: String
+    var title: LocalizedText?
+    var kinds: [String] = []
+    var order = SectionSort.imported
+    var ads = DeclaredAds()
 }
 
 /// Reads `sections: {events: {title: …, kinds: […], order: …}}` and `feeds: {main: [events, main], other: {sections: [main], placement: …}}`.
 struct FeedsReader {
     private static let nameLimit = 64
-    /// The maximum number of sections of one feed; a cursor counts them in 16 bits.
     private static let sectionLimit = 1_000
     private static let keys = ["title", "kinds", "order"] + adsKeys
     private static let adsKeys = ["ads", "placement", "scope"]
 
-    /// All kinds, including those that no file declares.
     let kinds: ItemKinds
-    /// The declared languages of titles.
     var languages = FeedLanguages.none
-    /// The kinds with an invalid declaration. Their errors are reported at the declaration and not repeated here.
     var broken: Set<String> = []
 
-    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
     func feeds(sections: YAMLNode?, feeds: YAMLNode?) throws(ConfigurationError) -> DeclaredFeeds {
         var declared = DeclaredFeeds()
         var faults = ErrorCollector()
@@ -184,7 +157,6 @@ struct FeedsReader {
         return names
     }
 
-    /// `imported`, `newest`, `field NAME` or `field NAME descending`.
     private func order(
         of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SectionSort {
@@ -206,7 +178,6 @@ struct FeedsReader {
         }
     }
 
-    /// The field of that name that all kinds of the section have, with one comparison.
     private func field(
         _ name: String, of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SortField {
@@ -229,7 +200,6 @@ struct FeedsReader {
         return field
     }
 
-    /// Letters, digits, underscores and hyphens, beginning with a letter: a name that needs no quoting in a path.
     private func check(_ name: String, of thing: String, at node: YAMLNode) throws(ConfigurationError) {
         let first = name.utf8.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
         guard first, SortField(name, .text) != nil, name.utf8.count <= Self.nameLimit else {

@@ -1,12 +1,8 @@
 internal import IntertwineFeed
 
-/// Reads the declaration of one kind, `name: {fields: …, cells: …}`. ``DeclaredKind`` checks the names in it.
 struct KindReader {
-    /// The behaviour of a slot if one of its commands fails.
     let policy: FailurePolicy
-    /// The declared languages of texts.
     var languages = FeedLanguages.none
-    /// The default labels of slots, which a kind can override.
     var labels: [CommandKey: LocalizedText] = [:]
 
     func declaration(_ name: String, at node: YAMLNode) throws(ConfigurationError) -> KindDeclaration {
@@ -40,7 +36,6 @@ struct KindReader {
         }
     }
 
-    /// `title: text`, or `title: {type: text, required: true, min: 1, max: 80, choices: [a, b]}`. Input has labels in addition.
     private func fields(_ node: YAMLNode, isInput: Bool = false) throws(ConfigurationError) -> [FieldDeclaration] {
         var faults = ErrorCollector()
         let fields = try node.members("each field's name with its type").compactMap { name, node in
@@ -64,7 +59,6 @@ struct KindReader {
             label: try members["label"].map { node throws(ConfigurationError) in try node.label(in: languages) })
     }
 
-    /// `languages: true`: items may have the text once for each language that is declared.
     private func fieldLanguages(_ node: YAMLNode) throws(ConfigurationError) -> [String] {
         guard try node.flag() else { return [] }
         guard !languages.isEmpty else {
@@ -81,7 +75,6 @@ struct KindReader {
             screen: try screen.text("the screen that cells open"), arguments: try members["arguments"].map(bindings) ?? [])
     }
 
-    /// `selection: [analytics, present]`, or `comment: {commands: [analytics, comment], input: {text: {type: text, required: true}}}`.
     private func actions(_ node: YAMLNode) throws(ConfigurationError) -> [CommandKey: SlotCommands] {
         var actions: [CommandKey: SlotCommands] = [:]
         for (name, node) in try node.members("slots, each with the names of its commands") {
@@ -107,7 +100,6 @@ struct KindReader {
 }
 
 extension KindReader {
-    /// For each layout one cell, or a list of them to choose from.
     private func cells(_ node: YAMLNode) throws(ConfigurationError) -> [CellLayout: [CellDeclaration]] {
         var faults = ErrorCollector()
         var cells: [CellLayout: [CellDeclaration]] = [:]
@@ -139,8 +131,6 @@ extension KindReader {
 
     private static let sizeKeys = "width, height, fraction, aspect, min, max, text-height"
 
-    /// `300x200`, or `{fraction: 0.5, aspect: 1.5, min: 150, max: 600, text-height: 40}`. The second form has width and height for clients
-    /// that send no width.
     private func size(_ node: YAMLNode) throws(ConfigurationError) -> SizeRule {
         guard node.isMapping else {
             let text = try node.text("a size such as 300x200")
@@ -174,7 +164,6 @@ extension KindReader {
             minimum: numbers["min"], maximum: numbers["max"])
     }
 
-    /// `when: {type: featured, price: {max: 10}, image: {present: true}}`.
     private func conditions(_ node: YAMLNode) throws(ConfigurationError) -> [FieldCondition] {
         var conditions: [FieldCondition] = []
         for (field, node) in try node.members("fields, each with a value, a list of values, min and max, or present") {
@@ -193,8 +182,6 @@ extension KindReader {
         return conditions
     }
 
-    /// `title: {text: "{{first}} {{last}}"}`, or `photo: {image: photo, alt: title}`: a part of the cell, how it is filled, and from which
-    /// field.
     private func bindings(_ node: YAMLNode) throws(ConfigurationError) -> [BindingDeclaration] {
         let forms = BindingDeclaration.BindingFormat.allCases.map(\.rawValue)
         let shown = ["size", "fit", "focus", "alt"]
@@ -223,11 +210,9 @@ extension KindReader {
     }
 }
 
-/// The reader of image sizes.
 extension KindReader {
     private static let imageSizes = "cell, 150x100 in points, 100%x50% of the cell's width and height, or 60% of its height for a square"
 
-    /// - Parameter size: nil for the original.
     private func image(size: YAMLNode?, fit: YAMLNode?, focus: YAMLNode?) throws(ConfigurationError) -> ImageDeclaration? {
         guard let size else {
             if let stray = fit ?? focus {
@@ -266,7 +251,6 @@ extension KindReader {
         return ImageSizing(width: width, height: height)
     }
 
-    /// `150`, or `50%`.
     private static func length(_ text: Substring, _ share: (Double) -> ImageSizing.Length) -> ImageSizing.Length? {
         text.hasSuffix("%") ? Double(text.dropLast()).map { share($0 / 100) } : Double(text).map { .points($0) }
     }

@@ -1,40 +1,27 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 
-/// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
-package struct KindsFile {
+struct KindsFile {
     private let declared: [(kind: DeclaredKind, node: YAMLNode)]
-    package let feeds: DeclaredFeeds
-    /// The declared languages of the file's texts.
-    package let languages: FeedLanguages
-    /// The default labels of slots for all kinds of cell.
-    package let labels: [CommandKey: LocalizedText]
-    /// The alternative text of an advertisement's image if the item has none; nil if the file sets none.
-    package let advertisementAlternative: LocalizedText?
-    /// Kinds that the file tries to declare.
-    package private(set) var broken: Set<String> = []
+    let feeds: DeclaredFeeds
+    let languages: FeedLanguages
+    let labels: [CommandKey: LocalizedText]
+    let advertisementAlternative: LocalizedText?
+    private(set) var broken: Set<String> = []
 
-    /// Declares nothing.
-    package static var none: KindsFile { KindsFile() }
+    static var none: KindsFile { KindsFile() }
 
     private init() {
         (declared, feeds, languages, labels, advertisementAlternative) = ([], DeclaredFeeds(), .none, [:], nil)
     }
 
-    /// - Parameters:
-    ///   - policy: what an action does when one of its commands fails.
-    ///   - known: the kinds that there are without the file.
-    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
     init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
         var faults = ErrorCollector()
         self.init(root, policy: policy, besides: known, errors: &faults)
         try faults.finish()
     }
 
-    /// - Parameters:
-    ///   - policy: The behaviour of an action if one of its commands fails.
-    ///   - known: The kinds that exist without the file.
-    ///   - errors: Collects all errors with file and line. Valid declarations are kept, so that later checks can use them.
-    package init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds, errors: inout ErrorCollector) {
+    /// Valid declarations are kept, so that later checks can use them.
+    init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds, errors: inout ErrorCollector) {
         let members =
             errors.collect { () throws(ConfigurationError) in
                 try root.members(of: "the file", among: ["languages", "labels", "alt", "kinds", "sections", "feeds"])
@@ -90,15 +77,11 @@ package struct KindsFile {
         }
     }
 
-    package var kinds: [DeclaredKind] { declared.map(\.kind) }
+    var kinds: [DeclaredKind] { declared.map(\.kind) }
 
-    /// The id prefixes of advertisement cells, including the built-in kind.
-    package var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.stream == .advertisements }.map(\.prefix) }
+    var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.stream == .advertisements }.map(\.prefix) }
 
-    /// Registers the cells of all its kinds.
-    ///
-    /// - Throws: ``ConfigurationError`` with file and line if actions name commands that are unknown or not allowed in their slot.
-    package func register(
+    func register(
         in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
     ) throws(ConfigurationError) {
         var faults = ErrorCollector()

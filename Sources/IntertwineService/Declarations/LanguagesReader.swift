@@ -3,7 +3,6 @@ internal import IntertwinePrimitives
 
 /// Reads `languages: [en, de]`, and texts by language: `title: {en: Events, de: Termine}`.
 extension YAMLNode {
-    /// - Throws: ``ConfigurationError`` with file and line for what is no language tag, or occurs twice.
     func languages() throws(ConfigurationError) -> FeedLanguages {
         let allowed = "language tags such as en, de or pt-BR, the default first"
         var tags: [String] = []
@@ -17,13 +16,11 @@ extension YAMLNode {
         return FeedLanguages(tags)
     }
 
-    /// Reads the label of a slot.
     func label(of slot: CommandKey, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         guard slot.isLabelled else { throw error("'\(ItemError.shown(slot.rawValue))' is not an action of people, and has no label") }
         return try label(in: languages)
     }
 
-    /// Reads a label: a text, or one for each of some languages.
     func label(in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         let label = try localizedText("a text to display", in: languages)
         guard label.all.allSatisfy({ $0.utf8.count <= Self.labelLimit }) else {
@@ -32,10 +29,8 @@ extension YAMLNode {
         return label
     }
 
-    /// Bytes.
     private static let labelLimit = 200
 
-    /// Reads the labels of slots for all kinds of cell: `labels: {dismissal: {en: Hide, de: Ausblenden}}`.
     func labels(in languages: FeedLanguages) throws(ConfigurationError) -> [CommandKey: LocalizedText] {
         var labels: [CommandKey: LocalizedText] = [:]
         for (name, node) in try members("slots, each with a text to display") {
@@ -44,7 +39,6 @@ extension YAMLNode {
         return labels
     }
 
-    /// A text, or one for each of some languages.
     func localizedText(_ expected: String, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         guard isMapping else { return LocalizedText(try text(expected)) }
         guard !languages.isEmpty else {

@@ -1,22 +1,17 @@
 internal import Foundation
 internal import HTTPTypes
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Yams
 
-/// The remote sources that a file declares: `sources: {catalogue: …}`. `Config/sources.yaml` shows one.
-package struct SourcesFile {
-    /// More of them than any service needs, each with its memory and its label in the metrics.
+struct SourcesFile {
     private static let limit = 100
 
-    package let sources: [RemoteSource]
+    let sources: [RemoteSource]
 
-    /// - Parameters:
-    ///   - broken: The names of invalid kinds. Their errors are reported elsewhere.
-    /// - Throws: ``ConfigurationError`` with file and line for each error.
-    package init(
+    init(
         _ root: YAMLNode, kinds: ItemKinds, broken: Set<String> = [], settings: SourceSettings, environment: [String: String]
     ) throws(ConfigurationError) {
         guard let nodes = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.error("sources is missing") }
@@ -39,7 +34,6 @@ package struct SourcesFile {
     }
 }
 
-/// Reads the declaration of one source, `name: {url: …, kind: …}`.
 private struct SourceReader {
     let kinds: ItemKinds
     let policy: AddressPolicy
@@ -112,7 +106,6 @@ private struct SourceReader {
 
     private static let pointers = "a JSON Pointer such as /data/items, or nothing for the whole document"
 
-    /// `status: active`, `kind: [a, b]`, `tags: {not: draft}`, `/image/src: {present: true}`.
     private func conditions(_ node: YAMLNode) throws(ConfigurationError) -> [SourceCondition] {
         try node.members("members or JSON Pointers, each with a value, a list of values, not, or present").map {
             (name, node) throws(ConfigurationError) in
@@ -130,7 +123,6 @@ private struct SourceReader {
         }
     }
 
-    /// `link`, `{url: /links/next}`, `{cursor: /meta/next, parameter: cursor}`, `{page: page, first: 1}` or `{offset: start}`.
     private func next(_ node: YAMLNode) throws(ConfigurationError) -> NextPage {
         let allowed =
             "link, {url: pointer}, {cursor: pointer, parameter: name}, {page: parameter, first: 1, last or pages: pointer}, "
@@ -177,7 +169,6 @@ extension JSONPointer {
 }
 
 extension SourceReader {
-    /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`. If the kind declares its fields, other fields are errors.
     func fields(_ node: YAMLNode, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
         var fields: [(name: String, origin: FieldMapping.Origin)] = []
         let known = kind.fields
@@ -202,7 +193,6 @@ extension SourceReader {
         return FieldMapping(fields)
     }
 
-    /// Every item has it, and no kind lists it.
     private static let discriminator = "kind"
 
     private func origin(of name: String, _ node: YAMLNode) throws(ConfigurationError) -> FieldMapping.Origin {
@@ -230,7 +220,6 @@ extension SourceReader {
         return origin
     }
 
-    /// A member's name or a JSON Pointer, or a list of them, of which the first with a value counts.
     private func pointers(_ node: YAMLNode) throws(ConfigurationError) -> [JSONPointer] {
         let expected = "a member's name, a JSON Pointer, a list of them, or a mapping with from, value or template"
         return try node.texts(expected).map { (text) throws(ConfigurationError) in
@@ -268,7 +257,6 @@ extension SourceReader {
 }
 
 extension SourceReader {
-    /// `Accept-Language: en`, `Authorization: {env: CATALOGUE_TOKEN}`, `X-Key: {file: /run/secrets/key}`.
     func headers(_ node: YAMLNode) throws(ConfigurationError) -> HTTPFields {
         var headers = HTTPFields()
         for (name, node) in try node.members("each field's name with its value") {
@@ -283,7 +271,6 @@ extension SourceReader {
         return headers
     }
 
-    /// The header fields that belong to the request mechanism and not to the source.
     private static let reservedNames: Set<String> = [
         "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "if-none-match", "if-modified-since", "range",
         "expect", "upgrade", "te", "trailer",

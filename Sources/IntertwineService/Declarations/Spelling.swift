@@ -1,15 +1,11 @@
-/// Suggestions for a misspelled name.
-package enum Spelling {
-    /// The most names that a message offers.
+enum Spelling {
     private static let maxSuggestions = 3
 
-    /// "did you mean server.port?"; nil where nothing is like the name.
-    package static func question(for name: String, among known: some Sequence<String>) -> String? {
+    static func question(for name: String, among known: some Sequence<String>) -> String? {
         let names = nearest(to: name, among: Array(known))
         return names.isEmpty ? nil : "did you mean \(names.joined(separator: " or "))?"
     }
 
-    /// The known names that are the fewest slips away from a name, as long as those are few; else those that end as it does.
     private static func nearest(to name: String, among known: [String]) -> [String] {
         let slips = known.map { (name: $0, count: distance(name, $0)) }
         let fewest = slips.map(\.count).min() ?? .max
@@ -24,8 +20,6 @@ package enum Spelling {
         name.split { $0 == "." || $0 == "_" }.last ?? ""
     }
 
-    /// Returns the edit distance of two names: changes, insertions, deletions and swaps of neighbours (optimal string alignment).
-    /// Case and separators between words do not count.
     private static func distance(_ first: String, _ second: String) -> Int {
         // Names of more than 128 characters get no suggestion.
         let (left, right) = (letters(first), letters(second))

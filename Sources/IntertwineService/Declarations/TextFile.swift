@@ -1,23 +1,20 @@
 internal import Glibc
 internal import IntertwinePrimitives
 
-/// A reader of text files, including pipes and devices, which reads once and as a whole, with a time limit.
-/// Why: a pipe without a writer would block its reader for ever.
-package enum TextFile {
-    /// Bytes. No file that a person writes comes near it.
+/// A reader of text files, including pipes and devices, which reads once and as a whole, with a time limit. Why: a pipe without a writer
+/// would block its reader for ever.
+enum TextFile {
     static let limit = 1 << 20
     private static let timeout = Duration.seconds(10)
 
     /// Why a file cannot be read, as the end of a sentence about it.
-    package struct ReadError: Error {
-        package let reason: String
+    struct ReadError: Error {
+        let reason: String
 
-        /// Returns the error of the last system call.
         fileprivate static func unreadable() -> ReadError { ReadError(reason: "cannot be read: \(String(cString: strerror(errno)))") }
     }
 
-    /// - Throws: ``ReadError`` if the file cannot be read, times out, is too large, or is not UTF-8.
-    package static func text(at path: String) throws(ReadError) -> String {
+    static func text(at path: String) throws(ReadError) -> String {
         // The call does not wait for the writer of a pipe.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw ReadError(reason: "cannot be read: \(OwnedFile.reason(path))") }

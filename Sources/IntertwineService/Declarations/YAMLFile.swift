@@ -1,18 +1,14 @@
 internal import Foundation
 internal import IntertwineFeed
-package import Yams
+internal import Yams
 
 /// A reader of YAML files, including pipes and devices, which reads once and reports errors with file and line.
-package enum YAMLFile {
-    /// - Parameter key: of the setting that names the file, for messages.
-    /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
-    package static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLNode {
+enum YAMLFile {
+    static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLNode {
         try root(of: text(at: path, of: key), from: path)
     }
 
-    /// - Parameter key: of the setting that names the file, for messages.
-    /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, or not UTF-8.
-    package static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
+    static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
         do {
             return try TextFile.text(at: path)
         } catch {
@@ -20,16 +16,12 @@ package enum YAMLFile {
         }
     }
 
-    /// - Parameter path: for messages.
-    package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
+    static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
         guard let root = try node(of: text, from: path) else { throw ConfigurationError("\(path):1: the file is empty") }
         return YAMLNode(file: path, yaml: root, line: root.mark?.line ?? 1)
     }
 
-    /// Returns the root node; nil if the text has only comments. Errors do not quote an invalid line, as it may contain a secret.
-    ///
-    /// - Parameter path: The path for messages.
-    package static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
+    static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
         do {
             return try Yams.Parser(yaml: withoutBOM(text)).singleRoot()
         } catch {
@@ -37,8 +29,7 @@ package enum YAMLFile {
         }
     }
 
-    /// YAML 1.2 §5.2 lets a byte order mark begin a document; the parser does not.
-    package static func withoutBOM(_ text: String) -> String {
+    static func withoutBOM(_ text: String) -> String {
         text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     }
 
@@ -54,7 +45,6 @@ package enum YAMLFile {
         }
     }
 
-    /// The parser reports the line of the first key, but the second one is the error.
     private static func line(ofSecond key: String, after first: Mark, in text: String) -> Int {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated().dropFirst(max(0, first.line)) {
@@ -65,24 +55,18 @@ package enum YAMLFile {
     }
 }
 
-/// A value in a YAML file, with the line to blame for it.
-package struct YAMLNode {
+struct YAMLNode {
     let file: String
     let yaml: Node
-    /// The line of the value's key, or of the value if it has no key; from 1.
     let line: Int
 
     var isMapping: Bool { yaml.mapping != nil }
     var isList: Bool { yaml.sequence != nil }
 
-    /// One line for the person who wrote the file: where, what is wrong, what is allowed.
     func error(_ reason: String) -> ConfigurationError {
         ConfigurationError("\(file):\(line): \(reason)".replacing("\n", with: " "))
     }
 
-    /// The members of a mapping, in the order of the file.
-    ///
-    /// - Parameter expected: what the mapping is for, in messages.
     func members(_ expected: String) throws(ConfigurationError) -> [(name: String, node: YAMLNode)] {
         guard let mapping = yaml.mapping else { throw error("a mapping is expected: \(expected)") }
         var members: [(name: String, node: YAMLNode)] = []
@@ -94,7 +78,6 @@ package struct YAMLNode {
         return members
     }
 
-    /// A mapping whose keys are known beforehand.
     func members(of name: String, among allowed: [String]) throws(ConfigurationError) -> [String: YAMLNode] {
         var faults = ErrorCollector()
         let found = try members(of: name, among: allowed, errors: &faults)
@@ -102,7 +85,6 @@ package struct YAMLNode {
         return found
     }
 
-    /// Returns the members with known keys and collects errors for the others.
     func members(of name: String, among allowed: [String], errors: inout ErrorCollector) throws(ConfigurationError) -> [String: YAMLNode] {
         let list = allowed.joined(separator: ", ")
         var found: [String: YAMLNode] = [:]
@@ -115,13 +97,11 @@ package struct YAMLNode {
         return found
     }
 
-    /// The elements of a list.
     func elements(_ expected: String) throws(ConfigurationError) -> [YAMLNode] {
         guard let sequence = yaml.sequence else { throw error("a list is expected: \(expected)") }
         return sequence.map { YAMLNode(file: file, yaml: $0, line: $0.mark?.line ?? line) }
     }
 
-    /// Returns a list of texts. A single value is a list with one element.
     func texts(_ expected: String) throws(ConfigurationError) -> [String] {
         guard isList else { return [try text(expected)] }
         var texts: [String] = []
@@ -129,7 +109,6 @@ package struct YAMLNode {
         return texts
     }
 
-    /// True if the value is a quoted empty text, which is deliberate, in contrast to a missing value.
     var isEmptyText: Bool {
         yaml.scalar.map { $0.string.isEmpty && [.singleQuoted, .doubleQuoted].contains($0.style) } ?? false
     }
@@ -161,9 +140,6 @@ package struct YAMLNode {
         return choice
     }
 
-    /// A name that there is not, with the one that may have been meant.
-    ///
-    /// - Parameter where: such as " in the file".
     func unknown(_ thing: String, _ name: String, _ where: String = "", among allowed: [String]) -> ConfigurationError {
         let question = Spelling.question(for: name, among: allowed).map { "; \($0)" } ?? ""
         return error("unknown \(thing) '\(ItemError.shown(name))'\(`where`); allowed: \(allowed.joined(separator: ", "))\(question)")
@@ -173,7 +149,6 @@ package struct YAMLNode {
         error("'\(ItemError.shown(text))' is not allowed; allowed: \(allowed)")
     }
 
-    /// Returns the node at a path. Path elements that the file lacks are skipped.
     func node(at path: [String]) -> YAMLNode {
         var node = self
         for step in path {

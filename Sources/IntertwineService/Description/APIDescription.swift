@@ -2,22 +2,12 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// The OpenAPI description of the service, generated from its routes.
-///
-/// It is served at `GET /openapi.json`. `GET /schemas/cell.json` contains the schema of cells as a document of its own; each reuse identifier
-/// has a further one. Clients may rely on this description.
 struct APIDescription: Sendable {
     private static let cellPath = "/schemas/cell.json"
     static let schemaType = "application/schema+json"
 
-    /// The routes of the description and of the schemas.
     let routes: [Route]
 
-    /// - Parameters:
-    ///   - routes: The routes of the service's listener.
-    ///   - kinds: The kinds of item that can be imported.
-    ///   - viewerHeader: The request field that names the viewer. If it is empty, the description contains the default name, which is not read.
-    ///   - publicURL: The base of absolute hrefs; empty for relative hrefs.
     init(of routes: [Route], kinds: ItemKinds, viewerHeader: String, publicURL: String) {
         let cell = Route.content(
             Self.cellPath,

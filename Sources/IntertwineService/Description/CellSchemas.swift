@@ -2,7 +2,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// Schemas of pages of cells, as clients receive them.
 extension Schema {
     static let page = Schema.object([
         .required(

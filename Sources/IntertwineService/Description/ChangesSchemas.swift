@@ -1,6 +1,5 @@
 internal import IntertwineHTTPServer
 
-/// Schemas of the changes of pages.
 extension Schema {
     static let changes = Schema.choice([.batchUpdate, .reload]).described(
         """

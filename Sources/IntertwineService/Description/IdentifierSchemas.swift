@@ -4,25 +4,19 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// The routes `GET /schemas/cells/{identifier}.json`: the bindings of the cells of one reuse identifier, for developers of client cells.
-///
-/// They describe the product's own cells, and the cells of declared kinds and of kinds that are `Codable` types. Cells of a program's own
-/// factories have no schema.
 final class IdentifierSchemas: Sendable {
     private static let pattern = "/schemas/cells/{identifier}.json"
     private static let identifier = Parameter.segment(
         "identifier", .string(minLength: 1), "The `identifier` of a cell.", example: #""AdvertisementCollectionViewCell""#)
 
-    /// A part of a cell and the type of its content.
     private struct Part {
         enum Form: Hashable {
             case declared(BindingDeclaration.BindingFormat)
-            /// A video or sound.
             case media
         }
 
         let name: String
         let form: Form
-        /// A Boolean value indicating whether every cell contains the part.
         let isRequired: Bool
 
         init(_ name: String, _ form: Form, isRequired: Bool = true) {
@@ -37,9 +31,6 @@ final class IdentifierSchemas: Sendable {
     /// The responses by identifier, encoded at the first request. Why: each has some 13 KB, and with a thousand kinds most are never requested.
     private let responses: [String: LazyResponse]
 
-    /// - Parameters:
-    ///   - kinds: The kinds of item that can be imported.
-    ///   - publicURL: The base of absolute hrefs; empty for relative hrefs.
     init(kinds: ItemKinds, publicURL: String) {
         var cells = Self.standard.mapValues { [$0] }
         for kind in kinds.names.compactMap({ kinds[$0] as? DeclaredKind }) {
@@ -128,7 +119,6 @@ final class IdentifierSchemas: Sendable {
 
     // MARK: Schemas
 
-    /// - Parameter cells: The parts of each cell with the identifier.
     private static func schema(_ identifier: String, _ cells: [[Part]]) -> Schema {
         let names = cells.joined().reduce(into: [String]()) { names, part in if !names.contains(part.name) { names.append(part.name) } }
         let bindings = names.map { name in
@@ -160,7 +150,6 @@ final class IdentifierSchemas: Sendable {
         }
     }
 
-    /// Returns the schema of a binding of one type.
     private static func value(_ type: String, _ members: Schema.Property...) -> Schema {
         .object([.required("type", .word(type))] + members)
     }

@@ -1,7 +1,6 @@
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// Schemas of the results of actions.
 extension Schema {
     static let performance = Schema.object([
         .optional("invocation", invocation, "The invocation. Absent in a dry run."),
@@ -27,7 +26,6 @@ extension Schema {
     private static let invocation = Schema.object([
         .required("id", .string(minLength: 1), "The id for the undo.")
     ]).described("A performed action.").named("Invocation")
-    /// The members of the problem of a failed command.
     static let failureMembers: [JSONValue.Member] = [
         .init("invocation", invocation.value), .init("commands", Schema.list(of: .step).value),
     ]

@@ -3,14 +3,11 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// The served feeds by name, and an assembler for each of their sections.
 struct FeedCatalogue: Sendable {
-    /// The feed that `/feed` serves.
     let main: FeedAssembler
     private let feeds: [String: FeedAssembler]
     private let sections: [String: [String: FeedAssembler]]
 
-    /// - Parameter assembler: Creates an assembler from a name for cursors, the feed's name, a path and a data source.
     init(
         _ sources: [String: any DataSource],
         assembler: (_ name: String, _ feed: String, _ path: String, any DataSource) -> FeedAssembler
@@ -32,20 +29,11 @@ struct FeedCatalogue: Sendable {
         self.sections = sections
     }
 
-    /// Returns the feed of a name.
-    ///
-    /// - Throws: ``Problem`` (404) if the feed does not exist.
     func feed(_ name: String) throws(Problem) -> FeedAssembler {
         guard let feed = feeds[name] else { throw Problem(.notFound, .unknownFeed, "There is no such feed.") }
         return feed
     }
 
-    /// Returns the JSON list of feeds with their sections, for feed discovery.
-    ///
-    /// - Parameters:
-    ///   - titles: The titles of feeds by name.
-    ///   - language: The language of titles.
-    ///   - layouts: The layouts for which cells exist.
     func listed(titles: [String: LocalizedText], in language: FeedLanguage?, layouts: [CellLayout], links: Links) -> [UInt8] {
         struct Listed: Encodable {
             struct Part: Encodable {
@@ -102,7 +90,6 @@ struct FeedCatalogue: Sendable {
         return (try? encoder.encode(listed)).map { Array($0) } ?? []
     }
 
-    /// All feeds and sections with their request paths and the patterns of their routes.
     var paths: [(path: String, pattern: String, feed: FeedAssembler)] {
         [("/feed", "/feed", main)] + feeds.map { ("/feeds/\($0)", "/feeds/{name}", $1) }
             + sections.flatMap { name, sections in
@@ -110,9 +97,6 @@ struct FeedCatalogue: Sendable {
             }
     }
 
-    /// Returns the feed or section that issued a cursor.
-    ///
-    /// - Throws: `FeedError` if none of them did.
     func feed(of cursor: String) throws(FeedError) -> FeedAssembler {
         for assembler in [main] + feeds.values + sections.values.flatMap(\.values) {
             do { try assembler.validate(cursor: cursor) } catch {
@@ -124,9 +108,6 @@ struct FeedCatalogue: Sendable {
         throw FeedError.cursor(.otherFeed)
     }
 
-    /// Returns a section of a feed.
-    ///
-    /// - Throws: ``Problem`` (404) if the feed or the section does not exist.
     func section(_ section: String, of feed: String) throws(Problem) -> FeedAssembler {
         _ = try self.feed(feed)
         guard let found = sections[feed]?[section] else {
@@ -137,11 +118,6 @@ struct FeedCatalogue: Sendable {
 }
 
 extension DeclaredFeeds {
-    /// Returns the data source of each feed.
-    ///
-    /// - Parameters:
-    ///   - streams: The streams of the store by section.
-    ///   - settings: The settings of advertisements for all sections.
     func sources(streams: [String: StreamID], settings: FeedSettings) -> [String: any DataSource] {
         var sources: [String: any DataSource] = [Self.mainName: FlatDataSource(order: section(Self.mainName).order)]
         for (feed, names) in feeds {
@@ -163,9 +139,6 @@ extension DeclaredFeeds {
 }
 
 extension DeclaredSection {
-    /// Returns the ad placement of the section; nil if the feed's placement applies.
-    ///
-    /// - Parameter settings: The settings of the feed.
     func placement(_ settings: FeedSettings) -> (any AdPlacement)? {
         guard ads.perPage != 0 else { return MidpointPlacement(advertisements: 0) }
         return ads == DeclaredAds() ? nil : settings.with(ads).placement

@@ -1,9 +1,7 @@
 /// The token in a value of `Authorization` (RFC 6750 section 2.1).
-package enum BearerCredentials {
-    /// Returns the token in the values of a request's fields; nil if no value has the scheme.
-    ///
-    /// - Throws: ``TokenError/malformed`` if there are two tokens, because the sender is ambiguous.
-    package static func token(in values: some Sequence<String>) throws(TokenError) -> [UInt8]? {
+enum BearerCredentials {
+    /// ``TokenError/malformed`` if there are two tokens, because the sender is ambiguous.
+    static func token(in values: some Sequence<String>) throws(TokenError) -> [UInt8]? {
         var found: [UInt8]?
         for value in values {
             let bytes = Array(value.utf8)
@@ -14,10 +12,8 @@ package enum BearerCredentials {
         return found
     }
 
-    /// Calls a closure with the bytes of the token.
-    ///
-    /// - Returns: The result of the closure; nil if the value has another scheme, so that it contains no token.
-    package static func withToken<Result>(in authorization: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result? {
+    /// The result of the closure; nil if the value has another scheme, so that it contains no token.
+    static func withToken<Result>(in authorization: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result? {
         let scheme: StaticString = "bearer"
         let length = scheme.utf8CodeUnitCount
         guard authorization.count >= length else { return nil }

@@ -1,17 +1,13 @@
 internal import FoundationEssentials
 
 /// The location of a claim: names of members separated by dots, such as `sub` or `realm_access.roles`.
-///
-/// A name with a dot is enclosed in double quotes: `"https://example.com/viewer".id`.
 package struct ClaimPath: Sendable, Hashable, CustomStringConvertible {
-    /// The form that the initializer accepts, for messages about other texts.
     package static let allowed = "names separated by dots, such as sub or realm_access.roles; a name with a dot in double quotes"
 
     static func isValid(_ text: String) -> Bool { ClaimPath(text) != nil }
 
     private static let maximumDepth = 8
 
-    /// The names, outermost first. There is at least one.
     let names: [String]
     package let description: String
 
@@ -38,7 +34,6 @@ package struct ClaimPath: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The name of a claim as a coding key.
 struct ClaimKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -51,8 +46,7 @@ struct ClaimKey: CodingKey {
 }
 
 extension KeyedDecodingContainer<ClaimKey> {
-    /// Returns the texts at a path: of a string, a whole number or a Boolean value one, of an array one for each of these,
-    /// otherwise none.
+    /// Returns the texts at a path: of a string, a whole number or a Boolean value one, of an array one for each of these, otherwise none.
     func texts(at path: ClaimPath) -> [String] {
         var container = self
         for name in path.names.dropLast() {
@@ -65,7 +59,6 @@ extension KeyedDecodingContainer<ClaimKey> {
     }
 }
 
-/// The text of a claim; nil for null and for values that have no text, such as objects.
 private struct ClaimText: Decodable {
     let text: String?
 

@@ -1,9 +1,8 @@
 internal import FoundationEssentials
 internal import IntertwinePrimitives
 
-/// A signed token in compact form (RFC 7515 section 7.1), split and decoded. Nothing of it is verified.
+/// A signed token in compact form (RFC 7515 section 7.1), split and decoded.
 struct CompactToken {
-    /// The header parameters that decide about verification. Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are not read.
     private struct Header: Decodable {
         private enum CodingKeys: String, CodingKey { case alg, kid, typ, crit }
 
@@ -22,23 +21,20 @@ struct CompactToken {
         }
     }
 
-    /// The maximum number of bytes of a token. Tokens with hundreds of group names have about 10,000.
     static let maximumLength = 16_384
 
     /// The accepted types in lower case: identity tokens and access tokens (RFC 7519 section 5.1, RFC 9068), and tokens in this form
-    /// (`JOSE`, RFC 7515 section 4.1.9). Others, such as a logout token, may have the issuer's signature but do not identify a sender (RFC 8725
-    /// section 3.11).
+    /// (`JOSE`, RFC 7515 section 4.1.9). Others, such as a logout token, may have the issuer's signature but do not identify a sender (RFC
+    /// 8725 section 3.11).
     private static let types: Set<String> = ["jwt", "application/jwt", "at+jwt", "application/at+jwt", "jose", "application/jose"]
 
     let algorithm: SignatureAlgorithm
-    /// The identifier of the key; nil if the token does not name one.
     let key: String?
     let payload: [UInt8]
     let signature: [UInt8]
-    /// The bytes of the token that the signature covers.
     let signed: ArraySlice<UInt8>
 
-    /// Splits and decodes a token. Only the canonical encoding is accepted, so that a token has one spelling.
+    /// Only the canonical encoding is accepted, so that a token has one spelling.
     init(_ token: [UInt8]) throws(TokenError) {
         guard token.count <= Self.maximumLength else { throw .tooLong }
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
@@ -57,7 +53,6 @@ struct CompactToken {
 
 extension JSONObject {
     /// True if no two members have one name (RFC 7515 section 4). The decoder would take the first of them, other recipients the last.
-    ///
     /// Nested objects are not read. Why: anyone can send a header.
     fileprivate var hasUniqueNames: Bool {
         var names: Set<String> = []

@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// The reason for which a document has no usable keys.
 package struct KeyDocumentError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -11,34 +10,20 @@ package struct KeyDocumentError: Error, Hashable, Sendable, CustomStringConverti
 
 /// The keys of a document: a JSON Web Key, a set of them (RFC 7517), public keys or certificates in PEM, or a shared secret.
 package struct KeyDocument: Sendable {
-    /// The party that provides a document.
     package enum Origin: Sendable {
-        /// A file of the operator. It may contain symmetric keys (`kty: oct`).
         case file
-        /// A document at a URL, which others can read too. Symmetric keys in it are ignored.
         case remote
     }
 
     /// The shortest secret for HS256 in bytes (RFC 7518 section 3.2).
-    package static let shortestSecret = 32
+    static let shortestSecret = 32
 
-    /// The usable keys; empty only for a set without members.
     package let keys: [VerificationKey]
-    /// The reasons for which keys of a set are not used, such as keys for encryption.
     package let ignored: [String]
 
-    /// Reads JSON Web Keys or, from a file, PEM or a shared secret for HS256.
-    ///
-    /// The algorithm of a key follows from its type: RS256, ES256 (P-256) or EdDSA (Ed25519). Keys of other algorithms and
-    /// private keys are ignored.
-    ///
     /// A text of any other form is a secret only if HS256 is the sole accepted algorithm. Why: a published key in an unknown form must not
     /// become a secret. The line break at the end of a secret is not part of it.
-    ///
-    /// A set without members (`{"keys": []}`) is valid: its provider has withdrawn all keys. A set whose members are all unusable is an error. Why:
-    /// more likely, the accepted algorithms do not match the provider.
-    ///
-    /// - Parameter algorithms: The accepted algorithms.
+    /// A set whose members are all unusable is an error. Why: more likely, the accepted algorithms do not match the provider.
     package init(_ bytes: [UInt8], origin: Origin, algorithms: Set<SignatureAlgorithm>) throws(KeyDocumentError) {
         let text = String(decoding: bytes, as: UTF8.self)
         let found =
@@ -63,8 +48,6 @@ package struct KeyDocument: Sendable {
         (self.keys, self.ignored) = (keys, ignored)
     }
 
-    /// Reads a shared secret for HS256.
-    ///
     /// A key in PEM, DER or JSON is refused. Why: if a published key were the secret, everybody could sign tokens with it.
     private static func secretKey(_ bytes: [UInt8]) throws(KeyDocumentError) -> VerificationKey {
         var secret = bytes[...]
@@ -78,7 +61,6 @@ package struct KeyDocument: Sendable {
         return try VerificationKey(checked: Array(secret), id: nil)
     }
 
-    /// Returns true if bytes are one ASN.1 sequence in DER, as binary keys are.
     private static func isDER(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 4, bytes[0] == 0x30 else { return false }
         switch bytes[1] {
@@ -111,7 +93,6 @@ package struct KeyDocument: Sendable {
         }
     }
 
-    /// Splits PEM into its blocks and reads each of them.
     private static func pemKeys(_ text: String) throws(KeyDocumentError) -> Found {
         var found: Found = []
         var rest = text[...]
@@ -130,11 +111,9 @@ package struct KeyDocument: Sendable {
     }
 }
 
-/// The members of a JSON object. A member that has another type than expected is absent.
 private struct JSONMembers {
     private let members: [JSONValue.Member]
 
-    /// Returns nil for a value that is no object, or has two members of one name: of two lists of keys, one could be empty.
     init?(_ value: JSONValue) {
         guard case .object(let members) = value, Set(members.map(\.name)).count == members.count else { return nil }
         self.members = members
@@ -147,7 +126,6 @@ private struct JSONMembers {
     /// Returns the bytes of a member in base64url without padding (RFC 7518 section 2).
     func bytes(_ name: String) -> [UInt8]? { text(name).flatMap { Base64URL.decode($0.utf8) } }
 
-    /// Returns the texts of a list; nil if there is none, or it contains another value.
     func texts(_ name: String) -> [String]? {
         guard case .list(let values)? = self[name] else { return nil }
         let texts = values.compactMap { if case .text(let text) = $0 { text } else { nil } }
@@ -156,9 +134,6 @@ private struct JSONMembers {
 }
 
 extension VerificationKey {
-    /// Creates a key for HS256.
-    ///
-    /// - Throws: ``KeyDocumentError`` if the secret is too short.
     fileprivate convenience init(checked secret: [UInt8], id: String?) throws(KeyDocumentError) {
         guard secret.count >= KeyDocument.shortestSecret else {
             throw KeyDocumentError("is shorter than \(KeyDocument.shortestSecret) bytes, which HS256 requires")
@@ -166,7 +141,6 @@ extension VerificationKey {
         self.init(secret: secret, id: id)
     }
 
-    /// Creates a key from a public key or a certificate.
     fileprivate convenience init(pem: String) throws(KeyDocumentError) {
         guard !pem.contains("PRIVATE KEY-----") else { throw KeyDocumentError("has a private key; verification needs the public key only") }
         guard let key = PublicKey(pem: pem) else {

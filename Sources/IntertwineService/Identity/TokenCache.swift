@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// The SHA-256 digest of a token. The cache stores digests, so that memory holds no credentials.
+/// The cache stores digests, so that memory holds no credentials.
 struct TokenDigest: Hashable, Sendable {
     private let bytes: SHA256Digest
 
@@ -9,25 +9,18 @@ struct TokenDigest: Hashable, Sendable {
         bytes = token.withUnsafeBytes { SHA256.hash(data: $0) }
     }
 
-    /// The digest is uniformly distributed, so its first word suffices for the hash.
     func hash(into hasher: inout Hasher) { hasher.combine(word) }
 
     var word: UInt64 { bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
 }
 
-/// A cache of verified tokens that is bounded by entries and bytes.
-///
-/// The cache consists of shards, each with a lock of its own. A shard has two generations: new entries belong to the recent one;
-/// when that is full, it becomes the previous one, and the entries of the former previous one are evicted. A hit in the previous
-/// generation moves the entry to the recent one. Thus eviction costs a constant time per entry, and tokens in use remain.
-/// Rejected tokens are not stored, so they cannot evict valid ones.
+/// A hit in the previous generation moves the entry to the recent one. Thus eviction costs a constant time per entry, and tokens in use
+/// remain. Rejected tokens are not stored, so they cannot evict valid ones.
 final class TokenCache: Sendable {
     struct Entry: Sendable {
         var identity: VerifiedIdentity
-        /// The key that verified the token.
         var key: VerificationKey
 
-        /// The approximate number of bytes in memory, with those of the dictionary.
         var size: Int { identity.size + 96 }
 
         func isValid(now: Int64) -> Bool { now < identity.end && !key.isRevoked }
@@ -45,20 +38,15 @@ final class TokenCache: Sendable {
     private static let shardCount = 16
 
     private let shards: [Shard]
-    /// The limits of one generation of a shard.
     private let maximumEntries: Int
     private let maximumBytes: Int
 
-    /// - Parameters:
-    ///   - entries: The maximum number of entries.
-    ///   - bytes: The maximum number of bytes of all entries.
     init(entries: Int, bytes: Int) {
         shards = (0..<Self.shardCount).map { _ in Shard() }
         maximumEntries = max(1, entries / Self.shardCount / 2)
         maximumBytes = max(1, bytes / Self.shardCount / 2)
     }
 
-    /// The numbers of entries and of bytes in the cache.
     var usage: (entries: Int, bytes: Int) {
         shards.reduce((0, 0)) { sum, shard in
             shard.state.withLock { state in
@@ -67,7 +55,6 @@ final class TokenCache: Sendable {
         }
     }
 
-    /// Returns the sender of a token that was verified before and is still valid. An entry that is no longer valid is removed.
     func identity(of token: TokenDigest, now: Int64) -> VerifiedIdentity? {
         let shard = shard(of: token)
         let (found, isRecent) = shard.state.withLock { state -> (Entry?, Bool) in
@@ -83,7 +70,6 @@ final class TokenCache: Sendable {
         return found.identity
     }
 
-    /// Stores the result of a verification.
     func insert(_ entry: Entry, of token: TokenDigest) {
         let size = entry.size
         guard size <= maximumBytes else { return }
@@ -102,7 +88,6 @@ final class TokenCache: Sendable {
         _ = evicted
     }
 
-    /// Removes the entries that are no longer valid.
     func removeInvalid(now: Int64) {
         for shard in shards {
             shard.state.withLock { state in

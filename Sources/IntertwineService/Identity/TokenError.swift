@@ -1,10 +1,7 @@
-/// The reasons for which a token does not identify its sender.
 package enum TokenError: String, Error, Hashable, Sendable, CaseIterable {
     case tooLong
     case malformed
-    /// The algorithm is not one of those that the configuration allows, such as `none`.
     case unsupportedAlgorithm
-    /// The token requires an extension of JWS (`crit`), or is a token for another purpose (`typ`).
     case unsupportedType
     case unknownKey
     case invalidSignature
@@ -14,15 +11,12 @@ package enum TokenError: String, Error, Hashable, Sendable, CaseIterable {
     case unexpectedIssuer
     case unexpectedAudience
     case missingSubject
-    /// No set of keys has been loaded, or too many requests wait for one. The token may be valid.
     case keysUnavailable
-    /// Too many tokens wait for their verification. The token may be valid.
     case overloaded
 
     /// True if the request may succeed later with this token, so that the response is 503 instead of 401.
-    package var isTemporary: Bool { self == .keysUnavailable || self == .overloaded }
+    var isTemporary: Bool { self == .keysUnavailable || self == .overloaded }
 
-    /// A sentence for the response. It contains no text of the token.
     package var reason: String {
         switch self {
         case .tooLong: "The token is too long."
@@ -43,8 +37,8 @@ package enum TokenError: String, Error, Hashable, Sendable, CaseIterable {
     }
 
     /// The value of `WWW-Authenticate` for a request with this token (RFC 6750 section 3).
-    package var challenge: String { "Bearer error=\"invalid_token\", error_description=\"\(reason)\"" }
+    var challenge: String { "Bearer error=\"invalid_token\", error_description=\"\(reason)\"" }
 
-    /// The value of `WWW-Authenticate` if a request has no token but needs one. It has no error code (RFC 6750 section 3.1).
-    package static let missingTokenChallenge = #"Bearer realm="intertwine""#
+    /// It has no error code (RFC 6750 section 3.1).
+    static let missingTokenChallenge = #"Bearer realm="intertwine""#
 }

@@ -1,24 +1,15 @@
 internal import Synchronization
 
-/// The current keys. They are fixed, or loaded from a document that is read again from time to time.
-///
-/// A reload that fails leaves the last set in place. A set without members replaces it: the provider has revoked all keys. A token with an unknown
-/// key causes a reload, but at most one within ``retryInterval``, so tokens with invented keys do not reach the origin of the document.
 package final class TokenKeys: Sendable {
-    /// Returns the bytes of the document. The caller's own client bounds their number and the time.
     package typealias Fetch = @Sendable () async throws -> [UInt8]
 
-    /// The outcome of a reload, for the log.
     package enum Event: Sendable {
-        /// - Parameter ignored: The reasons for which keys of the document are not used.
         case loaded(keys: [String], ignored: [String])
-        /// - Parameter keepsKeys: True if there are keys of an earlier reload, which stay valid.
         case failed(String, keepsKeys: Bool)
     }
 
     /// The minimum number of milliseconds between two reloads that tokens cause.
-    package static let retryInterval: Int64 = 10_000
-    /// The maximum number of verifications that wait for a reload. More are rejected.
+    static let retryInterval: Int64 = 10_000
     static let maximumWaiters = 256
 
     private struct State: Sendable {
@@ -28,7 +19,6 @@ package final class TokenKeys: Sendable {
         var waiters = 0
         /// The time of the last reload in milliseconds since 1970-01-01 UTC.
         var reloaded: Int64?
-        /// The time of the last reload that succeeded.
         var loaded: Int64?
         var loads = 0
         var failures = 0
@@ -40,18 +30,12 @@ package final class TokenKeys: Sendable {
     private let algorithms: Set<SignatureAlgorithm>
     private let onReload: @Sendable (Event) -> Void
 
-    /// Creates a fixed set.
     package init(_ documents: [KeyDocument]) {
         state = Mutex(State(keys: KeySet(documents.flatMap(\.keys))))
         (fetch, origin, algorithms, onReload) = (nil, .file, [], { _ in })
     }
 
-    /// Creates a set that ``reload(now:)`` loads.
-    ///
-    /// - Parameters:
-    ///   - origin: The provider of the document.
-    ///   - algorithms: The accepted algorithms. HS256 has no effect on a remote document, because anyone could sign with a published secret.
-    ///   - onReload: Is called after each reload that ``stop()`` did not cancel.
+    /// HS256 has no effect on a remote document, because anyone could sign with a published secret.
     package init(
         origin: KeyDocument.Origin = .remote, algorithms: Set<SignatureAlgorithm>, fetch: @escaping Fetch,
         onReload: @escaping @Sendable (Event) -> Void = { _ in }
@@ -60,18 +44,12 @@ package final class TokenKeys: Sendable {
         (self.fetch, self.origin, self.algorithms, self.onReload) = (fetch, origin, algorithms, onReload)
     }
 
-    /// The present set; nil before the first successful load.
     package var current: KeySet? { state.withLock { $0.keys } }
 
-    /// The numbers of keys, of reloads and of failed reloads, and the time of the last reload that succeeded.
     package var statistics: (keys: Int, loads: Int, failures: Int, loaded: Int64?) {
         state.withLock { ($0.keys?.keys.count ?? 0, $0.loads, $0.failures, $0.loaded) }
     }
 
-    /// Loads the document, or waits for the load that runs.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    /// - Returns: The outcome; nil if the set is fixed.
     @discardableResult
     package func reload(now: Int64) async -> Event? { await state.withLock({ reload(&$0, now: now) })?.value }
 
@@ -83,8 +61,7 @@ package final class TokenKeys: Sendable {
         }?.cancel()
     }
 
-    /// Returns the keys that may have signed a token. If there is none, the document is loaded again, unless that happened just
-    /// now.
+    /// If there is none, the document is loaded again, unless that happened just now.
     func candidates(for token: CompactToken, now: Int64) async throws(TokenError) -> [VerificationKey] {
         if let found = current?.candidates(for: token), !found.isEmpty { return found }
         try await reloadForToken(now: now)
@@ -110,7 +87,6 @@ package final class TokenKeys: Sendable {
         state.withLock { $0.waiters -= 1 }
     }
 
-    /// Returns the running reload, or starts one; nil if the set is fixed.
     private func reload(_ state: inout State, now: Int64) -> Task<Event, Never>? {
         guard let fetch else { return nil }
         if let running = state.reload { return running }

@@ -3,7 +3,6 @@ internal import IntertwinePrimitives
 
 /// The conditions that a token's claims must meet, and the locations of the claims that identify its sender.
 package struct TokenRules: Sendable {
-    /// A claim that becomes an attribute for targeting.
     package struct Attribute: Sendable, Hashable {
         package var name: String
         package var path: ClaimPath
@@ -14,48 +13,40 @@ package struct TokenRules: Sendable {
     }
 
     package var algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases)
-    /// The accepted issuers (`iss`); empty if tokens of every issuer whose key is known are accepted.
-    package var issuers: Set<String> = []
-    /// The names of this service in `aud`. If the set is empty, tokens with an audience are refused (RFC 7519 section 4.1.3).
-    package var audiences: Set<String> = []
+    var issuers: Set<String> = []
+    /// If the set is empty, tokens with an audience are refused (RFC 7519 section 4.1.3).
+    var audiences: Set<String> = []
     /// The accepted difference of clocks in milliseconds, for `exp` and `nbf`.
-    package var leeway: Int64 = 30_000
+    var leeway: Int64 = 30_000
     package var subject: ClaimPath
     package var attributes: [Attribute] = []
-    /// The claim with the roles of an operator; nil for none.
-    package var roles: ClaimPath?
-    /// Returns true if a text may be the name of a sender.
-    package var isSubject: @Sendable (String) -> Bool = { !$0.isEmpty }
+    var roles: ClaimPath?
+    var isSubject: @Sendable (String) -> Bool = { !$0.isEmpty }
 
     package init(subject: ClaimPath) {
         self.subject = subject
     }
 }
 
-/// The key that verified a token, for what outlives the request. It is no part of a sender's value.
-package struct Revocation: Sendable, Hashable {
+/// The key that verified a token, for what outlives the request.
+struct Revocation: Sendable, Hashable {
     let key: VerificationKey?
 
-    /// True after the key has left its set.
-    package var isEffective: Bool { key?.isRevoked ?? false }
+    var isEffective: Bool { key?.isRevoked ?? false }
 
-    package static func == (_: Revocation, _: Revocation) -> Bool { true }
+    static func == (_: Revocation, _: Revocation) -> Bool { true }
 
-    package func hash(into hasher: inout Hasher) {}
+    func hash(into hasher: inout Hasher) {}
 }
 
-/// The sender of a request, as its token states.
 package struct VerifiedIdentity: Sendable, Hashable {
     package var subject: String
-    /// The attributes as `name=value`, in the order of the configuration.
     package var attributes: [String] = []
-    package var roles: [String] = []
-    /// Tells whether the key of the token has been revoked.
-    package var revocation = Revocation(key: nil)
+    var roles: [String] = []
+    var revocation = Revocation(key: nil)
     /// The end of the token's validity with leeway, in milliseconds since 1970-01-01 UTC.
     package var end = Int64.max
 
-    /// The approximate number of bytes in memory.
     var size: Int {
         var size = 64 + subject.utf8.count
         for text in attributes + roles { size += 32 + text.utf8.count }
@@ -63,18 +54,14 @@ package struct VerifiedIdentity: Sendable, Hashable {
     }
 }
 
-/// The claims of a verified payload, judged by the rules.
 struct TokenClaims: DecodableWithConfiguration {
-    /// The maximum number of attributes that are read. It is more than targeting accepts, so that targeting can tell that there are too many.
+    /// It is more than targeting accepts, so that targeting can tell that there are too many.
     private static let maximumAttributes = 64
 
     let identity: VerifiedIdentity
     /// The start of the token's validity without leeway, in milliseconds since 1970-01-01 UTC; nil if it has none.
     private let start: Int64?
 
-    /// Reads the claims of a payload.
-    ///
-    /// - Throws: ``TokenError`` for claims that violate the rules, but of `exp` and `nbf`, which depend on the time.
     init(_ payload: [UInt8], rules: TokenRules) throws(TokenError) {
         guard let value = try? JSONValue(json: payload), value.hasUniqueNames else { throw .malformed }
         do {
@@ -112,7 +99,6 @@ struct TokenClaims: DecodableWithConfiguration {
         self.identity = identity
     }
 
-    /// Checks the times of the token.
     func check(now: Int64, leeway: Int64) throws(TokenError) {
         guard now < identity.end else { throw .expired }
         guard now + leeway >= start ?? .min else { throw .notYetValid }

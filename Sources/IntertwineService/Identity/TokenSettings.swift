@@ -3,8 +3,7 @@ internal import IntertwinePrimitives
 
 /// The settings of bearer tokens: `viewers.jwt.*` and `admin.jwt.*`.
 public struct TokenSettings: Sendable, SettingsSection {
-    /// The names of all supported algorithms.
-    package static let supportedAlgorithms = SignatureAlgorithm.allCases.map(\.rawValue)
+    static let supportedAlgorithms = SignatureAlgorithm.allCases.map(\.rawValue)
 
     private let section: String
     @Setting public var keysFile: String
@@ -60,7 +59,6 @@ public struct TokenSettings: Sendable, SettingsSection {
     /// A Boolean value indicating whether tokens are verified.
     public var isEnabled: Bool { !keysFile.isEmpty || !jwksURL.isEmpty }
 
-    /// Returns the rules for tokens; nil if a value is invalid.
     ///
     /// - Parameter subject: The path of the claim that names the sender.
     func rules(subject: String) -> TokenRules? {
@@ -111,7 +109,6 @@ public struct TokenSettings: Sendable, SettingsSection {
 }
 
 extension TokenRules {
-    /// Returns true if a text can name a sender: at most 256 characters without control characters, and no relative path segment.
     package static func isName(_ text: String) -> Bool {
         (1...256).contains(text.unicodeScalars.count) && text != "." && text != ".."
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0 != "\u{FFFD}" }

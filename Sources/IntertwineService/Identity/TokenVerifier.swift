@@ -1,11 +1,6 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Verifies bearer tokens and caches the results.
-///
-/// ``cachedIdentity(of:now:)`` answers for a token that was seen before. It neither suspends nor blocks, so event loops can call
-/// it. For other tokens a task calls ``verify(_:now:)``.
-///
 /// One thread verifies signatures, and a bounded number of tokens waits for it. Why: different tokens, as many as an attacker can send,
 /// leave the other processors to other requests.
 package final class TokenVerifier: Sendable {
@@ -14,45 +9,30 @@ package final class TokenVerifier: Sendable {
     private let cache: TokenCache
     private let queue = DispatchQueue(label: "tokens")
     private let waiting = Atomic(0)
-    /// The numbers of verifications by outcome; nil for a valid token.
     private let counts = Mutex<[TokenError?: Int]>([:])
 
-    /// The maximum number of tokens that wait. One thread verifies as many in a quarter of a second.
     static let maximumWaiting = 1_024
 
-    /// - Parameters:
-    ///   - entries: The maximum number of cached tokens.
-    ///   - bytes: The maximum number of bytes of the cache.
     package init(rules: TokenRules, keys: TokenKeys, entries: Int = 65_536, bytes: Int = 32_000_000) {
         (self.rules, self.keys) = (rules, keys)
         cache = TokenCache(entries: entries, bytes: bytes)
     }
 
-    /// The numbers of entries and of bytes in the cache.
-    package var cacheUsage: (entries: Int, bytes: Int) { cache.usage }
+    var cacheUsage: (entries: Int, bytes: Int) { cache.usage }
 
-    /// The numbers of verifications by outcome: `valid`, or the name of the error.
     package var outcomes: [(name: String, count: Int)] {
         let counts = counts.withLock { $0 }
         return [("valid", counts[nil] ?? 0)] + TokenError.allCases.map { ($0.rawValue, counts[$0] ?? 0) }
     }
 
-    /// Removes tokens from the cache that are no longer valid.
-    package func removeInvalid(now: Int64) { cache.removeInvalid(now: now) }
+    func removeInvalid(now: Int64) { cache.removeInvalid(now: now) }
 
     /// Returns the sender of a token that was verified before, is still valid, and whose key is still in use; otherwise nil.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     package func cachedIdentity(of token: Span<UInt8>, now: Int64) -> VerifiedIdentity? {
         guard token.count <= CompactToken.maximumLength else { return nil }
         return cache.identity(of: TokenDigest(token), now: now)
     }
 
-    /// Verifies a token.
-    ///
-    /// The signature is verified first: claims of a token that the issuer did not sign are not read.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     package func verify(_ token: [UInt8], now: Int64) async throws(TokenError) -> VerifiedIdentity {
         if let known = cachedIdentity(of: token.span, now: now) { return known }
         do throws(TokenError) {

@@ -1,37 +1,28 @@
-package import IntertwineImages
+internal import IntertwineImages
 
 /// The networks of trusted proxies: the service accepts `X-Forwarded-For` and the name of a viewer from them only.
-package struct TrustedNetworks: Sendable, Hashable {
-    /// The loopback networks alone.
-    package static let loopback = TrustedNetworks(["127.0.0.0/8", "::1"].compactMap(Network.init))
+struct TrustedNetworks: Sendable, Hashable {
+    static let loopback = TrustedNetworks(["127.0.0.0/8", "::1"].compactMap(Network.init))
 
-    /// The maximum number of entries of `X-Forwarded-For` that are evaluated. Real chains of proxies are shorter.
+    /// Real chains of proxies are shorter.
     private static let maximumHops = 32
 
-    package let networks: [Network]
+    let networks: [Network]
 
-    package init(_ networks: [Network]) {
+    init(_ networks: [Network]) {
         self.networks = networks
     }
 
-    /// Returns true if the peer of a connection is a trusted proxy; false if the text is not an address.
-    package func contains(peer: String) -> Bool { contains(Self.address(in: peer[...])) }
+    func contains(peer: String) -> Bool { contains(Self.address(in: peer[...])) }
 
     private func contains(_ text: String) -> Bool {
         guard let address = IPAddress(text) else { return false }
         return networks.contains { $0.contains(address) }
     }
 
-    /// Returns the address of the client: the last hop that is no trusted proxy.
-    ///
     /// Each proxy appends the address of its own peer, so the last entry is the most reliable one. Evaluation begins there and continues
-    /// while the address is that of a trusted proxy. Entries before the result are unverified input of the client. If all hops are trusted,
-    /// the result is the first one. An entry that is not an address ends the evaluation at the proxy that wrote it.
-    ///
-    /// - Parameters:
-    ///   - peer: The address of the connection's peer.
-    ///   - forwarded: The values of `X-Forwarded-For`, joined with commas.
-    package func client(peer: String, forwardedFor forwarded: String?) -> String {
+    /// while the address is that of a trusted proxy. An entry that is not an address ends the evaluation at the proxy that wrote it.
+    func client(peer: String, forwardedFor forwarded: String?) -> String {
         guard let forwarded, contains(peer: peer) else { return peer }
         var client = peer
         var rest = forwarded[...]
@@ -51,8 +42,6 @@ package struct TrustedNetworks: Sendable, Hashable {
         return client
     }
 
-    /// Returns an address without a port, which some proxies add (`192.0.2.1:4711`, `[2001:db8::1]:4711`), and an IPv4-mapped address
-    /// (`::ffff:192.0.2.1`), which sockets of both families write, as IPv4 address.
     private static func address(in entry: Substring) -> String {
         // A NUL would end the text for the system's parser.
         guard !entry.utf8.contains(0) else { return "" }

@@ -1,17 +1,12 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// A key that verifies signatures of one algorithm. Binding key and algorithm rules out that a public RSA key verifies as an HMAC
-/// secret.
-///
-/// The object is the key's identity: a reloaded set contains the object of each key that it had before, so that cached tokens
-/// stay verified.
+/// The object is the key's identity: a reloaded set contains the object of each key that it had before, so that cached tokens stay
+/// verified.
 package final class VerificationKey: Sendable {
-    /// The properties that make two keys equal.
     struct Material: Hashable {
         var id: String?
         var algorithm: SignatureAlgorithm
-        /// The SHA-256 of the key.
         var digest: SHA256Digest
     }
 
@@ -24,7 +19,6 @@ package final class VerificationKey: Sendable {
     private let verifier: Verifier
     private let revoked = Atomic(false)
 
-    /// Creates a key for HS256.
     init(secret: [UInt8], id: String?) {
         material = Material(id: id, algorithm: .hs256, digest: SHA256.hash(data: secret))
         verifier = .secret(HMACSHA256(key: secret))
@@ -41,16 +35,13 @@ package final class VerificationKey: Sendable {
         verifier = .publicKey(key)
     }
 
-    /// The identifier (`kid`); nil for a key that verifies tokens with any identifier or none.
     package var id: String? { material.id }
     package var algorithm: SignatureAlgorithm { material.algorithm }
 
-    /// True after the key has left its set. Tokens that it verified are no longer valid.
     var isRevoked: Bool { revoked.load(ordering: .acquiring) }
 
     func revoke() { revoked.store(true, ordering: .releasing) }
 
-    /// Returns true if a signature was made by the owner of the key.
     func isValid(_ signature: [UInt8], of signed: ArraySlice<UInt8>) -> Bool {
         switch verifier {
         case .secret(let secret): SHA256Digest(signature) == signed.withUnsafeBytes { secret.code(of: $0) }
@@ -61,8 +52,7 @@ package final class VerificationKey: Sendable {
 
 /// The keys that are valid at a time.
 package struct KeySet: Sendable {
-    /// The maximum number of keys. Larger sets are refused, because a token without `kid` is verified with each key of its
-    /// algorithm.
+    /// Larger sets are refused, because a token without `kid` is verified with each key of its algorithm.
     static let maximumKeys = 32
 
     package private(set) var keys: [VerificationKey]
@@ -71,13 +61,10 @@ package struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// Returns the keys that may have signed a token: those with its identifier, and those without one. For a token without an
-    /// identifier, all keys of the algorithm.
     func candidates(for token: CompactToken) -> [VerificationKey] {
         keys.filter { $0.algorithm == token.algorithm && (token.key == nil || $0.id == nil || $0.id == token.key) }
     }
 
-    /// Replaces the keys. Equal keys keep their object; keys that the new set does not have are revoked.
     mutating func replace(by new: KeySet) {
         let present = Dictionary(keys.map { ($0.material, $0) }, uniquingKeysWith: { first, _ in first })
         let updated = new.keys.map { present[$0.material] ?? $0 }

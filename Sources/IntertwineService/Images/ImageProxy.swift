@@ -1,5 +1,5 @@
 internal import Foundation
-public import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwinePrimitives
@@ -8,27 +8,19 @@ internal import IntertwineStorage
 internal import Logging
 
 /// The image proxy: its fetch loop, its network manager and its routes.
-///
 /// A class, because the loop ends with the last reference to it.
 final class ImageProxy: Sendable {
     let manager: ImageNetworkManager
     private let signer: ImageURLSigner
     let links: ImageLinks
-    /// The table of image metadata; nil if no metadata is collected.
     let known: ImageMetadataTable?
     let responseCache: ImageResponseCache
     let takedowns: TakedownImageFilter
-    /// The prefetcher of images; nil if configuration gives it no share of the time.
     let prefetcher: ImagePrefetcher?
-    /// The workers that resize images, if resizing is available.
     private let workers: ImageWorkers
     private let transfers: CurlClient
     private let timeLimit: Duration
 
-    /// - Parameters:
-    ///   - folder: The folder of images on disk.
-    ///   - store: The store with takedowns.
-    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     init(
         _ settings: ImageSettings, signer: ImageURLSigner, folder: String, userAgent: String? = nil, store: (any ItemStore)? = nil,
         clock: @escaping @Sendable () -> Int64, logger: Logger
@@ -69,14 +61,12 @@ final class ImageProxy: Sendable {
         ).routes
     }
 
-    /// Replaces the signing keys.
     func useKeys(_ keys: SigningKeys) { _ = signer.use(keys: ImageSettings.secrets(keys)) }
 
     deinit {
         transfers.loop.stop()
     }
 
-    /// Cancels all downloads and ends the loop.
     func shutDown() async {
         prefetcher?.stop()
         await manager.shutDown()
@@ -86,9 +76,7 @@ final class ImageProxy: Sendable {
     }
 }
 
-/// The metadata of images for cells.
 extension ImageMetadataTable: ImageMetadataStore {
-    /// Returns the placeholder of an image. Items may contain several forms of a URL; metadata is stored under the canonical one.
     func placeholder(of source: String) -> ImagePlaceholder? {
         // An empty table needs no lookup.
         guard version > 0 else { return nil }
@@ -99,17 +87,11 @@ extension ImageMetadataTable: ImageMetadataStore {
     }
 }
 
-/// Signs the hrefs of images. It has no cache, because the cells that contain hrefs are cached.
+/// It has no cache, because the cells that contain hrefs are cached.
 struct ImageLinks: Sendable {
     let signer: ImageURLSigner
-    /// The parts of cells that have a fallback if the image is not available.
     var parts: Set<String> = []
 
-    /// Returns the signed href of an image; the source itself if it is no URL that can be signed (the proxy does not fetch it).
-    ///
-    /// - Parameters:
-    ///   - shape: The size of the image; nil for the original, which also serves a box that is larger than any image.
-    ///   - now: Milliseconds since 1970-01-01 UTC.
     func link(_ source: String, _ shape: ImageGeometry?, now: Int64) -> Links.ImageLink {
         let variant = shape.flatMap { shape in
             let part = shape.part.flatMap { parts.contains($0) ? $0 : nil }
@@ -138,10 +120,6 @@ extension TransformSpec.Fit {
 
 /// Image URLs for operators who inspect the output of the proxy.
 package enum ImageAddress {
-    /// Returns the href under which the service with this configuration serves an image.
-    ///
-    /// - Throws: `ConfigurationError` if the source is no URL to fetch, or the signing key cannot be read. If no key is configured, the store has
-    ///   it; without a store, the error is thrown too.
     package static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
         guard let url = try? FetchURL(source) else { throw ConfigurationError("'\(source)' is not an absolute http or https URL") }
         do {

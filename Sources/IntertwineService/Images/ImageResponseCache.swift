@@ -4,14 +4,11 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The images whose responses event loops find by the bytes of the request's target, and the rules by which they may be served.
-///
-/// The response head contains the image's age, so a response is encoded again at most once a second. A response is stored with its image and
-/// evicted with it; this cache stores the targets only. Therefore no image stays in memory beyond the limit of the image cache.
+/// The response head contains the image's age, so a response is encoded again at most once a second.
 final class ImageResponseCache: Sendable {
     /// The approximate size of an entry in bytes without its texts.
     private static let overhead = 1_536
 
-    /// The encoded response of an image within one second.
     private final class CachedImageResponse: Sendable {
         let second: Int64
         let response: EncodedResponse
@@ -34,9 +31,6 @@ final class ImageResponseCache: Sendable {
         self.takedowns = takedowns
     }
 
-    /// Returns the encoded response to a request if its image is in memory and fresh.
-    ///
-    /// - Parameter now: Seconds since 1970-01-01 UTC.
     func cachedResponse(for head: borrowing RequestHead, now: Int64) -> EncodedResponse? {
         guard let entry = entries.withContent(for: head, { $0 }), signer.isValid(until: entry.expires, now: now),
             !takedowns.contains(entry.lookup.source)
@@ -45,7 +39,6 @@ final class ImageResponseCache: Sendable {
         return manager.cached(entry.lookup, kinds).map { response($0, now: now) }
     }
 
-    /// Stores a validated path if its image is in memory.
     func store(path: String, _ request: ImageRequest, expires: Int64, now: Int64) {
         guard let image = manager.peek(request.source, request.sizing, request.kinds) else { return }
         let (target, lookup) = (Array(path.utf8), ImageLookup(request.source, request.sizing))
@@ -53,7 +46,6 @@ final class ImageResponseCache: Sendable {
         _ = response(image, now: now)
     }
 
-    /// Returns the response that is stored with the image; encodes it if there is no response for this second.
     private func response(_ image: CachedImage, now: Int64) -> EncodedResponse {
         if let answer = image.companion.withLock({ $0 as? CachedImageResponse }), answer.second == now { return answer.response }
         let encoded = make(image, now: now)

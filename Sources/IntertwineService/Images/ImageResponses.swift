@@ -2,9 +2,7 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 
-/// Creates the responses of image requests and of their failures.
 enum ImageResponses {
-    /// - Parameter request: The id of the request; nil if the response is not a failure.
     static func response(_ answer: ImageResponse, to request: RequestID?) -> ServerResponse {
         switch answer.body {
         case .complete(let image): response(image, fields: answer.headers)
@@ -13,7 +11,6 @@ enum ImageResponses {
         }
     }
 
-    /// Returns the response with a sample image, which needs no origin.
     static func response(sample bytes: [UInt8]) -> ServerResponse {
         var fields = HTTPFields(ImageFormat.png)
         fields[.vary] = nil
@@ -58,7 +55,7 @@ enum ImageResponses {
         return response
     }
 
-    /// Returns the detail of a failure that the client can fix. For failures between the proxy and an origin, the code is sufficient.
+    /// For failures between the proxy and an origin, the code is sufficient.
     private static func detail(_ failure: ImageError) -> String {
         switch failure.code {
         case "address-denied": "The image's address is not public. The setting images.allowed-networks allows others."

@@ -7,38 +7,27 @@ internal import ServiceLifecycle
 internal import Synchronization
 
 /// Server-sent events that keep lists up to date: clients with equal pages form one group, and changes are computed once per group.
-///
-/// One task checks the versions of feeds ten times a second. If the version of a feed has changed, it computes the changes of one of its groups
-/// after another. Groups of feeds with asynchronous data sources have tasks of their own, since these may be slow.
-/// Why: the cost of event streams stays bounded, independent of the number of subscribers and of writes. Between two changes, a subscriber
-/// costs its connection, its ``EventStream`` and an entry in its group.
+/// Groups of feeds with asynchronous data sources have tasks of their own, since these may be slow. Why: the cost of event streams stays
+/// bounded, independent of the number of subscribers and of writes. Between two changes, a subscriber costs its connection, its
+/// ``EventStream`` and an entry in its group.
 final class LiveFeeds: ServiceLifecycle.Service, Sendable {
-    /// The common properties of the subscribers in a group.
     struct Key: Hashable, Sendable {
-        /// The path of the feed or section.
         var path: String
-        /// Compared by bytes, as in the ledger: names that are equal only in Unicode belong to different viewers.
         var viewer: ByteString?
         var lacking: UnsupportedCells?
         var client: String?
-        /// The targeting context of campaigns, without a time.
         var facts: TargetingContext?
         var language: FeedLanguage?
-        /// The sync tokens of the client's pages, separated by commas; the id of the last event.
         var syncTokens: String
     }
 
     fileprivate struct Subscription {
         var streams: [EventStream] = []
-        /// The feed whose changes were computed last, and its version; nil if none were computed.
         var known: (feed: FeedAssembler, version: FeedVersion)?
         /// A Boolean value indicating whether the changes must be computed even if the feed's version is unchanged.
         var isDirty = false
-        /// A Boolean value indicating whether the changes are being computed.
         var isBusy = false
-        /// The network of the subscribers; nil if they have several.
         var network: Int?
-        /// The last round in which the changes were computed.
         var round = 0
 
         mutating func add(_ added: [EventStream], from other: Int?) {
@@ -55,7 +44,6 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     fileprivate struct State {
         var groups: [Key: Subscription] = [:]
-        /// Viewers who acted on cells since the last notification.
         var active: Set<ByteString> = []
         /// The streams whose tokens expire, with the time in milliseconds since 1970-01-01 UTC.
         var expiring: [(end: Int64, revocation: Revocation?, stream: EventStream)] = []
@@ -67,9 +55,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private static let tick = Duration.milliseconds(100)
     private static let heartbeat: [UInt8] = Array(":\n\n".utf8)
     private static let heartbeatTicks = 150
-    /// The maximum number of groups of one feed with asynchronous sources whose changes are computed at the same time.
     private static let concurrentGroups = 8
-    /// The maximum number of groups of one network in a round. The others wait for the next one.
     private static let groupsPerNetwork = 32
 
     private let limit: Int
@@ -77,17 +63,14 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private let clock: @Sendable () -> Int64
     private let logger: Logger
     private let ledger: any Ledger
-    /// The current feeds by path.
     private let feeds = Mutex<[String: FeedAssembler]>([:])
     private let state = Mutex(State())
     private let sent = Atomic(0)
 
-    /// - Parameter limit: The maximum number of subscribers.
     init(limit: Int, store: any FeedStore, ledger: any Ledger, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         (self.limit, self.store, self.ledger, self.clock, self.logger) = (limit, store, ledger, clock, logger)
     }
 
-    /// Replaces the current feeds.
     func serve(_ catalogue: FeedCatalogue) {
         let feeds = Dictionary(catalogue.paths.map { ($0.path, $0.feed) }) { first, _ in first }
         self.feeds.withLock { $0 = feeds }
@@ -95,16 +78,9 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     private func feed(_ path: String) -> FeedAssembler? { feeds.withLock { $0[path] } }
 
-    /// The number of known subscribers, and the number of events sent, counted once per subscriber.
     var contents: (listeners: Int, events: Int) { (state.withLock { $0.count }, sent.load(ordering: .relaxed)) }
 
-    /// Returns the event stream response for a client that subscribes to changes.
-    ///
-    /// - Parameters:
-    ///   - network: The network of the client, as in ``WriteLimiter``.
-    ///   - end: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
-    ///   - revocation: Ends the stream once the key of the token is revoked.
-    /// - Throws: ``Problem`` (503) if the number of subscribers has reached its limit. Polling still works in that case.
+    /// `end`: The time at which the stream ends because the client's token expires, in milliseconds since 1970-01-01 UTC.
     func listen(
         _ key: Key, from network: Int, until end: Int64? = nil, _ revocation: Revocation? = nil
     ) throws(Problem) -> ServerResponse {
@@ -139,7 +115,6 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         return response
     }
 
-    /// Records that a viewer acted on a cell in this process. Actions in other processes are noticed with the next change of the store.
     func viewerDidChange(_ viewer: String?) {
         guard let viewer else { return }
         state.withLock { state in
@@ -170,9 +145,6 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Events
 
-    /// Computes the changes of groups and sends them to the subscribers, in the order of ``due(_:)``.
-    ///
-    /// - Parameter slow: The tasks of groups that may take long.
     private func notify(_ slow: inout DiscardingTaskGroup) async {
         let current = feeds.withLock { $0 }.mapValues { (feed: $0, version: $0.version) }
         let keys = state.withLock { state in
@@ -206,9 +178,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         }
     }
 
-    /// Returns the groups of the next round: large ones first, and of one network only those that waited longest.
-    ///
-    /// Why: a client can make a group of each of its connections, for example by `width`. These delay neither the large groups nor other clients.
+    /// Why: a client can make a group of each of its connections, for example by `width`. These delay neither the large groups nor other
+    /// clients.
     static func due<Key>(_ groups: [(key: Key, size: Int, network: Int?, round: Int)]) -> [Key] {
         var counts: [Int: Int] = [:]
         return groups.sorted { ($1.size, $0.round) < ($0.size, $1.round) }.filter { group in
@@ -276,7 +247,6 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Heartbeat
 
-    /// Ends the streams whose tokens have expired, or whose keys are revoked. The clients subscribe again with new tokens.
     private func endExpired(at now: Int64) {
         let expired = state.withLock { state in
             let count = state.expiring.partition { $0.end <= now || $0.revocation?.isEffective ?? false }

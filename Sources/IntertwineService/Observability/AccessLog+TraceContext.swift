@@ -5,7 +5,6 @@ internal import Synchronization
 extension AccessLog {
     private static let seed = Atomic(UInt64.random(in: 1...UInt64.max))
 
-    /// Returns true for a valid `traceparent` of version 00, or of a later version that begins in that format.
     static func isTraceParent(_ value: String) -> Bool {
         let bytes = Array(value.utf8)
         guard bytes.count >= 55, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash else { return false }
@@ -17,7 +16,6 @@ extension AccessLog {
         return trace.contains { $0 != zero } && parent.contains { $0 != zero }
     }
 
-    /// Appends the `traceparent` of a request: the trace and flags of its client, or a new trace, and a new span.
     static func appendTraceParent(continuing value: String?, to bytes: inout [UInt8]) {
         bytes += "00-".utf8
         if let value, isTraceParent(value) {
@@ -33,7 +31,6 @@ extension AccessLog {
         }
     }
 
-    /// Appends 16 hexadecimal digits that do not repeat. They are identifiers, not secrets: the generator is predictable.
     static func appendRandom(to bytes: inout [UInt8]) {
         let state = seed.wrappingAdd(SplitMix64.increment, ordering: .relaxed).newValue
         bytes.append(hexadecimal: max(SplitMix64.mix(state), 1), digits: 16)

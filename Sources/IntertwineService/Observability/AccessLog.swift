@@ -2,40 +2,30 @@ internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// The access log: a line for each request in the format of swift-log at level info.
-///
-/// Lines are written to the sink without a dictionary of metadata. Why: at a hundred thousand lines per second, dictionaries would cost more
-/// than the responses. Lines contain no paths, queries and fields, except for the request's id and its trace.
-package final class AccessLog: Sendable {
-    /// Buffers that are reused for every line.
+/// Lines are written to the sink without a dictionary of metadata. Why: at a hundred thousand lines per second, dictionaries would cost
+/// more than the responses. Lines contain no paths, queries and fields, except for the request's id and its trace.
+final class AccessLog: Sendable {
     struct Scratch {
         var trace: [UInt8] = []
-        /// The texts of peers by ``PeerAddress/host``.
         var peers: [PeerAddress: [UInt8]] = [:]
         /// The day of the texts, because hashed addresses change every day.
         var day: Int64 = 0
-        /// The value of the invalidation counter at the time of the texts.
         var forgotten = 0
     }
 
-    /// The maximum number of cached peers.
     private static let peerLimit = 4_096
 
     private let control: LogControl
     private let sink: LogSink
     private let anonymize: @Sendable (_ address: String, _ now: Int64) -> String?
     private let now: @Sendable () -> Int64
-    /// The current second. `used` counts its lines.
     private let second = Atomic<Int64>(0)
     private let used = Atomic(0)
-    /// The number of dropped lines. `reportedDrops` is the number that the log has reported.
     private let skipped = StripedCounter(width: 1)
     private let reportedDrops = Atomic(0)
     private let forgotten = Atomic(0)
 
-    /// - Parameters:
-    ///   - now: Returns milliseconds since 1970-01-01 UTC.
-    ///   - anonymize: Returns the form of an address for the log; nil to omit it. The form may change every day.
-    package init(
+    init(
         control: LogControl, sink: LogSink, now: @escaping @Sendable () -> Int64,
         anonymize: @escaping @Sendable (_ address: String, _ now: Int64) -> String?
     ) {
@@ -46,16 +36,15 @@ package final class AccessLog: Sendable {
     }
 
     /// Invalidates the cached forms of all addresses, because their anonymization has changed.
-    package func forgetAddresses() { forgotten.add(1, ordering: .releasing) }
+    func forgetAddresses() { forgotten.add(1, ordering: .releasing) }
 
-    /// A Boolean value indicating whether a request that ends now gets a line.
     var isOn: Bool {
         control.logsRequests
             && (used.load(ordering: .relaxed) < control.requestsPerSecond || second.load(ordering: .relaxed) != now() / 1_000)
     }
 
     /// The number of requests without a log line because of the rate limit.
-    package var skippedRequests: Int { skipped.sum(of: 0) }
+    var skippedRequests: Int { skipped.sum(of: 0) }
 
     func write(_ record: RequestRecord) {
         guard control.logsRequests else { return }
@@ -87,10 +76,7 @@ package final class AccessLog: Sendable {
         }
     }
 
-    /// Takes one of the second's lines. Returns false if the rate limit is reached.
-    ///
-    /// Beyond the limit, a call costs two loads and reads the clock. If two threads begin a second at once, a few more lines are possible: the
-    /// limit bounds the cost and is no exact count.
+    /// Beyond the limit, a call costs two loads and reads the clock.
     private func tryAcquireLine(_ now: Int64) -> Bool {
         let (current, limit) = (now / 1_000, control.requestsPerSecond)
         if second.load(ordering: .relaxed) != current {
@@ -102,7 +88,6 @@ package final class AccessLog: Sendable {
         return false
     }
 
-    /// Returns the number of lines that were dropped since the last call.
     private func drainSkipped() -> Int {
         // Usually no line was dropped, and the call costs one load.
         let total = skipped.sum(of: 0)

@@ -4,19 +4,14 @@ internal import IntertwinePrimitives
 struct LogLineEncoder {
     private(set) var bytes: [UInt8] = []
     private var isJSON = false
-    /// The beginning of all lines of a second, up to the fraction. `second` is that second since 1970.
     private var time: [UInt8] = []
     private var second = Int64.min
 
-    /// Returns the lines, and continues with the memory of an empty list.
     mutating func replaceBuffer(_ empty: [UInt8]) -> [UInt8] {
         defer { bytes = empty }
         return bytes
     }
 
-    /// Begins a line.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     mutating func begin(level: String, message: String, json: Bool, at now: Int64 = WallClock.now()) {
         isJSON = json
         if isJSON {
@@ -53,9 +48,6 @@ struct LogLineEncoder {
         bytes.append(decimal: Int64(number))
     }
 
-    /// Adds a field with a decimal number.
-    ///
-    /// - Parameter thousandths: The number in thousandths of the unit in the field's name.
     mutating func field(_ name: StaticString, thousandths: Int) {
         appendKey(name)
         bytes.append(decimal: Int64(thousandths / 1_000))
@@ -102,7 +94,6 @@ struct LogLineEncoder {
         }
     }
 
-    /// Appends a text without characters that end the line or control a terminal.
     private mutating func appendPlain(_ text: some Collection<UInt8>) {
         // Almost all texts are ASCII and need no lookup of scalar properties.
         if text.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return bytes.append(contentsOf: text) }
@@ -130,7 +121,6 @@ struct LogLineEncoder {
 }
 
 extension Unicode.Scalar {
-    /// True for control characters including C1, bidirectional controls, and line and paragraph separators.
     fileprivate var isUnseen: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true

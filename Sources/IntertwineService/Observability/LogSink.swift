@@ -1,21 +1,11 @@
 internal import Dispatch
 internal import Glibc
 internal import IntertwinePrimitives
-public import Logging
+package import Logging
 internal import Synchronization
 
 /// A buffer of log lines that a thread of its own writes to a descriptor, so that a slow terminal or a full pipe never delays a request.
-///
-/// Lines are written within 20 ms, warnings at once. If more than a mebibyte is pending, lines are dropped and counted. Lines of different
-/// threads can be reordered within 20 ms; each line contains its time.
-///
-/// ```swift
-/// let sink = LogSink()
-/// let handler = ServiceLogHandler(control: LogControl(ServiceConfiguration().log), sink: sink)
-/// Logger(label: "example") { _ in handler }.info("started")
-/// sink.flush()
-/// ```
-public final class LogSink: Sendable {
+package final class LogSink: Sendable {
     private static let delay = DispatchTimeInterval.milliseconds(20)
     private static let piece = 64 << 10
     private static let limit = 256 << 10
@@ -34,20 +24,17 @@ public final class LogSink: Sendable {
     /// A spare buffer that is exchanged with a stripe's lines when they are written. Why: reused memory is not fragmented.
     private let spareBuffer = Mutex<[UInt8]>([])
 
-    /// Creates a sink that writes to standard error.
-    public convenience init() {
+    package convenience init() {
         self.init(descriptor: STDERR_FILENO)
     }
 
-    /// - Parameter descriptor: The descriptor, which the caller owns.
     package init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
     /// The number of lines that were dropped because the reader was too slow.
-    package var droppedLines: Int { dropped.load(ordering: .relaxed) }
+    var droppedLines: Int { dropped.load(ordering: .relaxed) }
 
-    /// Appends a line. `write` appends it with its line end to the stripe's lines.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
         let (wasScheduled, isFull) = stripes[StripedCounter.stripe].withLock { stripe in
             guard stripe.lines.bytes.count < Self.limit else {
@@ -67,7 +54,7 @@ public final class LogSink: Sendable {
     }
 
     /// Blocks until all appended lines are written, at most for a second. Why: a stuck reader must not delay the end of the process.
-    public func flush() {
+    package func flush() {
         let done = MonotonicSemaphore()
         queue.async {
             self.writeAll()
@@ -76,7 +63,6 @@ public final class LogSink: Sendable {
         _ = done.wait(for: .seconds(1))
     }
 
-    /// Writes all pending lines, on the queue.
     private func writeAll() {
         for index in stripes.indices {
             var lines = spareBuffer.withLock { spareBuffer in
@@ -100,42 +86,29 @@ public final class LogSink: Sendable {
 }
 
 /// The swift-log handler of the sink: one line for each event, as text or JSON.
-///
-/// ```swift
-/// let telemetry = Telemetry(ServiceConfiguration().log)
-/// LoggingSystem.bootstrap { _ in telemetry.logHandler }
-/// ```
-public struct ServiceLogHandler: LogHandler {
-    /// The fields of every line of this logger.
-    public var metadata: Logger.Metadata = [:]
-    /// The source of further fields, read for every line; nil for none.
-    public var metadataProvider: Logger.MetadataProvider?
+package struct ServiceLogHandler: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
     private let control: LogControl
     private let sink: LogSink
-    /// The level of this logger; nil for the level of ``LogControl``.
     private var ownLevel: Logger.Level?
 
-    /// Creates a handler without metadata, whose level is that of the control.
-    public init(control: LogControl, sink: LogSink) {
+    package init(control: LogControl, sink: LogSink) {
         self.control = control
         self.sink = sink
     }
 
-    /// The lowest level that is written. A set value replaces the level of ``LogControl`` for this logger.
-    public var logLevel: Logger.Level {
+    package var logLevel: Logger.Level {
         get { ownLevel ?? control.level }
         set { ownLevel = newValue }
     }
 
-    /// The metadata field of this name; nil if there is none.
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    /// Appends a line to the sink. Fields of the event replace those of the provider, and those replace fields of the logger.
-    /// Lines of level warning and above are written at once.
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var fields = metadata
         for more in [metadataProvider?.get(), event.metadata] { fields.merge(more ?? [:]) { $1 } }
         if let error = event.error { fields["error"] = "\(error)" }

@@ -1,6 +1,6 @@
 /// A writer of the Prometheus text format, version 0.0.4 (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
-package struct MetricText {
-    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+struct MetricText {
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private(set) var text = ""
 
@@ -23,7 +23,6 @@ package struct MetricText {
         return "\(value)"
     }
 
-    /// Returns a valid Prometheus name for the label of a metric.
     static func name(_ label: String) -> String {
         let name = String(
             label.unicodeScalars.map { scalar in
@@ -65,7 +64,7 @@ package struct MetricSample: Sendable {
         MetricSample(name, .counter, help, Double(value))
     }
 
-    package static func gauge(_ name: String, _ help: String, _ value: Int) -> MetricSample {
+    static func gauge(_ name: String, _ help: String, _ value: Int) -> MetricSample {
         MetricSample(name, .gauge, help, Double(value))
     }
 }

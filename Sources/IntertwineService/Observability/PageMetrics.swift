@@ -1,8 +1,7 @@
 internal import CoreMetrics
-package import IntertwineFeed
+internal import IntertwineFeed
 
-/// The metrics of feed pages.
-package final class PageMetrics: Sendable {
+final class PageMetrics: Sendable {
     private let hits: Counter
     private let misses: Counter
     private let coalesced: Counter
@@ -11,7 +10,7 @@ package final class PageMetrics: Sendable {
     private let broken: Counter
     private let registry: PrometheusRegistry
 
-    package init(registry: PrometheusRegistry) {
+    init(registry: PrometheusRegistry) {
         registry.describe("intertwine_feed_page_cache_hits_total", "Cache hits of shared pages.")
         registry.describe("intertwine_feed_page_cache_misses_total", "Cache misses of shared pages.")
         registry.describe(
@@ -33,22 +32,17 @@ package final class PageMetrics: Sendable {
         broken = Counter(label: "intertwine_feed_broken_items_total", factory: registry)
     }
 
-    /// Counts a cache hit.
-    package func hit() { hits.increment() }
+    func hit() { hits.increment() }
 
-    /// Counts a cache miss, after which the page is made.
-    package func miss() { misses.increment() }
+    func miss() { misses.increment() }
 
-    /// Counts a request that was coalesced: it waits for a page that another request makes.
-    package func join() { coalesced.increment() }
+    func join() { coalesced.increment() }
 
-    /// Counts a stale page that was served.
-    package func stale() { staleServings.increment() }
+    func stale() { staleServings.increment() }
 
-    /// Counts a prefetched page.
-    package func recordPrefetch() { prefetches.increment() }
+    func recordPrefetch() { prefetches.increment() }
 
-    package func count(_ omissions: [FeedPage.SkippedItem]) {
+    func count(_ omissions: [FeedPage.SkippedItem]) {
         var unknown: [String: Int64] = [:]
         for omission in omissions {
             switch omission.reason {

@@ -1,9 +1,8 @@
 internal import Foundation
 internal import Glibc
 
-/// The standard process metrics of Prometheus client libraries.
-package enum ProcessSamples {
-    package static func read() -> [MetricSample] {
+enum ProcessSamples {
+    static func read() -> [MetricSample] {
         let status = status
         let ticks = status.count > 12 ? (Double(status[11]) ?? 0) + (Double(status[12]) ?? 0) : 0
         var limit = rlimit()
@@ -21,7 +20,6 @@ package enum ProcessSamples {
         ]
     }
 
-    /// The fields of `/proc/self/stat` from the third on. The name in the second may contain any character, so parsing begins after its parenthesis.
     private static var status: [Substring] {
         text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
     }

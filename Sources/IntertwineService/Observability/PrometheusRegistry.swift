@@ -1,16 +1,9 @@
-public import CoreMetrics
+package import CoreMetrics
 internal import Synchronization
 
 /// The registry of the process's metrics: creates the handlers of swift-metrics, and writes their values in the Prometheus text format.
-///
-/// To include the metrics of libraries, pass it to `MetricsSystem`:
-///
-/// ```swift
-/// let telemetry = Telemetry(ServiceConfiguration().log)
-/// MetricsSystem.bootstrap(telemetry.registry)
-/// ```
-public final class PrometheusRegistry: MetricsFactory {
-    /// The maximum number of label sets of one name. Further ones are not counted, so that a mistake in a label cannot fill the memory.
+package final class PrometheusRegistry: MetricsFactory {
+    /// Further ones are not counted, so that a mistake in a label cannot fill the memory.
     static let seriesLimit = 2_000
 
     private struct Family {
@@ -27,50 +20,38 @@ public final class PrometheusRegistry: MetricsFactory {
 
     private let state = Mutex(State())
 
-    /// Creates a registry without metrics.
-    public init() {}
+    package init() {}
 
-    /// Sets the help text of a metric.
     package func describe(_ name: String, _ help: String) {
         state.withLock { $0.help[name] = help }
     }
 
-    /// Returns the counter of a name and labels, with the suffix `_total`. Equal names and labels have the same counter.
-    ///
-    /// ```swift
-    /// let registry = PrometheusRegistry()
-    /// let exports = registry.makeCounter(label: "exports", dimensions: [("kind", "feed")])
-    /// exports.increment(by: 1)  // exports_total{kind="feed"} 1
-    /// ```
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         metric(label, "counter", suffix: "_total", dimensions) { CounterMetric() }
     }
 
-    /// Returns the gauge of a name and labels. Equal names and labels have the same gauge.
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         metric(label, "gauge", suffix: "", dimensions) { GaugeMetric() }
     }
 
-    /// Returns the histogram of a name and labels, or a gauge of the last value if `aggregate` is false.
-    public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         aggregate
             ? metric(label, "histogram", suffix: "", dimensions) { HistogramMetric(bounds: HistogramMetric.sizes, scale: 1_000) }
             : metric(label, "gauge", suffix: "", dimensions) { GaugeMetric() }
     }
 
-    /// Returns the histogram of a name and labels, with the suffix `_seconds`.
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         metric(label, "histogram", suffix: "_seconds", dimensions) { HistogramMetric(bounds: HistogramMetric.seconds, scale: 1e9) }
     }
 
     /// Series are never removed, because a counter that vanishes and returns looks like a restart.
-    public func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyCounter(_ handler: any CounterHandler) {}
     /// Does nothing, because series are never removed.
-    public func destroyMeter(_ handler: any MeterHandler) {}
+    package func destroyMeter(_ handler: any MeterHandler) {}
     /// Does nothing, because series are never removed.
-    public func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
     /// Does nothing, because series are never removed.
-    public func destroyTimer(_ handler: any TimerHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
 
     private func metric<Metric: RenderedMetric>(
         _ label: String, _ kind: String, suffix: String, _ dimensions: [(String, String)], _ make: () -> Metric
@@ -95,9 +76,7 @@ public final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    /// Returns all metrics as text, in the order of their names.
-    ///
-    /// - Parameter samples: Further samples; samples of one name must be adjacent.
+    /// `samples`: Further samples; samples of one name must be adjacent.
     package func text(with samples: [MetricSample] = []) -> String {
         let (families, help, refused) = state.withLock { ($0.families, $0.help, $0.refused) }
         var text = MetricText()
@@ -122,7 +101,6 @@ private protocol RenderedMetric: AnyObject, Sendable {
     func render(_ name: String, _ labels: [(String, String)], into text: inout MetricText)
 }
 
-/// A counter: a number that only grows.
 private final class CounterMetric: CounterHandler, RenderedMetric {
     private let cells = StripedCounter(width: 1)
 
@@ -139,7 +117,6 @@ private final class CounterMetric: CounterHandler, RenderedMetric {
     }
 }
 
-/// A gauge: a number that increases and decreases.
 private final class GaugeMetric: MeterHandler, RecorderHandler, RenderedMetric {
     private let value = Mutex(0.0)
 
@@ -160,25 +137,17 @@ private final class GaugeMetric: MeterHandler, RecorderHandler, RenderedMetric {
     }
 }
 
-/// A histogram: the number of values below each of several bounds.
-///
-/// Durations are counted in nanoseconds and exported in seconds. Other values are exported as recorded, to a thousandth.
 private final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetric {
-    /// The bounds of durations in seconds, from a cached response to an image of a slow origin.
     static let seconds = [
         0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
     static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 
     private let bounds: [Double]
-    /// The bounds in the unit of counting.
     private let limits: [Int64]
     private let scale: Double
     private let cells: StripedCounter
 
-    /// - Parameters:
-    ///   - bounds: The bounds in ascending order, in the unit of export.
-    ///   - scale: The unit of export in units of counting.
     init(bounds: [Double], scale: Double) {
         self.bounds = bounds
         self.scale = scale

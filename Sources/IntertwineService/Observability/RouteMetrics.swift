@@ -2,9 +2,6 @@ internal import CoreMetrics
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// The metrics of one route: requests by method and status, durations and bytes.
-///
-/// Labels come from fixed sets, the known methods and statuses, which bounds the number of series.
 final class RouteMetrics: Sendable {
     private static let total = "intertwine_http_requests_total"
     private static let duration = "intertwine_http_request_duration_seconds"
@@ -15,7 +12,6 @@ final class RouteMetrics: Sendable {
         428,
         429, 431, 499, 500, 501, 502, 503, 504, 505, 508,
     ]
-    /// The index in ``statuses`` of each status below 600; 0 for unknown ones.
     private static let indexes: [UInt8] = {
         var indexes = [UInt8](repeating: 0, count: 600)
         for (index, status) in statuses.enumerated() { indexes[status] = UInt8(index) }
@@ -29,7 +25,6 @@ final class RouteMetrics: Sendable {
     /// The counters by method and status, created at first use, because most are never used.
     private let requests = OnceArray<Counter>(count: methods.count * statuses.count)
 
-    /// Sets the help texts of the metrics.
     static func describe(in registry: PrometheusRegistry) {
         registry.describe(total, "Requests served, by route, method and status.")
         registry.describe(duration, "Time from the arrival of a request's head to the end of its response.")
@@ -76,7 +71,6 @@ extension RequestMethod? {
         }
     }
 
-    /// The label of the method: `other` for an unknown method, `none` if the request has none.
     var label: String {
         switch self {
         case .get: "GET"
@@ -94,10 +88,8 @@ extension RequestMethod? {
     }
 }
 
-/// An array of fixed size whose elements are created at first use. Reading an element takes no lock.
-///
+/// An array of fixed size whose elements are created at first use.
 /// `@unchecked Sendable`: the pointer never changes, and its memory contains atomics, each zero or the address of a retained value.
-/// (The library's `AtomicLazyReference` does the same with a call that looks up its type each time.)
 final class OnceArray<Value: AnyObject & Sendable>: @unchecked Sendable {
     private let indexes: UnsafeMutablePointer<Atomic<UInt>>
     private let count: Int
@@ -114,7 +106,6 @@ final class OnceArray<Value: AnyObject & Sendable>: @unchecked Sendable {
         indexes.deallocate()
     }
 
-    /// Returns the element at an index, created by `make` if necessary; nil if the index is out of bounds.
     func value(at index: Int, _ make: () -> Value) -> Value? {
         guard index >= 0, index < count else { return nil }
         if let known = Self.reference(indexes[index].load(ordering: .acquiring)) { return known.takeUnretainedValue() }

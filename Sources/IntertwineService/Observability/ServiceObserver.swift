@@ -1,27 +1,17 @@
 internal import CoreMetrics
-package import IntertwineHTTPServer
+internal import IntertwineHTTPServer
 
 /// The observer of one listener, which updates metrics and writes the access log.
-///
-/// It runs on the event loops: for each request one lookup by route and four additions. A class, because each request retains it: one
-/// reference count instead of one for each member.
-package final class ServiceObserver: HTTPServerObserver {
+/// A class, because each request retains it: one reference count instead of one for each member.
+final class ServiceObserver: HTTPServerObserver {
     private let log: AccessLog
     private let connections: (open: Meter, accepted: Counter, refused: Counter)?
-    /// The index of each route in ``metrics``, from 2.
-    ///
-    /// Index 0 is for requests without a route (an unknown path, or bytes that are no request), index 1 for all unannounced routes.
     private let indexes: [String: Int]
-    /// The metrics of routes, created at first use: a route without requests has no series.
     private let metrics: OnceArray<RouteMetrics>
     private let registry: PrometheusRegistry?
     private let onRefusal: @Sendable (RefusedRequest) -> Void
 
-    /// - Parameters:
-    ///   - registry: The registry of requests and connections; nil to count nothing.
-    ///   - routes: The patterns of all routes.
-    ///   - onRefusal: Called for each request that the server refused itself.
-    package init(
+    init(
         listener: String, routes: [String], registry: PrometheusRegistry?, log: AccessLog,
         onRefusal: @escaping @Sendable (RefusedRequest) -> Void = { _ in }
     ) {
@@ -42,9 +32,9 @@ package final class ServiceObserver: HTTPServerObserver {
         }
     }
 
-    package var wantsTraces: Bool { log.isOn }
+    var wantsTraces: Bool { log.isOn }
 
-    package func requestFinished(_ record: RequestRecord) {
+    func requestFinished(_ record: RequestRecord) {
         if let registry {
             let index = record.route.map { indexes[$0] ?? 1 } ?? 0
             metrics.value(at: index) { RouteMetrics(index == 1 ? "other" : record.route ?? "none", registry) }?.count(record)
@@ -52,14 +42,14 @@ package final class ServiceObserver: HTTPServerObserver {
         log.write(record)
     }
 
-    package func requestRefused(_ refusal: RefusedRequest) { onRefusal(refusal) }
+    func requestRefused(_ refusal: RefusedRequest) { onRefusal(refusal) }
 
-    package func connectionOpened(open: Int) {
+    func connectionOpened(open: Int) {
         connections?.accepted.increment()
         connections?.open.set(open)
     }
 
-    package func connectionClosed(open: Int) { connections?.open.set(open) }
+    func connectionClosed(open: Int) { connections?.open.set(open) }
 
-    package func connectionRefused(peer: PeerAddress) { connections?.refused.increment() }
+    func connectionRefused(peer: PeerAddress) { connections?.refused.increment() }
 }

@@ -1,15 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// A set of counters for many writing threads and few readers. Each thread adds to one of several copies, so that event loops do not contend
-/// for cache lines.
-///
-/// A sum that is read during additions is one of the values in between.
-///
+/// A set of counters for many writing threads and few readers. Each thread adds to one of several copies, so that event loops do not
+/// contend for cache lines.
 /// `@unchecked Sendable`: the pointer never changes, and its memory contains atomics.
 final class StripedCounter: @unchecked Sendable {
     private static let stripes = 4
-    /// The number of 8-byte cells in a cache line.
     private static let line = 8
 
     private let cells: UnsafeMutablePointer<Atomic<Int>>
@@ -17,9 +13,6 @@ final class StripedCounter: @unchecked Sendable {
     /// The width rounded up to whole cache lines, plus one line, because the allocation may begin within a line.
     private let stride: Int
 
-    /// Creates counters that are all zero.
-    ///
-    /// - Parameter width: The number of counters.
     init(width: Int) {
         self.width = max(1, width)
         stride = (self.width + Self.line - 1) / Self.line * Self.line + Self.line
@@ -32,7 +25,6 @@ final class StripedCounter: @unchecked Sendable {
         cells.deallocate()
     }
 
-    /// Adds to a counter. An index out of bounds is ignored.
     @inline(__always)
     func add(_ amount: Int, to cell: Int, stripe: Int = StripedCounter.stripe) {
         guard cell >= 0, cell < width else { return }
@@ -44,13 +36,11 @@ final class StripedCounter: @unchecked Sendable {
         return (0..<Self.stripes).reduce(0) { $0 &+ cells[$1 * stride + cell].load(ordering: .relaxed) }
     }
 
-    /// Sets all copies of a counter to zero.
     func clear(_ cell: Int) {
         guard cell >= 0, cell < width else { return }
         for stripe in 0..<Self.stripes { cells[stripe * stride + cell].store(0, ordering: .relaxed) }
     }
 
-    /// The index of the calling thread's copy. Thread descriptors are far apart; the multiplication (Fibonacci hashing) spreads them.
     static var stripe: Int {
         let hash = UInt64(pthread_self()) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: hash >> 62)

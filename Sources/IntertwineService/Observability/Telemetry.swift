@@ -1,67 +1,40 @@
-public import Logging
+package import Logging
 internal import Synchronization
 
-/// The metrics and logs of the process. A process has one instance, whose settings can change at run time.
-///
-/// ```swift
-/// let telemetry = Telemetry(ServiceConfiguration().log)
-/// LoggingSystem.bootstrap { _ in telemetry.logHandler }
-/// MetricsSystem.bootstrap(telemetry.registry)
-/// ```
-public struct Telemetry: Sendable {
-    /// The metrics registry, for `MetricsSystem.bootstrap(_:)`.
-    public let registry: PrometheusRegistry
-    /// The current log settings, which can change at run time.
-    public let control: LogControl
-    /// The buffer that all log lines pass.
-    public let sink: LogSink
+package struct Telemetry: Sendable {
+    package let registry: PrometheusRegistry
+    package let control: LogControl
+    let sink: LogSink
 
-    /// Creates metrics and logs. By default, the registry is empty and the sink writes to standard error.
-    public init(_ settings: LogSettings, registry: PrometheusRegistry = PrometheusRegistry(), sink: LogSink = LogSink()) {
+    package init(_ settings: LogSettings, registry: PrometheusRegistry = PrometheusRegistry(), sink: LogSink = LogSink()) {
         self.registry = registry
         self.sink = sink
         control = LogControl(settings)
     }
 
-    /// A new log handler, for `LoggingSystem.bootstrap(_:)` and for separate loggers.
-    public var logHandler: ServiceLogHandler {
+    package var logHandler: ServiceLogHandler {
         ServiceLogHandler(control: control, sink: sink)
     }
 
-    /// A logger with the label `intertwine`. It works without `LoggingSystem.bootstrap(_:)`.
-    ///
-    /// ```swift
-    /// let telemetry = Telemetry(ServiceConfiguration().log)
-    /// telemetry.logger.info("started", metadata: ["port": "8080"])
-    /// telemetry.sink.flush()
-    /// ```
-    public var logger: Logger {
+    package var logger: Logger {
         Logger(label: "intertwine") { _ in logHandler }
     }
 }
 
-/// The current log settings. Any thread can change them at any time, with immediate effect.
-public final class LogControl: Sendable {
+package final class LogControl: Sendable {
     private let levelIndex: Atomic<Int>
     private let isJSON: Atomic<Bool>
     private let requests: Atomic<Bool>
     private let perSecond: Atomic<Int>
 
-    /// Creates a control with initial settings.
-    public init(_ settings: LogSettings) {
+    package init(_ settings: LogSettings) {
         levelIndex = Atomic(Self.index(of: settings.level))
         isJSON = Atomic(settings.format == .json)
         requests = Atomic(settings.requests)
         perSecond = Atomic(settings.requestsPerSecond)
     }
 
-    /// Changes the settings for all loggers at once, except loggers with a level of their own.
-    ///
-    /// ```swift
-    /// telemetry.control.apply(ServiceConfiguration().log)
-    /// telemetry.logger.info("is not written")
-    /// ```
-    public func apply(_ settings: LogSettings) {
+    package func apply(_ settings: LogSettings) {
         levelIndex.store(Self.index(of: settings.level), ordering: .relaxed)
         isJSON.store(settings.format == .json, ordering: .relaxed)
         requests.store(settings.requests, ordering: .relaxed)
@@ -75,10 +48,8 @@ public final class LogControl: Sendable {
 
     var writesJSON: Bool { isJSON.load(ordering: .relaxed) }
 
-    /// A Boolean value indicating whether requests are logged.
     var logsRequests: Bool { requests.load(ordering: .relaxed) && levelIndex.load(ordering: .relaxed) <= Self.info }
 
-    /// The rate limit of request lines per second.
     var requestsPerSecond: Int { perSecond.load(ordering: .relaxed) }
 
     private static let info = index(of: .info)

@@ -1,12 +1,9 @@
 internal import HTTPTypes
-package import IntertwineHTTPServer
-package import Logging
+internal import IntertwineHTTPServer
+internal import Logging
 
 /// Authenticates requests of the admin API before any route handles them, and records writes in the audit log.
-///
-/// A request without access gets the response of ``OperatorGuard``, independent of its path. An authenticated write, or an attempt at one,
-/// leaves an entry in the audit log.
-package struct AdminAuthMiddleware: HTTPHandler {
+struct AdminAuthMiddleware: HTTPHandler {
     private let guarding: OperatorGuard
     private let next: any HTTPHandler
     private let audit: AuditLog
@@ -14,14 +11,13 @@ package struct AdminAuthMiddleware: HTTPHandler {
     private let clock: @Sendable () -> Int64
     private let logger: Logger
 
-    /// - Parameter clock: Returns milliseconds since 1970-01-01 UTC.
-    package init(
+    init(
         guarding: OperatorGuard, next: any HTTPHandler, audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         (self.guarding, self.next, self.audit, self.clock, self.logger) = (guarding, next, audit, clock, logger)
     }
 
-    package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
         let request = head.request
         switch guarding.admission(of: request, from: peer, now: clock()) {
         case .refused(let problem):
@@ -45,7 +41,6 @@ package struct AdminAuthMiddleware: HTTPHandler {
         }
     }
 
-    /// Verifies the token of a request, and then reads the body and performs the request.
     private func verified(
         _ token: [UInt8], _ request: ServerRequest, _ result: HandlerResult, _ respond: @escaping RequestTask.Responder
     ) async throws -> HandlerResponse {
@@ -60,15 +55,13 @@ package struct AdminAuthMiddleware: HTTPHandler {
         return try await record(request, respond, by: sender)
     }
 
-    /// Returns the response to a request that its route or the role of its sender refuses. A refused write is recorded.
     private func refusal(of request: HTTPRequest, _ result: HandlerResult, by sender: OperatorIdentity) -> ServerResponse? {
         let response = sender.refusal(of: request.method, on: result.route)?.response() ?? result.response
         if let response, Self.isWrite(request.method) { recordRefusal(of: request, response.status, by: sender.name) }
         return response
     }
 
-    /// Records a write that the server has refused.
-    package func record(_ refusal: RefusedRequest) {
+    func record(_ refusal: RefusedRequest) {
         // A request whose head could not be parsed, or whose token was not verified, has no known sender. If a token is required, it is not
         // authorized to write.
         guard let sender = refusal.sender ?? (guarding.access.isOpen ? OperatorAccess.loopback : nil) else { return }
@@ -83,7 +76,6 @@ package struct AdminAuthMiddleware: HTTPHandler {
         recordRefusal(method, refusal.path ?? "", HTTPResponse.Status(code: refusal.status), by: sender)
     }
 
-    /// Performs a request that needs an audit entry, and records it.
     private func record(
         _ request: ServerRequest, _ respond: RequestTask.Responder, by sender: OperatorIdentity
     ) async throws -> HandlerResponse {
@@ -126,7 +118,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
         recordRefusal(request.method, request.path ?? "", status, by: sender)
     }
 
-    /// Records the refusal without waiting for the disk, because this runs on the event loop. Nothing was changed.
+    /// Records the refusal without waiting for the disk, because this runs on the event loop.
     private func recordRefusal(_ method: HTTPRequest.Method, _ path: String, _ status: HTTPResponse.Status, by sender: String) {
         // A status that was created from its number alone has no reason phrase, so the title comes from the problem details.
         var entry = entry(method, path, outcome: "refused: \(status.phrase)", by: sender)

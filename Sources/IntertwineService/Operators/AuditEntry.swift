@@ -2,40 +2,30 @@ internal import Foundation
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwinePrimitives
-internal import IntertwineStorage
+package import IntertwineStorage
 internal import Synchronization
 
 /// A line of the audit log: the operator, the request or command, its outcome and its changes.
-package struct AuditEntry: Codable, Sendable, Hashable {
+struct AuditEntry: Codable, Sendable, Hashable {
     /// The maximum number of bytes of a text. Why: a client chooses the length of its path.
     static let textLimit = 1_024
 
     /// The time at which the request or command began or ended, RFC 3339 in UTC.
-    package var time: String
-    /// The actor: `loopback`, the beginning of a token's digest, the subject of a JSON Web Token, or the user who ran a command.
-    package var who: String
-    /// The request's method, or the command's name.
-    package var method: String
-    /// The request's target, or the arguments of the command.
-    package var path: String
-    /// The status code of the response; nil for a command.
-    package var status: Int?
-    /// The outcome: `begun`, `done`, or the reason of a refusal or failure.
-    package var outcome: String
-    /// The number of changed items by the name of the change; nil if nothing was changed.
-    package var changes: [String: Int]?
-    /// The changed items, as `kind:id`, at most ``AuditContext/itemLimit``.
-    package var items: [String]?
-    /// The unique identifier of the entry; nil if no action was begun.
-    package var id: String?
+    var time: String
+    var who: String
+    var method: String
+    var path: String
+    var status: Int?
+    var outcome: String
+    var changes: [String: Int]?
+    var items: [String]?
+    var id: String?
 
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    package init(who: String, method: String, path: String, outcome: String, now: Int64) {
+    init(who: String, method: String, path: String, outcome: String, now: Int64) {
         (self.who, self.method, self.path, self.outcome) = (who, method, path, outcome)
         time = Timestamp.text(milliseconds: now)
     }
 
-    /// Returns the entry of the end of this action.
     func ended(_ outcome: String, _ now: Int64) -> AuditEntry {
         var entry = AuditEntry(who: who, method: method, path: path, outcome: outcome, now: now)
         entry.id = id
@@ -93,10 +83,7 @@ package struct AuditEntry: Codable, Sendable, Hashable {
         return line
     }
 
-    /// Returns the target of a request as the audit log may store it.
-    ///
-    /// URLs in the query lose their own query, because keys are often stored there. A value that is no URL to fetch from is removed completely.
-    /// A URL with a user and a password is no such URL.
+    /// URLs in the query lose their own query, because keys are often stored there.
     static func shown(_ target: String) -> String {
         // The text is split by bytes, because HTTP does not use grapheme clusters.
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
@@ -117,10 +104,8 @@ package struct AuditEntry: Codable, Sendable, Hashable {
 
 /// Collects the changes of a request or command for its line in the audit log.
 package final class AuditContext: Sendable {
-    /// The maximum number of items that a line names; further items are only counted.
     package static let itemLimit = 100
 
-    /// The context of the current request; nil if the request has no audit entry.
     @TaskLocal static var current: AuditContext?
 
     private struct State {
@@ -131,19 +116,12 @@ package final class AuditContext: Sendable {
     private let state = Mutex(State())
     private let breaksOff: @Sendable () -> Void
 
-    /// - Parameter breaksOff: Records that nothing was done; the line is on disk when the closure returns.
     init(breaksOff: @escaping @Sendable () -> Void = {}) {
         self.breaksOff = breaksOff
     }
 
-    /// Writes the line at once, with the outcome that nothing was done. Blocks. For a command that is interrupted; the process ends afterwards.
     package func flushOnFailure() { breaksOff() }
 
-    /// Adds changes to the entry.
-    ///
-    /// - Parameters:
-    ///   - changes: The number of changed items by the name of the change.
-    ///   - items: The changed items as `kind:id`, as far as they are known.
     package func record(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
         state.withLock { state in
             state.changes.merge(changes, uniquingKeysWith: +)
@@ -151,7 +129,6 @@ package final class AuditContext: Sendable {
         }
     }
 
-    /// Adds the changes of an import.
     package func record(_ summary: ImportSummary) {
         record(
             ["added": summary.added, "replaced": summary.replaced, "skipped": summary.skipped, "withheld": summary.withheld.count].filter {
@@ -159,7 +136,6 @@ package final class AuditContext: Sendable {
             }, items: summary.first.map(\.description))
     }
 
-    /// Adds the changes of a synchronization.
     package func record(_ outcome: SourceOutcome) {
         guard let changes = outcome.changes, !changes.isEmpty else { return }
         record(["added": changes.added, "replaced": changes.changed, "removed": changes.removed, "released": changes.released])

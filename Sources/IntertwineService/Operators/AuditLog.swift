@@ -6,19 +6,14 @@ internal import IntertwineStorage
 internal import Synchronization
 
 /// The append-only record of the writes of operators, as lines of JSON.
-///
-/// An action has two lines with one id: `begun`, on disk before it changes anything, and its outcome, on disk before its response. If the first
-/// line cannot be written, the action is not performed. An interrupted action has the first line only, so a start has nothing to complete.
-///
-/// Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
-package final class AuditLog: Sendable {
+/// An interrupted action has the first line only, so a start has nothing to complete.
+final class AuditLog: Sendable {
     /// The maximum number of entries of refused requests within ``refusalWindow``. Why: a client chooses how many requests are refused.
     static let refusalLimit = 100
     static let refusalWindow = Duration.seconds(60)
 
     private struct Job {
         let line: [UInt8]
-        /// Nil for a refused request, which does not wait for the disk.
         let continuation: CheckedContinuation<Void, any Error>?
     }
 
@@ -33,8 +28,7 @@ package final class AuditLog: Sendable {
     private let jobs = Mutex<[Job]>([])
     private let refusals: Mutex<Refusals>
 
-    /// - Throws: `ConfigurationError` if the log cannot be written.
-    package init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
+    init(path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) throws(ConfigurationError) {
         (self.path, self.now) = (path, now)
         refusals = Mutex(Refusals(end: now() + Self.refusalWindow))
         do {
@@ -44,11 +38,9 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// Records the begin of an action. Call it before the action changes anything.
-    ///
-    /// - Returns: The entry for ``finish(_:status:outcome:context:now:)``.
-    /// - Throws: `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
-    package func begin(_ entry: AuditEntry) async throws -> AuditEntry {
+    /// Call it before the action changes anything.
+    /// `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
+    func begin(_ entry: AuditEntry) async throws -> AuditEntry {
         var entry = entry
         entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
         entry.outcome = "begun"
@@ -57,10 +49,7 @@ package final class AuditLog: Sendable {
         return entry
     }
 
-    /// Records the end of an action, whether it was performed or not.
-    ///
-    /// - Throws: `StoreError.unavailable` if the disk did not accept the line.
-    package func finish(
+    func finish(
         _ begun: AuditEntry, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64
     ) async throws {
         var entry = begun.ended(outcome, now)
@@ -74,11 +63,7 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// Performs an action of a command and records it.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
-    /// - Throws: The error of `body`, after it is recorded; `StoreError.unavailable` if nothing can be recorded, in which case `body` did not run.
-    package func record<Value>(
+    func record<Value>(
         who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
         let begun = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
@@ -100,7 +85,6 @@ package final class AuditLog: Sendable {
         if case StoreError.uncertain? = error as? StoreError { "\(error)" } else { "not done: \(error)" }
     }
 
-    /// Queues a line about a refused request without waiting for the disk. Nothing was changed.
     func refuse(_ entry: AuditEntry) {
         let now = now()
         let omitted: Int? = refusals.withLock { refusals in
@@ -117,8 +101,7 @@ package final class AuditLog: Sendable {
         submit(Job(line: entry.line, continuation: nil))
     }
 
-    /// Writes all pending lines.
-    package func close() async {
+    func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
                 self.flush()
@@ -135,7 +118,6 @@ package final class AuditLog: Sendable {
         if isFirst { queue.async { self.flush() } }
     }
 
-    /// Writes everything that is queued, on the queue.
     private func flush() {
         let jobs = jobs.withLock { waiting in
             defer { waiting = [] }
@@ -145,8 +127,7 @@ package final class AuditLog: Sendable {
         for job in jobs { job.continuation?.resume(with: result) }
     }
 
-    /// Appends lines to the file in one write, so that lines of two processes do not mix. They are on disk when the method returns.
-    ///
+    /// Appends lines to the file in one write, so that lines of two processes do not mix.
     /// The file is opened each time, because it may have been moved since the last write.
     private func append(_ lines: [UInt8]) throws {
         let isNew = access(path, F_OK) != 0

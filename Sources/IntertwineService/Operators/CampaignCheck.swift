@@ -1,17 +1,12 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// A check that campaigns can be written.
-///
-/// The advertisements of a campaign must be in the store, be written with it, or be taken down (they may come back). The number of campaigns
-/// must not exceed its limit.
+/// The advertisements of a campaign must be in the store, be written with it, or be taken down (they may come back). The number of
+/// campaigns must not exceed its limit.
 struct CampaignCheck: Sendable {
     let store: any ItemStore
     let kinds: ItemKinds
 
-    /// Checks items that are about to be written.
-    ///
-    /// - Returns: The number of the first item that cannot be written and its error; nil if all can be written.
     func error(of items: [ValidatedItem]) async throws -> (number: Int, error: ItemError)? {
         let campaigns = items.enumerated().filter { $0.element.kind == Campaign.kind }
         guard !campaigns.isEmpty else { return nil }
@@ -28,7 +23,6 @@ struct CampaignCheck: Sendable {
         return campaigns.first { $0.element.id == id }.map { ($0.offset, ItemError(reason: CampaignIndex.surplus, code: .conflict)) }
     }
 
-    /// Returns the id of a campaign that exceeds the limit; nil if all are within it.
     private func surplus(_ ids: Set<String>) async throws -> String? {
         try await store.read { snapshot in
             let new = try ids.filter { try snapshot.item(kind: Campaign.kind, id: $0) == nil }.sorted()

@@ -7,7 +7,6 @@ internal import IntertwineStorage
 
 /// `POST /admin/items`: an import, gathered as it arrives, and written in one transaction.
 struct ImportRoutes: Sendable {
-    /// The maximum number of invalid items that a response lists; further ones are only counted.
     private static let reported = 100
 
     let location: any ItemLocation
@@ -129,8 +128,7 @@ struct ImportRoutes: Sendable {
     }
 }
 
-/// An import that a task feeds. Its calls block, so they run on a queue of its own.
-///
+/// Its calls block, so they run on a queue of its own.
 /// `@unchecked Sendable`: the importer and the list are used on the serial queue only.
 private final class ImportStream: @unchecked Sendable {
     private let queue = DispatchQueue(label: "intertwine.admin.import")
@@ -138,9 +136,6 @@ private final class ImportStream: @unchecked Sendable {
     private var importer: ItemImport?
     private var bad: [InvalidItem] = []
 
-    /// - Parameters:
-    ///   - limit: The maximum size in bytes, decompressed.
-    ///   - reported: The maximum number of invalid items in the result.
     init(into location: any ItemLocation, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
         make = { [kinds] owner in
             try location.importer(kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
@@ -154,7 +149,6 @@ private final class ImportStream: @unchecked Sendable {
         try await perform { try $0.opened().append(bytes) }
     }
 
-    /// Commits the import and returns its summary and the first of the items that were left out.
     func commit() async throws -> (ImportSummary, [InvalidItem]) {
         try await perform { owner in
             let importer = try owner.opened()
@@ -172,7 +166,6 @@ private final class ImportStream: @unchecked Sendable {
         }
     }
 
-    /// Opens the store on the queue and not on the caller's thread.
     private func opened() throws -> ItemImport {
         if let importer { return importer }
         let importer = try make(self)

@@ -5,8 +5,6 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 
 /// The route `/admin/items/{kind}/{id}`: one item in the format of the import.
-///
-/// Writes are protected against lost updates by ``Precondition``.
 struct ItemRoutes: Sendable {
     private static let id = Parameter.segment("id", .string(minLength: 1), "The id of the item, percent-encoded.", example: #""tt""#)
     private static let kind = Parameter.segment(
@@ -19,7 +17,6 @@ struct ItemRoutes: Sendable {
 
     let store: any ItemStore
     let kinds: ItemKinds
-    /// The kinds whose schemas the description contains: those of the embedding program.
     var described: [any ItemKind] = []
 
     var routes: [Route] {
@@ -80,7 +77,7 @@ struct ItemRoutes: Sendable {
         return ServerResponse(status: .noContent)
     }
 
-    /// Returns the validated item of a body. Its `kind` and `id` may be left out; if present, they must equal those of the path.
+    /// Its `kind` and `id` may be left out; if present, they must equal those of the path.
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidatedItem {
         let object = try Self.object(body)
         do {
@@ -98,7 +95,6 @@ struct ItemRoutes: Sendable {
         }
     }
 
-    /// Parses a JSON object. JSON that is no object is an invalid item; other bytes are unreadable JSON.
     private static func object(_ body: [UInt8]) throws(Problem) -> JSONObject {
         do {
             return try JSONObject(JSONPreamble.text(body), isLenient: true)
@@ -109,7 +105,6 @@ struct ItemRoutes: Sendable {
         }
     }
 
-    /// Returns the bytes of the object, preceded by the members `kind` and `id` of the path if the object lacks them.
     private static func completed(_ object: JSONObject, _ kind: String, id: String) -> [UInt8] {
         let names = object.members.map { object.characters(of: $0.name) }
         let missing = [("kind", kind), ("id", id)].filter { name, _ in !names.contains { $0.elementsEqual(name.utf8) } }
@@ -135,7 +130,6 @@ struct ItemRoutes: Sendable {
 }
 
 extension ItemRoutes {
-    /// The members of an example item, without those that the path contains.
     private static let example =
         #""type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
     private static let itemExample = #"{"kind": "user", "id": "tt", "# + example

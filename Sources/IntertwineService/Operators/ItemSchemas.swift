@@ -3,7 +3,6 @@ internal import IntertwineHTTPServer
 
 /// Schemas of items, imports and operations, as the admin API sends and receives them.
 extension Schema {
-    /// The schema of a URL in an item.
     static let url = Schema.string(maxLength: ItemURL.limit, pattern: ItemURL.pattern)
     static let item = Schema.object([
         .required("kind", .string),
@@ -15,13 +14,11 @@ extension Schema {
         .optional("id", .string, "The id in the path."),
     ]).named("ItemBody")
 
-    /// Returns the schema of an item of any kind, with the schemas of some kinds as alternatives.
     static func items(_ any: Schema, _ kinds: [any ItemKind]) -> Schema {
         let schemas = kinds.map { Schema.reference("Item-\($0.name)", $0.schema()) }
         return .any.with("anyOf", .list((schemas + [any]).map(\.value)))
     }
 
-    /// The schema of an item in an import.
     static let anyItem = Schema.object([.required("kind", .string)]).described("An item of any kind, in the format of the import.")
     private static let itemKey = Schema.string.described("The item as `kind:id`, such as `user:tt`.")
     private static let wantedTag = Schema.string.described("The entity tag that the item must have.")
@@ -35,7 +32,6 @@ extension Schema {
         .object([.required("clear", .sectionToClear)], isClosed: true),
     ]).described("An operation has one verb.").named("Operation")
 
-    /// Returns the schema of an object with one of two positions, `before` or `after`.
     private static func placed(_ properties: Property...) -> Schema {
         let places = ["before", "after"]
         return object(properties + places.map { .optional($0, .itemKey) }, isClosed: true)

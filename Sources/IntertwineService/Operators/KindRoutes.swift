@@ -4,8 +4,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// The routes `GET /admin/kinds` (the kinds of items) and `GET /admin/kinds/{kind}` (the JSON Schema of one).
-///
-/// Forms for items follow from the schemas.
 struct KindRoutes: Sendable {
     private struct Kinds: DescribedAnswer {
         struct Kind: DescribedAnswer {

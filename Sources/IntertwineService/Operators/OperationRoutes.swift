@@ -82,9 +82,6 @@ struct OperationRoutes: Sendable {
 }
 
 /// A parser of operations in the body of a request: `{"operations": […]}`, an array of objects, each with one verb.
-///
-/// The verbs are `{"append": item}`, `{"insert": item, "before": key}` or `"after"`, `{"move": key, "before": key}` or `"after"`,
-/// `{"update": item}`, `{"remove": key}` and `{"clear": "section"}`. An item has the format of the import; a key is its `kind:id`.
 /// Operations that change an item may have `"ifMatch"`, the tag that the item must have.
 struct OperationReader: Sendable {
     struct Listed: Sendable, Hashable {
@@ -98,9 +95,6 @@ struct OperationReader: Sendable {
 
     let kinds: ItemKinds
 
-    /// Parses a body.
-    ///
-    /// - Throws: ``Problem``: 400 if the body has another form; 422 with the first invalid operation and the reason.
     func read(_ body: [UInt8]) throws(Problem) -> [Listed] {
         let list = try Self.list(in: body)
         guard list.elements.count <= StoreOperation.limit else {
@@ -116,7 +110,6 @@ struct OperationReader: Sendable {
         return operations
     }
 
-    /// Returns the array of operations in a body.
     private static func list(in body: [UInt8]) throws(Problem) -> JSONArray {
         let object: JSONObject
         do { object = try JSONObject(JSONPreamble.text(body), isLenient: true) } catch {

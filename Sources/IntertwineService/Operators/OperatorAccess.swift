@@ -6,26 +6,20 @@ internal import Synchronization
 
 /// The access rule of the admin API: a client needs the token or, if neither a token nor keys are configured, access to the loopback address.
 struct OperatorAccess: Sendable {
-    /// The actor in the audit log if no token is configured.
     static let loopback = "loopback"
 
     private let digest: SHA256Digest?
     private let requiresToken: Bool
 
-    /// - Parameters:
-    ///   - token: The required token; empty for none.
-    ///   - verifiesTokens: True if JSON Web Tokens are accepted beside the token.
     init(token: String, verifiesTokens: Bool = false) {
         digest = token.isEmpty ? nil : SHA256.hash(data: Array(token.utf8))
         requiresToken = digest != nil || verifiesTokens
     }
 
-    /// Returns the token that a request carries. If such a request is refused, it counts as a guess.
     static func token(in request: HTTPRequest) -> [UInt8]? {
         (try? BearerCredentials.token(in: request.headerFields[values: .authorization])) ?? nil
     }
 
-    /// Returns the refusal of a request; nil if the request may pass.
     func refusal(of request: HTTPRequest) -> Problem? {
         guard requiresToken else { return refusalOfPage(request) }
         guard let token = Self.token(in: request) else {
@@ -40,19 +34,14 @@ struct OperatorAccess: Sendable {
         return nil
     }
 
-    /// A Boolean value indicating whether requests need no token.
     var isOpen: Bool { !requiresToken }
 
-    /// The actor in the audit log: the beginning of the token's digest, which distinguishes tokens and discloses none.
     var name: String {
         guard let digest else { return Self.loopback }
         return "token:" + Hexadecimal.text(digest.prefix(4))
     }
 
-    /// Refuses requests of web pages of other origins if no token is configured.
-    ///
-    /// Browsers name the origin of a write, so a page of another origin in an operator's browser cannot write. The pages of the admin listener
-    /// can. DNS rebinding cannot be used: a request that names a host by another name than `localhost` is refused.
+    /// Browsers name the origin of a write, so a page of another origin in an operator's browser cannot write.
     private func refusalOfPage(_ request: HTTPRequest) -> Problem? {
         if let authority = request.authority, !Self.isNumeric(authority) {
             return Problem(.misdirectedRequest, nil, "Without a token, the Host field must be an IP address or localhost.")
@@ -62,7 +51,6 @@ struct OperatorAccess: Sendable {
         return Problem(.forbidden, nil, "Requests from web pages of other origins require a token.")
     }
 
-    /// Returns true if an authority, with or without a port, is an IP address or `localhost`: no DNS lookup decides about it.
     private static func isNumeric(_ authority: String) -> Bool {
         var address = in6_addr()
         if authority.first == "[", let end = authority.lastIndex(of: "]") {
@@ -73,13 +61,10 @@ struct OperatorAccess: Sendable {
     }
 }
 
-/// A limiter of authentication failures by address. After ten wrong tokens within a minute, further wrong tokens of the address are refused
-/// without a check until the minute is over. JSON Web Tokens are always verified, so that a valid one passes.
+/// JSON Web Tokens are always verified, so that a valid one passes.
 final class AuthFailureLimiter: Sendable {
-    /// The maximum number of wrong tokens of one address within ``window``.
     private static let limit = 10
     private static let window = Duration.seconds(60)
-    /// The maximum number of stored addresses. Beyond it, the address with the oldest window is removed.
     static let capacity = 4_096
 
     private struct Guesses {
@@ -87,16 +72,13 @@ final class AuthFailureLimiter: Sendable {
         var end: ContinuousClock.Instant
     }
 
-    /// The failures by ``PeerAddress/network``.
     private let addresses = Mutex<[PeerAddress: Guesses]>([:])
-    /// Returns the monotonic time. Setting the system clock neither ends nor extends a window.
     private let now: @Sendable () -> ContinuousClock.Instant
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.now = now
     }
 
-    /// Returns the whole seconds until tokens of the address are checked again; nil if they are checked now.
     func wait(of peer: PeerAddress) -> Int? {
         let now = now()
         return addresses.withLock { addresses in
@@ -105,9 +87,6 @@ final class AuthFailureLimiter: Sendable {
         }
     }
 
-    /// Records a wrong token.
-    ///
-    /// - Returns: True if it was the last that is checked within the window.
     func fail(_ peer: PeerAddress) -> Bool {
         let now = now()
         return addresses.withLock { addresses in

@@ -1,9 +1,7 @@
 internal import HTTPTypes
 package import IntertwineHTTPServer
 
-/// The responses of the admin API's routes.
 extension ResponseDescription {
-    /// The responses that every route of the admin API may send.
     static let usualForOperators: [ResponseDescription] = [
         problem(
             .unauthorized, "A token is required, and the request has none, or a wrong one. All paths and methods require it.",
@@ -30,7 +28,6 @@ extension ResponseDescription {
         ).named("Error"),
     ]
 
-    /// The response to a write of a web page of another origin if no token is configured, or if the role of the operator does not permit the operation.
     static let forbidden = problem(
         .forbidden,
         "The service has no token, and the request comes from a web page of another origin; or the role of the operator is not sufficient.",
@@ -45,14 +42,12 @@ extension ResponseDescription {
         [.problemCaching, .retryAfter]
     ).named("StoreUnavailable")
 
-    /// The response if the item does not meet a condition.
     static let otherItem = problem(
         .preconditionFailed, "The item has changed, or `If-Match` was sent and there is no item.",
         [.init(.preconditionFailed, "The item has changed.")], [.noStore, .currentETag])
 }
 
 extension ResponseDescription.Header {
-    /// The tag in responses that refuse a write, if the item exists.
     static let currentETag = ResponseDescription.Header("ETag", "The entity tag of the stored item.").named("CurrentETag")
 }
 
@@ -60,15 +55,12 @@ extension ResponseDescription.ProblemExample {
     static let wrongCondition = ResponseDescription.ProblemExample(Precondition.malformed("If-Match"))
 }
 
-/// The OpenAPI description of the admin API.
-package enum OperatorDescription {
-    /// Returns the pages of the problem types of the given routes.
-    package static func problemPages(describing routes: [Route]) -> ProblemPages {
+enum OperatorDescription {
+    static func problemPages(describing routes: [Route]) -> ProblemPages {
         ProblemPages(describing: routes, common: ResponseDescription.usualForOperators, caching: .noCache)
     }
 
-    /// Returns the route that serves the description of the given routes.
-    package static func route(describing routes: [Route]) -> Route {
+    static func route(describing routes: [Route]) -> Route {
         OpenAPIDocument(
             title: "Intertwine, for operators", summary: "The admin API.",
             text: """
@@ -90,7 +82,6 @@ package enum OperatorDescription {
     }
 }
 
-/// The problem types of the admin API.
 extension Problem.ProblemType {
     static let roleRequired = Problem.ProblemType(
         "role-required", "The role in the token of the operator does not permit the operation. The detail names the required role.")

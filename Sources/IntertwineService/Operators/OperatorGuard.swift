@@ -1,27 +1,18 @@
-package import HTTPTypes
-package import IntertwineHTTPServer
-package import Logging
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+internal import Logging
 
-/// The roles of operators. Each permits the operations of those before it.
-package enum OperatorRole: String, Comparable, CaseIterable, Sendable {
-    /// Reads.
+enum OperatorRole: String, Comparable, CaseIterable, Sendable {
     case read
-    /// Writes of items: single ones, operations, imports, and synchronizations of sources.
     case edit
-    /// Operations with an effect on viewers beyond items: takedowns and releases, purges of images, erasures of viewers.
     case publish
 
-    /// The role of the operator who sent the current request.
     @TaskLocal static var current = OperatorRole.publish
 
-    /// True if a write of an item that is taken down may release it.
     static var mayRelease: Bool { current >= .publish }
 
     private static let publishing: Set = ["/admin/takedowns/{id}", "/admin/images", "/admin/viewers/{id}"]
 
-    /// Creates the role that an operation requires.
-    ///
-    /// - Parameter route: The pattern of the route; nil if there is no such route.
     init(requiredBy method: HTTPRequest.Method, on route: String?) {
         if [.get, .head, .options].contains(method) {
             self = .read
@@ -30,19 +21,15 @@ package enum OperatorRole: String, Comparable, CaseIterable, Sendable {
         }
     }
 
-    package static func < (left: OperatorRole, right: OperatorRole) -> Bool {
+    static func < (left: OperatorRole, right: OperatorRole) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 }
 
-/// An authenticated sender of a request to the admin API.
 struct OperatorIdentity: Sendable {
-    /// The actor in the audit log.
     var name: String
-    /// The highest role; nil if the operator has none.
     var role: OperatorRole?
 
-    /// Returns the refusal of an operation that the operator's role does not permit.
     func refusal(of method: HTTPRequest.Method, on route: String?) -> Problem? {
         let required = OperatorRole(requiredBy: method, on: route)
         guard role.map({ $0 < required }) ?? true else { return nil }
@@ -53,7 +40,7 @@ struct OperatorIdentity: Sendable {
 }
 
 /// The access check of the admin listener, with a rate limit for wrong tokens.
-package final class OperatorGuard: Sendable {
+final class OperatorGuard: Sendable {
     enum Admission {
         case admitted(OperatorIdentity)
         case refused(Problem)
@@ -68,25 +55,19 @@ package final class OperatorGuard: Sendable {
     private let logger: Logger
     private let guesses = AuthFailureLimiter()
 
-    /// - Parameters:
-    ///   - tokens: The verifier of JSON Web Tokens; nil if none are accepted, or none yet.
-    ///   - open: Paths that may be read without a token. Their responses must contain no data of the service.
-    package init(_ settings: AdminSettings, tokens: TokenVerifier?, open: Set<String>, logger: Logger) {
+    /// Their responses must contain no data of the service.
+    init(_ settings: AdminSettings, tokens: TokenVerifier?, open: Set<String>, logger: Logger) {
         access = OperatorAccess(token: settings.token, verifiesTokens: settings.jwt.isEnabled)
         (self.settings, self.tokens, self.open, self.logger) = (settings, tokens, open, logger)
     }
 
     /// Returns the refusal of a request; nil if the request may pass, or if its token must be verified in a task.
-    package func problem(of request: HTTPRequest, from peer: PeerAddress) -> Problem? {
+    func problem(of request: HTTPRequest, from peer: PeerAddress) -> Problem? {
         if case .refused(let problem) = admission(of: request, from: peer, now: 0) { problem } else { nil }
     }
 
-    /// Decides about a request, on the event loop.
-    ///
-    /// The right token passes even if the rate limit of its address is exceeded. Why: a token of at least 16 bytes cannot be guessed, and wrong
-    /// tokens must not lock out operators who share an address with their sender.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
+    /// The right token passes even if the rate limit of its address is exceeded. Why: a token of at least 16 bytes cannot be guessed, and
+    /// wrong tokens must not lock out operators who share an address with their sender.
     func admission(of request: HTTPRequest, from peer: PeerAddress, now: Int64) -> Admission {
         guard let problem = access.refusal(of: request) else { return .admitted(OperatorIdentity(name: access.name, role: .publish)) }
         guard problem.status == .unauthorized else { return .refused(problem) }
@@ -100,9 +81,6 @@ package final class OperatorGuard: Sendable {
         return known.map { .admitted(identity($0)) } ?? .unverified(token)
     }
 
-    /// Verifies the token of a request.
-    ///
-    /// - Throws: ``Problem``: 401 or 429 if the token is rejected, 503 if it cannot be verified now.
     func verify(_ token: [UInt8], from peer: PeerAddress, now: Int64) async throws(Problem) -> OperatorIdentity {
         do throws(TokenError) {
             guard let tokens else { throw .keysUnavailable }
@@ -119,7 +97,6 @@ package final class OperatorGuard: Sendable {
             name: "jwt:" + sender.subject, role: roles.first { names, _ in names.contains(where: sender.roles.contains) }?.1)
     }
 
-    /// Counts a wrong token, and returns its refusal.
     private func refusal(of problem: Problem, from peer: PeerAddress) -> Problem {
         if let seconds = guesses.wait(of: peer) {
             return Problem(

@@ -1,12 +1,10 @@
 internal import HTTPTypes
-package import IntertwineFeed
-package import IntertwineHTTPServer
-package import IntertwineImages
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineImages
 internal import IntertwineStorage
 
-/// The routes of the admin API.
-package struct OperatorRoutes: Sendable {
-    /// The store of items; nil if the program has a store of another kind. In that case, no route that writes items is served.
+struct OperatorRoutes: Sendable {
     private let store: any ItemStore
     private let location: any ItemLocation
     private let kinds: ItemKinds
@@ -20,17 +18,7 @@ package struct OperatorRoutes: Sendable {
     private let owners: @Sendable (_ viewer: String) -> [String]
     private let erased: @Sendable (_ viewer: String) -> Void
 
-    /// - Parameters:
-    ///   - store: The store of the item routes.
-    ///   - location: The location of the store.
-    ///   - described: The kinds whose schemas the description contains.
-    ///   - archive: The archive of the report routes.
-    ///   - prefixes: The prefixes of the cell ids of advertisements, before the colon.
-    ///   - reportQuery: Returns the delivery statistics of campaigns by their ids.
-    ///   - polling: The synchronization of remote sources.
-    ///   - owners: Returns the owners under which the idempotency keys of a viewer are stored.
-    ///   - onErasure: Called with each erased viewer.
-    package init(
+    init(
         store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
         archive: any LedgerArchive, prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
         images: ImageNetworkManager,
@@ -42,7 +30,7 @@ package struct OperatorRoutes: Sendable {
         (self.owners, self.erased) = (owners, onErasure)
     }
 
-    package var routes: [Route] {
+    var routes: [Route] {
         ItemRoutes(store: store, kinds: kinds, described: described).routes
             + KindRoutes(kinds: kinds).routes
             + TakedownRoutes(store: store, kinds: kinds).routes
@@ -55,17 +43,15 @@ package struct OperatorRoutes: Sendable {
     }
 }
 
-/// The route `GET /metrics`.
-package struct MetricsRoutes: Sendable {
+struct MetricsRoutes: Sendable {
     private let registry: PrometheusRegistry
     private let samples: @Sendable () async -> [MetricSample]
 
-    /// - Parameter samples: Returns the values that parts of the service count themselves.
-    package init(registry: PrometheusRegistry, samples: @escaping @Sendable () async -> [MetricSample]) {
+    init(registry: PrometheusRegistry, samples: @escaping @Sendable () async -> [MetricSample]) {
         (self.registry, self.samples) = (registry, samples)
     }
 
-    package var routes: [Route] {
+    var routes: [Route] {
         let operation = APIOperation(
             "getMetrics", tag: "Health", "Metrics for Prometheus", "The text format, version 0.0.4.",
             responses: [
@@ -147,8 +133,7 @@ public struct AdminSettings: Sendable, SettingsSection {
         return host == "localhost" || host == "::1" || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The rules for tokens of operators; nil if a value is invalid.
-    package var tokenRules: TokenRules? {
+    var tokenRules: TokenRules? {
         var rules = jwt.rules(subject: operatorClaim)
         rules?.roles = ClaimPath(rolesClaim)
         rules?.isSubject = TokenRules.isName

@@ -7,7 +7,7 @@ internal import IntertwineImages
 struct PurgeRoutes: Sendable {
     let manager: ImageNetworkManager
 
-    /// The parameters that select images. A request must have exactly one of them.
+    /// A request must have exactly one of them.
     private static let parameters: [any RequestParameter] = [
         Parameter.described(
             "url", .url, "The source URL of the image as in the item, percent-encoded.",
@@ -58,8 +58,6 @@ struct PurgeRoutes: Sendable {
         ]
     }
 
-    /// Returns the selected images; empty if no image of the selection can be in the cache.
-    ///
     /// Exactly one of the four parameters is required. Why: a typing error in a request for one image must not purge all images.
     private static func selections(_ query: Query) throws -> [ImageSelection] {
         var found: [[ImageSelection]] = []

@@ -7,13 +7,10 @@ internal import IntertwinePrimitives
 /// The route `GET /admin/reports?from=&to=&by=&thenBy=`: the totals of the ledger, grouped by one or two dimensions.
 struct ReportRoutes: Sendable {
     private static let day: Int64 = 86_400_000
-    /// The default span of a report in days.
     private static let span = 30
 
     let archive: any LedgerArchive
-    /// The prefixes of the cell ids of advertisements, before the colon.
     let prefixes: [String]
-    /// Returns the delivery statistics of campaigns by their ids.
     let figures: @Sendable () async throws -> [String: CampaignStatistics]
 
     private struct Answer: Encodable {
@@ -22,7 +19,6 @@ struct ReportRoutes: Sendable {
         var by: String
         var thenBy: String?
         var rows: [ReportRow]
-        /// Campaigns that cannot be shown in the current state; nil if there are none, or if the report is not grouped by campaign alone.
         var blocked: [Blocked]?
     }
 
@@ -124,7 +120,6 @@ struct ReportRoutes: Sendable {
         CalendarDay(number: Int64(day)).text
     }
 
-    /// Returns the number of a day since 1970-01-01.
     private static func number(of day: String) -> Int? {
         CalendarDay(day).map { Int($0.number) }
     }
@@ -166,7 +161,6 @@ struct ReportRow: Encodable {
     }
 }
 
-/// Schemas of reports and explanations.
 extension Schema {
     static let report = Schema.object([
         .required("from", .date),

@@ -17,7 +17,6 @@ struct StoredItem: Sendable, Hashable {
 
     var entityTag: String { EntityTag.of(json) }
 
-    /// - Parameter body: A JSON object.
     private static func json(kind: String, id: String, variant: String, body: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         let members = [("{\"kind\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
@@ -32,10 +31,8 @@ struct StoredItem: Sendable, Hashable {
 }
 
 /// The conditions of a write on the current state of an item (RFC 9110 section 13.1, RFC 6585 section 3).
-///
-/// With `If-Match`, an item is replaced or removed only if the field contains its tag, or is `*`. Without a condition, a write may create an
-/// item that does not exist, repeat its current content, or remove it; other writes get 428. Why: updates that the writer has not seen are
-/// never overwritten by accident.
+/// Without a condition, a write may create an item that does not exist, repeat its current content, or remove it; other writes get 428.
+/// Why: updates that the writer has not seen are never overwritten by accident.
 struct Precondition: Sendable {
     private enum Tags: Sendable {
         case any
@@ -52,18 +49,12 @@ struct Precondition: Sendable {
     private let match: Tags?
     private let noneMatch: Tags?
 
-    /// - Throws: ``Problem`` (400) if a field is malformed.
     init(_ request: HTTPRequest) throws(Problem) {
         match = try Self.tags(.ifMatch, of: request, isStrong: true)
         noneMatch = try Self.tags(.ifNoneMatch, of: request, isStrong: false)
     }
 
-    /// Checks the conditions.
-    ///
-    /// - Parameters:
-    ///   - stored: The current item; nil if it does not exist.
-    ///   - isFree: Returns true if the write needs no condition.
-    /// - Throws: ``Problem`` (412 or 428) if the write must not be performed.
+    /// ``Problem`` (412 or 428) if the write must not be performed.
     func check(_ stored: StoredItem?, isFree: (StoredItem) -> Bool) throws(Problem) {
         guard let stored else {
             if match != nil { throw Self.failed("There is no such item.") }
@@ -86,7 +77,7 @@ struct Precondition: Sendable {
         return Problem(.preconditionFailed, .preconditionFailed, detail, fields: fields)
     }
 
-    /// Parses a list of entity tags, or `*`. A tag may contain commas within its quotes. Weak tags never match in a strong comparison.
+    /// Weak tags never match in a strong comparison.
     private static func tags(_ name: HTTPField.Name, of request: HTTPRequest, isStrong: Bool) throws(Problem) -> Tags? {
         guard let field = request.headerFields[name] else { return nil }
         let malformed = malformed(name.rawName)

@@ -5,16 +5,14 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The routes `/admin/takedowns`: `GET` lists takedowns, `PUT` takes an item down, `DELETE` releases it. An import does not end a takedown.
+/// The routes `/admin/takedowns`: `GET` lists takedowns, `PUT` takes an item down, `DELETE` releases it.
 struct TakedownRoutes: Sendable {
-    /// The maximum length of a reason in characters, which take up to four bytes each.
     private static let reasonLimit = 256
 
     let store: any ItemStore
     let kinds: ItemKinds
 
     private struct Entry: Encodable {
-        /// The item as `kind:id`.
         var item: String
         var at: String
         var reason: String?
@@ -31,7 +29,6 @@ struct TakedownRoutes: Sendable {
         var page: ListPage
     }
 
-    /// The schema of an item's name, with the existing kinds.
     private var name: Schema { .string(pattern: "^(\(kinds.names.joined(separator: "|"))):.+$") }
 
     private var id: Parameter<String> {
@@ -109,7 +106,6 @@ struct TakedownRoutes: Sendable {
         return try page.response(List(takedowns: shown.map(Entry.init), page: page))
     }
 
-    /// Returns the item whose key is in a cursor.
     private static func item(at key: String) throws -> ItemKey {
         let parts = key.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { throw ListPage.invalidCursor }
@@ -146,7 +142,6 @@ struct TakedownRoutes: Sendable {
         return key
     }
 
-    /// Returns the reason of a body `{"reason": "…"}`; nil if the body is empty.
     private func reason(_ body: [UInt8]) throws -> String? {
         guard !body.isEmpty else { return nil }
         guard let object = try? JSONObject(body) else { throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.") }

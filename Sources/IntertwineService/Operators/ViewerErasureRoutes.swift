@@ -7,7 +7,6 @@ internal import IntertwinePrimitives
 /// The route `DELETE /admin/viewers/{id}`: erases the stored data of a viewer.
 struct ViewerErasureRoutes: Sendable {
     let archive: any LedgerArchive
-    /// Returns the owners under which the idempotency keys of a viewer are stored.
     let owners: @Sendable (_ viewer: String) -> [String]
     /// Called with each erased viewer, because lists with data of the viewer have changed.
     let erased: @Sendable (_ viewer: String) -> Void

@@ -2,22 +2,15 @@ internal import IntertwineHTTPServer
 internal import Synchronization
 
 /// Cancellable work without a task, whose steps replace each other.
-///
-/// Example: a request waits for a load of another request, and then makes the page itself. Cancellation cancels the current step and all later
-/// ones.
 final class CancellableWork: Sendable {
     private struct State {
         var isCancelled = false
-        /// The number of the last step and the function that cancels it.
         var current: (number: Int, cancel: HandlerResult.CancellationHandler?) = (0, nil)
         var started = 0
     }
 
     private let state = Mutex(State())
 
-    /// Begins a step, which replaces the previous one. After a cancellation the step is cancelled at once; its completion is called nevertheless.
-    ///
-    /// - Parameter begin: Begins the step and returns a function that cancels it; nil if it cannot be cancelled.
     func perform(_ begin: () -> HandlerResult.CancellationHandler?) {
         let number = state.withLock { state in
             state.started += 1

@@ -2,13 +2,9 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// The cached pages, and the rules by which they may be served.
-///
-/// A page is valid for one version of the store. After a change of the store it is stale, unless the store knows that nothing on the page has
-/// changed. Stale pages are served as long as configuration permits.
+/// After a change of the store it is stale, unless the store knows that nothing on the page has changed.
 final class PageCache: Sendable {
     struct Key: Hashable, Sendable {
-        /// The path of the page's feed.
         var feed: String
         var cursor: ByteString?
         var limit: Int
@@ -16,10 +12,8 @@ final class PageCache: Sendable {
         var width: Int?
         var scale: Int
         var followsChanges: Bool
-        /// The digest ``UnsupportedCells/digest``; 0 if the client supports all cells.
         var lacking: UInt64
         var client: String?
-        /// The language's ``FeedLanguage/number``; 0 if no language is declared.
         var language: UInt8
 
         init(_ request: FeedRequest, of feed: String) {
@@ -46,19 +40,14 @@ final class PageCache: Sendable {
     /// A page in both content codings, with the data that decides whether it may be served.
     struct Page: Sendable {
         var response: EncodedResponse
-        /// The store's version before the page was made.
         var version: StoreVersion
-        /// The value of ``PageCache/revision`` before the page was made.
         var revision: UInt64 = 0
         /// The time of creation, in milliseconds since 1970-01-01 UTC.
         var renderedAt: Int64
         /// The end of validity, in milliseconds since 1970-01-01 UTC.
         var validUntil: Int64
-        /// The request for the next page, given once to the first client that takes the page; nil if it causes no prefetch.
         var following: PageLoader.PageRequest?
-        /// The reads that the page depends on; nil if any change may affect it.
         var dependencies: PageDependencies?
-        /// The state of the feed's data sources before the page was made; nil if the page depends on the store only.
         var sources: SourceState?
 
         /// Returns true from the start of the hour in which the validity ends, because links do not count before it, until that end.
@@ -73,19 +62,11 @@ final class PageCache: Sendable {
     private let isUntouched: IsUntouched
     private let metrics: PageMetrics
     private let imageMetadata: (any ImageMetadataStore)?
-    /// The store's version and the revision of image metadata of the last stored page.
     private let last = Mutex<(version: StoreVersion?, revision: UInt64)>((nil, 0))
-    /// The end of stale serving: pages made until this time are served for their own version of the store only.
     private let horizon = Atomic(Int64.min)
 
-    /// The type of ``FeedStore/isValid(_:from:to:)``.
     typealias IsUntouched = @Sendable (PageDependencies, StoreVersion, StoreVersion) -> Bool
 
-    /// - Parameters:
-    ///   - capacity: The capacity in bytes; 0 disables the cache.
-    ///   - maxStaleness: The age in milliseconds up to which a stale page is served.
-    ///   - isUnchanged: Returns true if the store knows that nothing changed between two versions.
-    ///   - imageMetadata: The metadata of images. If metadata changes that cached pages contain, all pages are invalidated.
     init(
         capacity: Int, maxStaleness: Int64 = 0, metrics: PageMetrics, isUnchanged: @escaping IsUntouched = { $1 == $2 },
         imageMetadata: (any ImageMetadataStore)? = nil
@@ -94,7 +75,6 @@ final class PageCache: Sendable {
         pages = ResponseCache(capacity: capacity)
     }
 
-    /// The current revision of image metadata. The maker of a page reads it first.
     var revision: UInt64 { imageMetadata?.revision ?? 0 }
 
     var isEnabled: Bool { pages.isEnabled }
@@ -105,12 +85,8 @@ final class PageCache: Sendable {
         return (count, bytes)
     }
 
-    /// Ends stale serving of all pages that were made until now.
-    ///
-    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     func forget(now: Int64) { horizon.store(now, ordering: .relaxed) }
 
-    /// Returns true if the cache contains the page for a version of the store.
     func has(_ key: Key, version: StoreVersion) -> Bool {
         guard var page = pages.withContent(of: key, { $0 }) else { return false }
         return page.revision == revision && represents(version, &page)
@@ -118,11 +94,6 @@ final class PageCache: Sendable {
 
     // MARK: Lookup
 
-    /// Returns the encoded response to a request if it is cached. Called on event loops: allocates nothing.
-    ///
-    /// - Parameters:
-    ///   - language: The language of texts.
-    ///   - onPrefetch: Called if the page after the returned one is to be prefetched.
     func response(
         for head: borrowing RequestHead, in language: FeedLanguage?, version: StoreVersion, now: Int64,
         onPrefetch: (PageLoader.PageRequest) -> Void
@@ -130,11 +101,9 @@ final class PageCache: Sendable {
         serve(version, now, onPrefetch) { pages.withContent(for: head, before: Self.ending(language), $0) }
     }
 
-    /// Returns the suffix that a language adds to the target of a page. No target contains a space, so the result is unambiguous.
+    /// No target contains a space, so the result is unambiguous.
     static func ending(_ language: FeedLanguage?) -> [UInt8] { language.map { Array(" \($0.tag)".utf8) } ?? [] }
 
-    /// Returns a page that is cached under another form of its target, and makes it available under this form.
-    ///
     /// Why: after a single request with an unusual form, the usual form must be found on the event loop again.
     func response(
         _ key: Key, target: String, version: StoreVersion, now: Int64, onPrefetch: (PageLoader.PageRequest) -> Void
@@ -148,10 +117,8 @@ final class PageCache: Sendable {
         case undecided(Page)
     }
 
-    /// Serves a page if it is valid.
-    ///
-    /// - Parameter withPage: Calls a closure with a cached page under the lock of its entry. Stores and data sources are not called there,
-    ///   because an embedding program may implement them: a slow one would stop all event loops that serve the page.
+    /// Stores and data sources are not called there, because an embedding program may implement them: a slow one would stop all event loops
+    /// that serve the page.
     private func serve(
         _ version: StoreVersion, _ now: Int64, _ onPrefetch: (PageLoader.PageRequest) -> Void,
         _ withPage: ((inout Page) -> Found?) -> Found?
@@ -185,7 +152,6 @@ final class PageCache: Sendable {
         }
     }
 
-    /// Returns true if a page represents a version of the store: it was made of that version, or nothing on it has changed since.
     private func represents(_ current: StoreVersion, _ page: inout Page) -> Bool {
         if let sources = page.sources, !sources.isCurrent { return false }
         if page.version == current { return true }
@@ -194,7 +160,6 @@ final class PageCache: Sendable {
         return true
     }
 
-    /// Returns true if a page may be served as stale.
     private func isRecent(_ page: Page, _ now: Int64) -> Bool {
         // If the clock was set back, the age of the page is unknown.
         stale > 0 && page.renderedAt > horizon.load(ordering: .relaxed) && page.renderedAt <= now
@@ -206,9 +171,6 @@ final class PageCache: Sendable {
     /// The size of an entry's heads, keys and tables in bytes without its bodies.
     private static let overhead = 2_048
 
-    /// Stores a page. A page that is already stale is stored only if stale pages are served.
-    ///
-    /// - Parameter current: The store's current version.
     func store(_ page: Page, as key: Key, target: String, current: StoreVersion) {
         var page = page
         let revision = revision

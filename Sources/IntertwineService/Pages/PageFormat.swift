@@ -2,23 +2,17 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// Encodes pages and cells as responses.
-///
 /// A class, because every page in progress holds a reference to it.
 final class PageFormat: Sendable {
     /// The gzip level. Why: a higher level saves 6 % of a page's encoded bytes, and takes as long as all other work for the page.
     private static let compressionLevel = 1
 
-    /// The common parts of the responses in one language.
     private struct CacheScope: Sendable {
-        /// The response heads of shared pages, of shared pages whose URL names the client, and of pages for one viewer.
         let heads: (shared: ResponseHeadTemplate, named: ResponseHeadTemplate, own: ResponseHeadTemplate)
-        /// The fields of other shared responses.
         let sharedFields: HTTPFields
         let namedFields: HTTPFields
         let ownFields: HTTPFields
 
-        /// The request field by which responses vary if the URL names no client.
         static let cells = "Accept-Cells"
 
         init(vary: [String], maxAge: Int64, language: FeedLanguage?) {
@@ -43,13 +37,8 @@ final class PageFormat: Sendable {
     }
 
     private let plain: CacheScope
-    /// The scopes by ``FeedLanguage/number``, from 1.
     private let forms: [CacheScope]
 
-    /// - Parameters:
-    ///   - viewerFields: The request fields that identify the viewer, by which responses vary; empty if there are no viewers.
-    ///   - languages: The declared languages of texts.
-    ///   - maxAge: The freshness lifetime in seconds.
     init(viewerFields: [String], languages: LanguageReader = LanguageReader(.none), maxAge: Int64) {
         let vary = viewerFields + [CacheScope.cells] + languages.fields
         func form(_ language: FeedLanguage?) -> CacheScope {
@@ -64,14 +53,6 @@ final class PageFormat: Sendable {
         return forms[Int(language.number) - 1]
     }
 
-    /// Encodes a page.
-    ///
-    /// - Parameters:
-    ///   - isShared: True if the page is equal for all viewers.
-    ///   - isNamed: True if the URL of the page names the client's capabilities.
-    ///   - gzip: True if the page is also compressed, on the caller's thread.
-    ///   - isCached: True if the response may be served more than once.
-    ///   - route: The name of the route in observations; nil if the request contains it.
     func encoded(_ page: FeedPage, isShared: Bool, isNamed: Bool = false, gzip: Bool, isCached: Bool = false, route: String? = nil)
         -> EncodedResponse
     {
@@ -87,7 +68,7 @@ final class PageFormat: Sendable {
         )
     }
 
-    /// Encodes a page of older data. Its `Age` is at least one second, so that it differs from a page of the newest data.
+    /// Its `Age` is at least one second, so that it differs from a page of the newest data.
     private func aged(
         _ page: FeedPage, _ body: [UInt8], _ entityTag: [UInt8], _ age: Duration, isShared: Bool, isNamed: Bool, gzip: Bool,
         route: String?
@@ -102,12 +83,10 @@ final class PageFormat: Sendable {
         return EncodedResponse(response, compressionLevel: gzip ? Self.compressionLevel : nil, route: route)
     }
 
-    /// Returns the response with a page for one viewer.
     func response(_ page: FeedPage, to request: HTTPRequest) -> EncodedResponse {
         encoded(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil)
     }
 
-    /// Returns the response with one cell, whose validator is a hash of its bytes.
     func response(_ cell: FeedPage.Entry, isShared: Bool, isNamed: Bool, in language: FeedLanguage?) -> ServerResponse {
         let body = cell.json
         let form = form(language)
@@ -125,7 +104,6 @@ final class PageFormat: Sendable {
         return .noStore(encoded: changes.json(), fields: fields)
     }
 
-    /// Returns the response with the changes of pages. A conditional request with its tag gets 304 until the next change.
     func response(_ changes: FeedChanges, in language: FeedLanguage?) -> ServerResponse {
         let body = changes.json()
         var response = ServerResponse(status: .ok, fields: form(language).ownFields, body: body)

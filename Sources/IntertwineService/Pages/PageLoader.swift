@@ -4,21 +4,13 @@ internal import IntertwineImages
 internal import Synchronization
 
 /// Loads pages: from the cache, from a load in progress, or by an assembly, after which the page is encoded, compressed and cached.
-///
-/// After a cache miss, concurrent requests for a page that is equal for all viewers are coalesced. If a client pages through a feed, its
-/// next page is prefetched while the store has no other reads. All loads work without a task, except those of asynchronous data sources.
 final class PageLoader: Sendable {
-    /// A request for one page that is equal for all viewers.
-    ///
     /// A class, because lookups of cached pages copy the reference.
     final class PageRequest: Sendable {
         let request: FeedRequest
         let feed: FeedAssembler
-        /// The target of the request.
         let target: String
-        /// A Boolean value indicating whether the client accepts the gzip coding.
         let gzip: Bool
-        /// The name of the route in observations.
         let route: String
         fileprivate let key: PageCache.Key
 
@@ -27,7 +19,6 @@ final class PageLoader: Sendable {
             key = PageCache.Key(request, of: feed.path)
         }
 
-        /// The target under which the event loop finds the cached page; unlike any target if request fields beside it select the page.
         fileprivate var spelling: String {
             let ending = String(decoding: PageCache.ending(request.language), as: UTF8.self)
             guard request.client == nil, let lacking = request.lacking else { return target + ending }
@@ -38,7 +29,6 @@ final class PageLoader: Sendable {
             .init(page: key, validUntil: CellTokens.endOfBucket(of: request.now))
         }
 
-        /// Returns the request for the page after a page of this request.
         fileprivate func following(_ page: FeedPage) -> PageRequest? {
             guard let href = page.next, let cursor = try? Query(href.split(separator: "?", maxSplits: 1).last ?? "").text("cursor") else {
                 return nil
@@ -52,7 +42,6 @@ final class PageLoader: Sendable {
     }
 
     fileprivate struct LoadedPage: Sendable {
-        /// The response; nil if campaigns choose the ads of the page for each client.
         var response: EncodedResponse?
         var following: PageRequest?
     }
@@ -64,7 +53,6 @@ final class PageLoader: Sendable {
     private let pages: PageCache
     private let format: PageFormat
     private let metrics: PageMetrics
-    /// The prefetcher of images on prefetched pages.
     private let imagePrefetcher: ImagePrefetcher?
     private let coalescer = PageRequestCoalescer<LoadedPage>()
     /// True during a prefetch, so that one runs at a time.
@@ -74,16 +62,12 @@ final class PageLoader: Sendable {
         (self.store, self.pages, self.format, self.metrics, self.imagePrefetcher) = (store, pages, format, metrics, imagePrefetcher)
     }
 
-    /// Returns the cached page for a request, on the event loop.
     func cachedPage(for head: borrowing RequestHead, in language: FeedLanguage?, now: Int64) -> EncodedResponse? {
         pages.response(for: head, in: language, version: store.version, now: now) { prefetch($0) }
     }
 
     // MARK: Loading
 
-    /// Loads a page for one client.
-    ///
-    /// - Returns: A function that cancels the load; nil if there is nothing to cancel.
     func page(
         _ request: FeedRequest, of feed: FeedAssembler, for client: PageClient, gzip: Bool, completion: @escaping Completion
     ) -> HandlerResult.CancellationHandler? {
@@ -96,12 +80,6 @@ final class PageLoader: Sendable {
         }
     }
 
-    /// Loads a page that is equal for all viewers.
-    ///
-    /// If the request is cancelled during its load, one of the waiters for that page loads it instead.
-    ///
-    /// - Parameter client: The client, which gets a page of its own if a campaign has become active in the feed.
-    /// - Returns: A function that cancels the load.
     func page(
         _ request: PageRequest, for client: PageClient, completion: @escaping Completion
     ) -> HandlerResult.CancellationHandler {
@@ -111,9 +89,6 @@ final class PageLoader: Sendable {
         return work.cancel
     }
 
-    /// Waits for a page in a task.
-    ///
-    /// - Parameter load: Begins the load and returns a function that cancels it.
     func response(_ load: (@escaping Completion) -> HandlerResult.CancellationHandler?) async throws -> EncodedResponse {
         let work = CancellableWork()
         return try await withTaskCancellationHandler {
@@ -168,9 +143,6 @@ final class PageLoader: Sendable {
         return pages.response(request.key, target: request.spelling, version: store.version, now: request.request.now) { prefetch($0) }
     }
 
-    /// Performs a load that has begun in the coalescer.
-    ///
-    /// - Parameter version: The feed's version before the load began.
     private func load(
         _ request: PageRequest, for purpose: ReadPurpose, _ version: FeedVersion,
         _ completion: @escaping @Sendable (Result<LoadedPage, any Error>) -> Void
@@ -196,11 +168,6 @@ final class PageLoader: Sendable {
     /// The time in milliseconds for which a page is cached if metadata of its images is still incomplete.
     private static let awaiting: Int64 = 2_000
 
-    /// Encodes and caches a page.
-    ///
-    /// - Parameters:
-    ///   - version: The feed's version before the page was made.
-    ///   - revision: The revision of image metadata before the page was made.
     private func cache(
         _ page: FeedPage, _ request: PageRequest, for purpose: ReadPurpose, _ version: FeedVersion, _ revision: UInt64
     ) -> LoadedPage {

@@ -1,11 +1,9 @@
 internal import IntertwineFeed
 internal import Synchronization
 
-/// Coalesces concurrent requests for a page (single-flight): the page is made once for all of them.
-///
-/// The first request makes the page, and the others wait for it. A request never gets a page that is older than the request. If the store has
-/// changed since the load began, a new request waits for the next load, together with all others in that situation. Therefore one load
-/// of a page is in progress at a time, independent of the number of waiters and of changes.
+/// A request never gets a page that is older than the request. If the store has changed since the load began, a new request waits for the
+/// next load, together with all others in that situation. Therefore one load of a page is in progress at a time, independent of the number
+/// of waiters and of changes.
 final class PageRequestCoalescer<Value: Sendable>: Sendable {
     struct Key: Hashable, Sendable {
         var page: PageCache.Key
@@ -13,20 +11,17 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
         var validUntil: Int64
     }
 
-    /// Called once for a waiter. Nil means that it has to try again: the load was cancelled, or it is too old for this waiter.
     typealias Completion = @Sendable (Result<Value, any Error>?) -> Void
 
     private struct Load {
         let number: UInt64
         /// The store's version, read before the load began.
         let version: StoreVersion
-        /// The waiters by number. A waiter that arrived after the store had changed needs the next load.
         var waiters: [UInt64: (needsNext: Bool, completion: Completion)] = [:]
     }
 
     private struct State {
         var loads: [Key: Load] = [:]
-        /// The last number that a load or a waiter got.
         var last: UInt64 = 0
 
         mutating func number() -> UInt64 {
@@ -37,13 +32,9 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns a number that distinguishes loads that begin later from earlier ones.
     func arrive() -> UInt64 { state.withLock { $0.number() } }
 
-    /// Begins a load. The caller ends it with ``complete(_:_:)``.
-    ///
-    /// - Parameter version: The store's version, read before.
-    /// - Returns: False if a load is in progress.
+    /// `version`: The store's version, read before.
     func begin(_ key: Key, _ version: StoreVersion) -> Bool {
         state.withLock { state in
             guard state.loads[key] == nil else { return false }
@@ -52,12 +43,6 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
         }
     }
 
-    /// Begins a load, or waits for the one in progress.
-    ///
-    /// - Parameters:
-    ///   - version: The store's version, read before.
-    ///   - arrival: The result of ``arrive()``.
-    /// - Returns: A function that cancels the wait with `CancellationError`; nil if the load begins, which the caller ends with ``complete(_:_:)``.
     func beginOrWait(
         _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping Completion
     ) -> (@Sendable () -> Void)? {
@@ -77,7 +62,6 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends a load. If it failed, all waiters get its error; if it was cancelled or the result is nil, they try again.
     func complete(_ key: Key, _ result: Result<Value, any Error>?) {
         let load = state.withLock { $0.loads.removeValue(forKey: key) }
         var outcome = result

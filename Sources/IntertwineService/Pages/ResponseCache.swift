@@ -2,23 +2,9 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// A cache of responses, bounded by bytes. Event loops look an entry up by the bytes of the request's target.
-///
-/// An entry has a key, and the target of the last request for it. Therefore requests with different targets can share an entry. `Content` is
-/// the response, or what it is made of, with the data that decides whether it is valid. The users of the cache validate it.
-///
-/// A lookup by target takes the lock of one shard and that of the entry, and allocates nothing. Eviction is second-chance (CLOCK): entries
-/// without a lookup since the last round are evicted first.
-///
-/// ```swift
-/// let cache = ResponseCache<Int, EncodedResponse>(capacity: 1 << 20)
-/// cache.store(response, for: 1, target: Array("/about".utf8), size: response.size)
-/// let found = cache.withContent(for: head) { response in response }
-/// ```
 final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable {
     private final class Entry: Sendable {
         let content: Mutex<Content>
-        /// True if the entry was looked up since the last round of the eviction.
         let isReferenced = Atomic(false)
 
         init(_ content: Content) { self.content = Mutex(content) }
@@ -30,7 +16,6 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
         }
     }
 
-    /// The entries by the hash of their target. Of two targets with one hash, the last stored one is found.
     private final class Shard: Sendable {
         let targets = Mutex<[UInt64: (target: [UInt8], entry: Entry)]>([:])
     }
@@ -38,7 +23,6 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
     private struct Index {
         /// The entries with their targets and sizes in bytes.
         var entries: [Key: (entry: Entry, target: [UInt8], size: Int)] = [:]
-        /// The keys in the order of eviction.
         var order: FIFOQueue<Key> = []
         var size = 0
     }
@@ -50,7 +34,6 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
     /// The lock is taken before the lock of a shard or of an entry.
     private let index = Mutex(Index())
 
-    /// - Parameter capacity: The capacity in bytes; 0 disables the cache.
     init(capacity: Int) {
         self.capacity = capacity
         shards = (0..<Self.shardCount).map { _ in Shard() }
@@ -63,11 +46,7 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
 
     private func shard(_ hash: UInt64) -> Shard { shards[Int(truncatingIfNeeded: hash) & (Self.shardCount - 1)] }
 
-    /// Calls `body` with the content for the target of a request. Returns nil if there is none.
-    ///
-    /// - Parameters:
-    ///   - end: Bytes that follow the target in the cache, such as the language of the response.
-    ///   - body: Returns the response, or nil if it is not valid. It must not use the cache.
+    /// It must not use the cache.
     func withContent<Result: Sendable>(
         for head: borrowing RequestHead, before end: [UInt8] = [], _ body: (inout Content) -> Result?
     ) -> Result? {
@@ -79,9 +58,6 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
         return entry?.withContent(body)
     }
 
-    /// Calls `body` with the content of a key. Returns nil if there is none.
-    ///
-    /// - Parameter target: The target under which the entry is found from now on if `body` returns a value; nil for its previous one.
     func withContent<Result: Sendable>(of key: Key, target: [UInt8]? = nil, _ body: (inout Content) -> Result?) -> Result? {
         let found = index.withLock { $0.entries[key]?.entry }
         guard let found, let result = found.withContent(body) else { return nil }
@@ -98,9 +74,6 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
         return result
     }
 
-    /// Stores content under a key and a target. It replaces other content of the key.
-    ///
-    /// - Parameter size: The size of the content in bytes, without the target.
     func store(_ content: Content, for key: Key, target: [UInt8], size: Int) {
         guard isEnabled else { return }
         let (entry, size) = (Entry(content), size + target.count)
@@ -124,7 +97,6 @@ final class ResponseCache<Key: Hashable & Sendable, Content: Sendable>: Sendable
         }
     }
 
-    /// Removes the entries for whose content the closure returns true.
     func removeAll(where isGone: (Content) -> Bool) {
         index.withLock { index in
             let gone = index.entries.filter { _, found in found.entry.content.withLock { isGone($0) } }

@@ -3,9 +3,6 @@ internal import IntertwineStorage
 internal import Logging
 
 /// Ends the delivery of items that are taken down: neither stale pages (`feed.max-staleness`) nor images of them are served.
-///
-/// Any process with access to the store may take items down. The monitor reads takedowns after a change of the store, at most four times a
-/// second.
 struct TakedownMonitor: PeriodicService {
     let interval = Duration.milliseconds(250)
 

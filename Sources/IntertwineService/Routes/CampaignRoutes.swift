@@ -6,7 +6,6 @@ internal import IntertwinePrimitives
 
 /// The route `GET /admin/campaigns`: the delivery of each campaign, its goal and its pace.
 struct CampaignRoutes: Sendable {
-    /// Returns the current campaigns.
     let campaigns: @Sendable () -> IntertwineFeed.Campaigns
     let store: any FeedStore
 
@@ -90,7 +89,6 @@ struct CampaignRoutes: Sendable {
         var page: ListPage
     }
 
-    /// The state of a campaign that is taken down.
     private static let takenDown = "taken-down"
 
     private enum Format: String, CaseIterable, Sendable { case json, csv }
@@ -127,7 +125,6 @@ struct CampaignRoutes: Sendable {
         return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
     }
 
-    /// Returns the rows of campaigns that are taken down, with their delivery.
     private func takenDown(_ campaigns: IntertwineFeed.Campaigns, now: Int64) async throws -> [Campaigns.CampaignProgress] {
         let takenDown = try await campaigns.takenDown(in: store)
         let delivered = try await store.read(for: .background) { _ in
@@ -192,7 +189,6 @@ extension IneligibilityReason {
         "running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown", "blocked", "taken-down",
     ]
 
-    /// The state of a campaign that currently cannot be shown.
     fileprivate var state: String {
         switch self {
         case .notStarted: "scheduled"
@@ -206,7 +202,6 @@ extension IneligibilityReason {
         }
     }
 
-    /// The reason in words, for operators.
     package var reason: String {
         switch self {
         case .notStarted: "it has not started"

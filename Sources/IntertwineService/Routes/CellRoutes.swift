@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
 extension ResponseDescription {
-    /// The response with a link to the route that undoes the command.
     var undoable: ResponseDescription {
         linked("undo", to: "undoInvocation", "Undoes the invocation.", ["id": "$response.body#/invocation/id"])
     }
@@ -19,7 +18,6 @@ extension ResponseDescription {
                     """), .keyReused,
         ], others: [.refused], members: Schema.failureMembers)
 
-    /// Returns the description of 403 for a command that may need a viewer.
     static func viewerRequired(_ detail: String) -> ResponseDescription {
         problem(
             .forbidden,
@@ -32,7 +30,6 @@ extension ResponseDescription {
 }
 
 extension APIOperation {
-    /// Returns the description with the refusals of commands.
     func refusing(_ refusals: [Refusal]) -> APIOperation {
         var operation = self
         for (status, refusals) in Dictionary(grouping: refusals, by: { $0.problem.status }).sorted(by: { $0.key.code < $1.key.code }) {
@@ -48,7 +45,6 @@ extension APIOperation {
 }
 
 extension APIOperation {
-    /// Returns the description with the input of commands, if the operation has a body.
     fileprivate func accepting(_ inputs: [(name: String, fields: [FieldDeclaration])]) -> APIOperation {
         guard body != nil, !inputs.isEmpty else { return self }
         var operation = self
@@ -62,7 +58,6 @@ extension APIOperation {
 }
 
 extension Route {
-    /// Returns the route with the refusals and the input of commands in its description.
     func describing(_ commands: CommandRegistry) -> Route {
         var route = self
         route.operation = operation.map { $0.refusing(commands.refusals).accepting(commands.inputs) }
@@ -82,9 +77,7 @@ struct CellRoutes: Sendable {
     let performer: ActionPerformer
     let clients: ClientReader
     let keys: IdempotencyKeys
-    /// A Boolean value indicating whether responses contain the ledger's verdict.
     let reportsVerdict: Bool
-    /// Called with the viewer after each performed or undone action.
     let viewerDidChange: @Sendable (_ viewer: String?) -> Void
 
     private static let slot = Parameter.segment(
@@ -164,7 +157,6 @@ struct CellRoutes: Sendable {
             schema, text: "The input of the slot. The service reads it only if the action has `input`.", isRequired: false)
     }
 
-    /// Returns the description of a route that performs a command key of a cell.
     private static func performing(
         _ id: String, _ summary: String, _ text: String,
         viewer: Parameter<Void> = FeedParameters.viewer,
@@ -201,7 +193,6 @@ struct CellRoutes: Sendable {
             ])
     }
 
-    /// Returns the description of a route that removes a cell from a list of the viewer.
     private static func removal(from list: ViewerList, _ id: String, _ summary: String, _ text: String) -> APIOperation {
         APIOperation(
             id, tag: "Actions", summary, text,
@@ -261,7 +252,6 @@ struct CellRoutes: Sendable {
             }, to: client, of: request)
     }
 
-    /// Removes a cell from a list of the viewer.
     private func remove(from list: ViewerList, by command: String, _ request: RouteRequest) async throws -> ServerResponse {
         let client = try await clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         guard client.viewer != nil else { throw ViewerListRoutes.viewerRequired(list) }
@@ -289,7 +279,7 @@ struct CellRoutes: Sendable {
         return answer.response(reportsVerdict: reportsVerdict)
     }
 
-    /// Returns the command key in the path. Standard command keys are rejected, because they have own routes or none.
+    /// Standard command keys are rejected, because they have own routes or none.
     private static func ownSlot(of request: RouteRequest) throws -> CommandKey {
         let slot = CommandKey(try request[Self.slot])
         guard slot.isOwn else { throw ActionError.nothingToDo(slot, cell: try request[FeedParameters.cell]) }
@@ -322,7 +312,6 @@ struct CellRoutes: Sendable {
         StoredResponse(status: .ok, verdict: nil, body: StepResult.json(undone, of: invocation))
     }
 
-    /// Returns 200, or a problem (422) if no command could be performed.
     private static func response(
         for performance: CommandResult, to client: ClientFingerprint, of request: RouteRequest
     ) -> StoredResponse {

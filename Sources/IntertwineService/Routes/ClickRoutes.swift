@@ -4,8 +4,7 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// The route `GET /click/{token}`: the clickthrough link. It redirects to the stored URL only, never to a URL of the request.
-///
+/// It redirects to the stored URL only, never to a URL of the request.
 /// A class, because each click holds a reference to it until its response.
 final class ClickRoutes: Sendable {
     private static let pattern = "/click/{token}"
@@ -19,14 +18,12 @@ final class ClickRoutes: Sendable {
 
     private let performer: ActionPerformer
     private let clients: ClientReader
-    /// A Boolean value indicating whether responses contain the ledger's verdict.
     private let reportsVerdict: Bool
     /// The encoded redirects. Why: many clicks lead to few destinations, so each response is encoded once.
     private let redirects = Mutex(BoundedCache<Redirect, EncodedResponse>(limit: 2_048))
 
     private struct Redirect: Hashable {
         var location: ByteString
-        /// The verdict in the response; nil if verdicts are not reported.
         var verdict: Verdict?
     }
 
@@ -56,7 +53,6 @@ final class ClickRoutes: Sendable {
         ]
     }
 
-    /// Begins a click on a cached link; nil if the link is not cached. Such a click waits for the ledger's disk write only.
     private func pending(_ head: borrowing RequestHead, _ match: RouteMatch) -> HandlerResult.PendingStart? {
         let client = clients.fingerprintIgnoringErrors(of: head, from: match.peer.address, now: match.now)
         let token = match.segment("token", of: head)

@@ -4,7 +4,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
 /// The route `PUT /clients/{name}`: a client registers its capabilities and gets a digest of them.
-///
 /// The client puts the digest into URLs, so that shared caches can store the responses.
 struct ClientRoutes: Sendable {
     let registry: ClientRegistry

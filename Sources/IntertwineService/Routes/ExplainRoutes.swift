@@ -6,13 +6,10 @@ internal import IntertwinePrimitives
 
 /// The route `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of a feed with the reason for each of its cells.
 struct ExplainRoutes: Sendable {
-    /// Returns the current feeds.
     let feeds: @Sendable () -> FeedCatalogue
-    /// All kinds of item.
     let kinds: ItemKinds
     /// The number of milliseconds in which a viewer's repeated request gets an identical page.
     let window: Int64
-    /// The ledger, which contains the dismissals of viewers.
     let ledger: any Ledger
 
     private struct Explanation: DescribedAnswer {

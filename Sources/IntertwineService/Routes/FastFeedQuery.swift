@@ -6,7 +6,6 @@ struct FastFeedQuery {
     private(set) var limit: Int?
     private(set) var cursor: String?
 
-    /// Parses a query; nil for any other parameter, a repeated one or an invalid value. The general path reports such errors.
     init?(_ query: Span<UInt8>) {
         var start = 0
         while start < query.count {
@@ -34,7 +33,6 @@ struct FastFeedQuery {
         return true
     }
 
-    /// Returns the range of the value of a parameter; nil if the parameter has another name or no value.
     private static func value(_ target: Span<UInt8>, _ range: Range<Int>, of name: StaticString) -> Range<Int>? {
         let count = name.utf8CodeUnitCount
         guard range.count > count else { return nil }
@@ -42,7 +40,6 @@ struct FastFeedQuery {
         return range.lowerBound + count..<range.upperBound
     }
 
-    /// Returns true for the characters of base64url.
     private static func isOfCursor(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true

@@ -2,11 +2,9 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// The route `GET /feeds`: the list of feeds. Its responses are encoded once per language.
 struct FeedListing: Sendable {
     private let languages: LanguageReader
     private let response: EncodedResponse
-    /// The responses by ``FeedLanguage/number``, from 1.
     private let all: [EncodedResponse]
 
     init(in languages: LanguageReader, _ body: (FeedLanguage?) -> [UInt8]) {

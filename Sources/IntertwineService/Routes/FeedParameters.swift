@@ -2,7 +2,6 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// The request parameters that several routes of feeds share.
 enum FeedParameters {
     static let limit = Parameter.integer(
         "limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit,
@@ -95,7 +94,6 @@ enum FeedParameters {
         "The id of the last received event, if the client reconnects. It replaces `syncToken`. Only with `Accept: text/event-stream`.",
         example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#)
 
-    /// Returns true for the characters of base64url and the comma.
     static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -108,7 +106,6 @@ enum FeedParameters {
     static let dryRun = Parameter.flag(
         "dryRun", "If true, the response has the commands that would be performed, and the service performs none of them.")
 
-    /// The schema of a path segment without control characters.
     static let plain = Schema.string(minLength: 1, pattern: #"^[^\u0000-\u001f\u007f]+$"#)
 
     static let cell = Parameter.segment(
@@ -116,7 +113,6 @@ enum FeedParameters {
 
     // MARK: Fields that are read elsewhere
 
-    /// The default name of the field that names the viewer. ``APIDescription`` replaces it with the configured name.
     static let viewerField = "X-Viewer-ID"
 
     static let viewer = Parameter.field(
@@ -137,9 +133,7 @@ enum FeedParameters {
     static let ifNoneMatch = Parameter.ifNoneMatch
 }
 
-/// The responses that several routes of feeds share.
 extension ResponseDescription {
-    /// The responses that every route of the service's listener may send.
     static let usual: [ResponseDescription] = [
         .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .unsupportedMediaType, .expectationFailed, .headerTooLarge,
         .internalServerError, .notImplemented, .serviceUnavailable, .versionNotSupported,
@@ -157,12 +151,6 @@ extension ResponseDescription {
         [.init(.storeUnavailable, "The store cannot do this now. Try again."), .init(nil, "There are too many listeners.")],
         [.problemCaching, .retryAfter])
 
-    /// Returns the responses of a route that serves pages of cells.
-    ///
-    /// - Parameters:
-    ///   - text: A description of the faults of a request.
-    ///   - wrong: The problems for these faults.
-    ///   - forbidden: The description of 403.
     static func page(
         _ text: String, _ wrong: [ProblemExample], forbidden: ResponseDescription = .untrustedViewer
     ) -> [ResponseDescription] {
@@ -185,7 +173,6 @@ extension ResponseDescription {
     static let untrustedViewer = problem(
         .forbidden, "The request names a viewer, and its sender is not in `server.trusted-proxies`.", [.untrustedViewer], [.problemCaching]
     ).named("UntrustedViewer")
-    /// The description of 403 for writes that anonymous clients may perform.
     static let refusedWrite = problem(
         .forbidden,
         "The request names a viewer, and its sender is not in `server.trusted-proxies`; or a web page of another origin sent the request.",

@@ -4,7 +4,7 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The routes `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells. Each has a route `/changes` below it.
+/// The routes `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells.
 struct FeedRoutes: Sendable {
     let feeds: FeedCatalogue
     let campaigns: Campaigns
@@ -21,14 +21,12 @@ struct FeedRoutes: Sendable {
     private static let section = Parameter.segment("section", nameSchema, "The name of a section of the feed.", example: #""events""#)
     private static let nameSchema = Schema.string(pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$")
 
-    /// A path of a feed, with a route for pages and one for changes.
     private struct PagePath {
         let pattern: String
         let parameters: [any RequestParameter]
         let pages: Words
         let changes: Words
         let missing: [ResponseDescription]
-        /// Returns the feed by the path parameters.
         let feed: @Sendable (_ segment: (String) -> String) throws(Problem) -> FeedAssembler
 
         struct Words {
@@ -219,7 +217,6 @@ struct FeedRoutes: Sendable {
 
     private static let changesShape = #"The body must be {"syncTokens": ["…"]}: the page.syncToken of each page of the client."#
 
-    /// Returns the texts in a body.
     private static func clientPages(in request: RouteRequest) throws(Problem) -> [String] {
         struct Held: Decodable { var syncTokens: [String] }
         let tokens = try request.body(as: Held.self, changesShape).syncTokens
@@ -233,7 +230,6 @@ struct FeedRoutes: Sendable {
         return tokens
     }
 
-    /// Looks up a page that is equal for all viewers, on the event loop.
     private func cachedPage(_ head: borrowing RequestHead, _ match: RouteMatch) -> EncodedResponse? {
         guard clients.viewers.isAnonymous(head, from: match.peer), !head.hasField("accept-cells") else { return nil }
         // Pages with ads of campaigns are made per request.
@@ -241,9 +237,6 @@ struct FeedRoutes: Sendable {
         return loader.cachedPage(for: head, in: clients.languages.language(of: head), now: match.now)
     }
 
-    /// Begins a page without a task, in either content coding.
-    ///
-    /// It handles simple requests (``FastFeedQuery``), which pagination consists of. All other requests need a task, with equal results.
     private func pendingPage(
         _ head: borrowing RequestHead, _ match: RouteMatch, of path: PagePath
     ) throws(Problem) -> HandlerResult.PendingStart? {
@@ -288,7 +281,6 @@ struct FeedRoutes: Sendable {
         return try await loader.response { loader.page(shared, for: client, completion: $0) }
     }
 
-    /// Returns an event stream with the changes of the client's pages.
     private func listen(_ request: RouteRequest, since syncTokens: String?, to feed: FeedAssembler) async throws -> ServerResponse {
         guard let syncTokens, !syncTokens.isEmpty, syncTokens.utf8.count <= Self.changesBodyLimit,
             syncTokens.utf8.allSatisfy(FeedParameters.isPlain)
@@ -320,13 +312,11 @@ struct FeedRoutes: Sendable {
         return try await assembler.changes(since: held, feed, for: client(of: request, sender, at: assembler))
     }
 
-    /// Returns the targeting context of a request; nil if no campaign can have an ad slot in the feed.
     private func facts(for request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> TargetingContext? {
         guard campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
         return clients.targeting(of: request.head, from: request.request.peer.address, as: sender, now: request.now)
     }
 
-    /// Returns the client of a request for a page of a feed.
     private func client(of request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> PageClient {
         PageClient(sender.viewer, in: ledger, targeting: facts(for: request, sender, at: feed))
     }

@@ -9,10 +9,8 @@ struct HealthRoutes: Sendable {
     let ledger: any Ledger
     let state: ServiceState
 
-    /// The paths of the routes. The admin listener serves them without the token, as probes of orchestrators need.
     static let paths: Set<String> = ["/healthz", "/readyz"]
 
-    /// The tag of the routes in the API description.
     let tag: String
 
     private let readiness = Readiness()
@@ -50,9 +48,6 @@ struct HealthRoutes: Sendable {
         ]
     }
 
-    /// Returns the readiness of the service.
-    ///
-    /// - Throws: ``Problem`` (503) while the service drains, or `StoreError` if the store does not respond or the ledger accepts no click.
     private func ready(_ request: RouteRequest) async throws -> ServerResponse {
         guard !state.isDraining else { throw Problem(.serviceUnavailable, nil, "The service is stopping.", fields: [.retryAfter: "1"]) }
         return Self.response(try await readiness.status { [store, ledger] in try await Self.status(store, ledger) })
@@ -84,16 +79,13 @@ struct HealthRoutes: Sendable {
 }
 
 /// The last known readiness, which is checked again by each request, for at most ``wait``.
-///
-/// Why: a balancer takes a replica out if the response is late. A database that hangs must not keep one that can serve pages from saying so.
+/// Why: a balancer takes a replica out if the response is late. A database that hangs must not keep one that can serve pages from saying
+/// so.
 final class Readiness: Sendable {
-    /// The longest wait of a request for a check.
     private static let wait = Duration.milliseconds(200)
-    /// The age of a running check from which its outcome is not expected any more: the stores end their own waits earlier.
     private static let limit = Duration.seconds(1)
 
     private struct State {
-        /// The start of the check that runs.
         var began: ContinuousClock.Instant?
         var last: Result<String, any Error>?
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -102,9 +94,6 @@ final class Readiness: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns the result of a check, or of the last one if it takes longer than ``wait``.
-    ///
-    /// - Throws: the error of the check; `StoreError.unavailable` if nothing is known.
     func status(_ check: @escaping @Sendable () async throws -> String) async throws -> String {
         let starts = state.withLock { state in
             defer { state.began = state.began ?? .now }

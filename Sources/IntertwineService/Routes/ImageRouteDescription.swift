@@ -108,7 +108,6 @@ enum ImageRouteDescription {
             ["loop-detected"]),
     ]
 
-    /// Returns the response without an image: the proxy's reasons, and other problems with the given status.
     private static func none(
         _ status: HTTPResponse.Status, _ text: String, _ reasons: [String], or problems: [ResponseDescription.ProblemExample] = [],
         _ fields: [ResponseDescription.Header] = []
@@ -178,9 +177,6 @@ enum ImageRouteDescription {
 }
 
 extension Schema {
-    /// Returns the schema of image requests, identified by their `X-Request-ID`.
-    ///
-    /// - Parameter limit: The maximum length of each list.
     static func viewport(limit: Int) -> Schema {
         Schema.object([
             .optional("visible", .list(of: .uuid, maximum: limit), "The requests for images that are visible now. They have priority."),
@@ -200,10 +196,8 @@ extension Schema {
 }
 
 extension Problem.ProblemType {
-    /// The type of an image that is not available.
     static func image(_ error: ImageError) -> Problem.ProblemType { image(code: error.code) }
 
-    /// The type of an image that is not available, by ``ImageError/code``.
     static func image(code: String) -> Problem.ProblemType {
         Problem.ProblemType(
             "image-\(code)",

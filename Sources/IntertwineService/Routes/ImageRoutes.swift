@@ -19,9 +19,7 @@ struct ImageRoutes: Sendable {
     let signer: ImageURLSigner
     let responseCache: ImageResponseCache
     let takedowns: TakedownImageFilter
-    /// The prefetcher, which records the requested images.
     let prefetcher: ImagePrefetcher?
-    /// The time limit of a request. It is longer than any wait in the manager, including the creation of a resized image.
     let timeLimit: Duration
 
     private struct Viewport: Decodable {
@@ -30,7 +28,6 @@ struct ImageRoutes: Sendable {
 
         private enum CodingKeys: CodingKey { case visible, gone }
 
-        /// Both lists are optional; a value of another type is an error.
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             visible = container.contains(.visible) ? try container.decode([UUID].self, forKey: .visible) : []
@@ -123,7 +120,6 @@ struct ImageRoutes: Sendable {
         return .noStore(encoded: Array("{\"cancelled\":\(cancelled)}".utf8))
     }
 
-    /// Returns true if a browser prefetches the image (`Sec-Purpose`, Fetch standard section 3.7, and its predecessor `Purpose`).
     private static func isPrefetch(_ fields: HTTPFields) -> Bool {
         [fields[.secPurpose], fields[.purpose]].contains { $0?.lowercased().contains("prefetch") == true }
     }
@@ -141,7 +137,6 @@ struct ImageRoutes: Sendable {
         }
     }
 
-    /// Returns a problem with the fields of every response of this route without an image.
     private static func refusal(_ status: HTTPResponse.Status, _ kind: Problem.ProblemType, _ detail: String, _ reason: String) -> Problem {
         Problem(status, kind, detail, fields: HTTPFields(imageError: reason))
     }

@@ -3,13 +3,11 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// Applies the rate limit of writes to routes. Beyond the limit, a request gets 429 with `Retry-After`, before its idempotency key is read.
 struct LimitedRoutes: Sendable {
     let limiter: WriteLimiter
     let clients: ClientReader
     let refusals: WriteRefusals
 
-    /// Returns the given routes with the rate limit. Dry runs write nothing, and are not limited.
     func limiting(_ routes: [Route], as group: WriteLimiter.Group) -> [Route] {
         routes.map { route in
             var limited = route
@@ -36,8 +34,6 @@ struct LimitedRoutes: Sendable {
             fields: [.retryAfter: String(seconds)])
     }
 
-    /// Returns the event kind that a refused request counts as; nil if the route records no event.
-    ///
     /// The kind depends on the route only, because clients choose paths.
     private static func kind(_ route: Route) -> LedgerEvent.Kind? {
         switch route.pattern {
@@ -52,7 +48,6 @@ struct LimitedRoutes: Sendable {
 }
 
 /// Counts refused writes in the ledger by kind, with the verdict `limited`.
-///
 /// Refused writes have no rows, and at most one ledger write is in progress at a time.
 final class WriteRefusals: Sendable {
     private struct State {
@@ -76,7 +71,6 @@ final class WriteRefusals: Sendable {
         if begins { write() }
     }
 
-    /// Writes the counts since the last write, and repeats until there are none.
     private func write() {
         let counts = state.withLock { state in
             defer { state.counts = [:] }

@@ -6,17 +6,12 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 /// The route `POST /web-client/playground`: the cells of a sample item, by a declaration of kinds that a person edits in the web client.
-///
-/// The declaration is validated, and the cells are made, by the code that `kinds.file` and pages use. Nothing is stored. No part of a
-/// response is valid elsewhere: tokens are signed with a random key. An image of the web client replaces those of the item, because
-/// signed URLs for images of other hosts would be valid.
+/// An image of the web client replaces those of the item, because signed URLs for images of other hosts would be valid.
 struct PlaygroundRoutes: Sendable {
-    /// The requests per minute of one address.
     static let requestsPerMinute = 120
     static let path = "/web-client/playground"
     private static let itemLimit = 4 << 10
     private static let responseLimit = 256 << 10
-    /// The stack of the thread that parses the declaration.
     private static let stackBytes = 2 << 20
     private static let image = "/web-client/icon.svg"
 
@@ -47,7 +42,6 @@ struct PlaygroundRoutes: Sendable {
         ]
     }
 
-    /// Returns `{"pages": [{"layout", "language", "cells"}]}` as JSON: the cells of the item in each layout and language.
     private func pages(of sample: Sample, now: Int64) throws -> [UInt8] {
         let (file, factories) = try declared(by: sample.declaration)
         let item = try item(of: sample.item, among: ItemKinds(file.kinds))
@@ -116,7 +110,6 @@ struct PlaygroundRoutes: Sendable {
         }
     }
 
-    /// Returns the cell of an item and its companions; none if the layout has no cell for it.
     private func cells(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws(Problem) -> [CellViewModel] {
         do {
             return try [factories.makeViewModel(for: item, in: context)] + factories.makeCompanions(for: item, in: context)
@@ -134,7 +127,6 @@ extension PlaygroundRoutes {
         private static let limit = 2
         private let running = Mutex(0)
 
-        /// - Throws: ``Problem`` (503) if two functions are running or no thread starts; or the error of the function.
         func perform<Value: Sendable>(stackBytes: Int, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
             let isFree = running.withLock { count in
                 guard count < Self.limit else { return false }

@@ -74,7 +74,6 @@ extension StoreError: ProblemConvertible {
 extension Problem {
     static func invalidCursor(_ detail: String) -> Problem { Problem(.badRequest, .invalidCursor, detail).naming("cursor", .invalid) }
 
-    /// - Parameter field: The name of the request field.
     static func untrustedViewer(_ field: String) -> Problem {
         Problem(.forbidden, .untrustedViewer, "\(field) is accepted from the networks in server.trusted-proxies only.")
     }
@@ -84,7 +83,6 @@ extension Problem {
     ).naming("client", .unknown)
 }
 
-/// The problem types of the service.
 extension Problem.ProblemType {
     static let unknownClient = Problem.ProblemType(
         "unknown-client", "The digest is not registered. Register the client with PUT /clients/{name}, and use the new digest.")
@@ -132,7 +130,6 @@ extension Problem.ProblemType {
 }
 
 extension InvalidValue {
-    /// Creates the value in a body that an item error is about.
     init(_ error: ItemError) {
         self.init(.body(error.path), Code(rawValue: error.code.rawValue) ?? .invalid, "\(error).")
     }

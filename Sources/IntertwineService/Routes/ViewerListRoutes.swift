@@ -8,9 +8,6 @@ struct ViewerListRoutes: Sendable {
     private let clients: ClientReader
     private let format: PageFormat
 
-    /// - Parameters:
-    ///   - added: The lists of a program, each with a path of its own.
-    ///   - assembler: Creates the assembler of a list from the list and its path.
     init(
         _ added: [ViewerList] = [], clients: ClientReader, format: PageFormat,
         assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler

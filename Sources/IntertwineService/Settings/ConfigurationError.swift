@@ -13,7 +13,6 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         reasons = [reason]
     }
 
-    /// Creates an error from deduplicated reasons; returns nil if the list is empty.
     package init?(_ reasons: [String]) {
         guard !reasons.isEmpty else { return nil }
         var shown: Set<String> = []
@@ -25,14 +24,11 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 }
 
 /// A collector that continues after an error, so that all errors are reported together.
-package struct ErrorCollector {
-    package var reasons: [String] = []
+struct ErrorCollector {
+    var reasons: [String] = []
 
-    package init() {}
-
-    /// Returns the result of `body`; nil if it fails, and collects the error.
     @discardableResult
-    package mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {
+    mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {
         do {
             return try body()
         } catch {
@@ -41,8 +37,7 @@ package struct ErrorCollector {
         }
     }
 
-    /// - Throws: ``ConfigurationError`` if any error was collected.
-    package func finish() throws(ConfigurationError) {
+    func finish() throws(ConfigurationError) {
         if let error = ConfigurationError(reasons) { throw error }
     }
 }

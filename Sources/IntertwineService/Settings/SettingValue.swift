@@ -1,19 +1,9 @@
 public import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// A type that a setting's text can be parsed as.
-///
-/// ```swift
-/// enum Theme: String, SettingValue, CaseIterable {
-///     case light, dark
-/// }
-/// ```
-public protocol SettingValue: Sendable {
-    /// Creates the value of a setting's text; nil if the text is not one of the allowed values.
+protocol SettingValue: Sendable {
     init?(setting: String)
-    /// The text that parses as this value again.
     var setting: String { get }
-    /// The allowed values in a few words, for error messages.
     static var allowed: String { get }
 }
 
@@ -27,50 +17,34 @@ extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == 
 }
 
 extension String: SettingValue {
-    /// Creates the text of a setting. It never fails.
-    public init?(setting: String) { self = setting }
-    /// The text itself.
-    public var setting: String { self }
-    /// The description `a text`.
-    public static var allowed: String { "a text" }
+    /// It never fails.
+    package init?(setting: String) { self = setting }
+    package var setting: String { self }
+    package static var allowed: String { "a text" }
 }
 
 extension Int: SettingValue {
-    /// Creates a number from decimal digits with an optional sign; nil for other text and for numbers outside the range of `Int`.
-    public init?(setting: String) { self.init(setting) }
-    /// The number in decimal digits.
-    public var setting: String { String(self) }
-    /// The description `a whole number`.
-    public static var allowed: String { "a whole number" }
+    package init?(setting: String) { self.init(setting) }
+    package var setting: String { String(self) }
+    package static var allowed: String { "a whole number" }
 }
 
 extension UInt16: SettingValue {
-    /// Creates a number from decimal digits; nil for other text and for numbers above 65535.
-    public init?(setting: String) { self.init(setting) }
-    /// The number in decimal digits.
-    public var setting: String { String(self) }
-    /// The description `a whole number from 0 to 65535`.
-    public static var allowed: String { "a whole number from 0 to 65535" }
+    package init?(setting: String) { self.init(setting) }
+    package var setting: String { String(self) }
+    package static var allowed: String { "a whole number from 0 to 65535" }
 }
 
 extension Bool: SettingValue {
-    /// Creates a Boolean from `true`, `yes` or `on`, or from `false`, `no` or `off`; nil for other text. Case matters.
-    ///
-    /// ```swift
-    /// let isOn = Bool(setting: "on")  // true
-    /// let unknown = Bool(setting: "On")  // nil
-    /// ```
-    public init?(setting: String) {
+    package init?(setting: String) {
         switch setting {
         case "true", "yes", "on": self = true
         case "false", "no", "off": self = false
         default: return nil
         }
     }
-    /// The text `true` or `false`.
-    public var setting: String { self ? "true" : "false" }
-    /// The description `true or false`.
-    public static var allowed: String { "true or false" }
+    package var setting: String { self ? "true" : "false" }
+    package static var allowed: String { "true or false" }
 }
 
 extension Duration: SettingValue {
@@ -81,15 +55,7 @@ extension Duration: SettingValue {
     /// The longest duration: beyond any sensible setting, and short enough to prevent overflow in every unit.
     private static let longest: Int64 = 3_650 * 86_400_000
 
-    /// Creates a duration from a whole number and a unit: `ms`, `s`, `min`, `h` or `d`.
-    ///
-    /// The result is nil for other text, for negative numbers, and for more than 3650 days.
-    ///
-    /// ```swift
-    /// let timeout = Duration(setting: "90s")  // 90 seconds
-    /// let missing = Duration(setting: "90")  // nil, because the unit is missing
-    /// ```
-    public init?(setting: String) {
+    package init?(setting: String) {
         for (suffix, factor) in Self.units where setting.hasSuffix(suffix) {
             guard let count = Int64(setting.dropLast(suffix.count)), count >= 0 else { continue }
             let (milliseconds, overflow) = count.multipliedReportingOverflow(by: factor)
@@ -100,13 +66,7 @@ extension Duration: SettingValue {
         return nil
     }
 
-    /// The duration in the largest unit that yields a whole number, such as `2min`. Parts of a millisecond are omitted.
-    ///
-    /// ```swift
-    /// let text = Duration.seconds(120).setting  // "2min"
-    /// let odd = Duration.seconds(90).setting  // "90s"
-    /// ```
-    public var setting: String {
+    package var setting: String {
         let total = milliseconds
         for (suffix, factor) in Self.units.sorted(by: { $0.milliseconds > $1.milliseconds }) where total != 0 && total % factor == 0 {
             return "\(total / factor)\(suffix)"
@@ -114,8 +74,7 @@ extension Duration: SettingValue {
         return "\(total)ms"
     }
 
-    /// The description of the units and of the maximum, 3650 days.
-    public static var allowed: String { "a number with its unit: ms, s, min, h or d; at most 3650d" }
+    package static var allowed: String { "a number with its unit: ms, s, min, h or d; at most 3650d" }
 }
 
 /// A number of bytes as a setting: `512`, `64KiB`, `8MiB`, `2GiB`.
@@ -196,18 +155,16 @@ extension PlacementRule: SettingValue {
 }
 
 /// The spellings of one key: `ads.per-page` is `ads.perPage` in a file as well, and `INTERTWINE_ADS_PER_PAGE` in the environment.
-package struct SettingName: Hashable, Sendable {
-    package static let environmentPrefix = "INTERTWINE_"
+struct SettingName: Hashable, Sendable {
+    static let environmentPrefix = "INTERTWINE_"
 
-    /// The canonical spelling, in kebab case.
-    package let key: String
+    let key: String
 
-    package init(_ key: String) {
+    init(_ key: String) {
         self.key = key
     }
 
-    /// Reads a key as someone wrote it in a file.
-    package init(spelled key: String) {
+    init(spelled key: String) {
         var canonical = ""
         for character in key {
             if character.isUppercase, let last = canonical.last, last.isLowercase || last.isNumber { canonical += "-" }
@@ -216,18 +173,18 @@ package struct SettingName: Hashable, Sendable {
         self.key = canonical
     }
 
-    package var components: [String] {
+    var components: [String] {
         key.split(separator: ".").map(String.init)
     }
 
-    package var camelCaseComponents: [String] {
+    var camelCaseComponents: [String] {
         components.map { component in
             let words = component.split(separator: "-")
             return words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
         }
     }
 
-    package var environmentVariable: String {
+    var environmentVariable: String {
         Self.environmentPrefix + key.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 }

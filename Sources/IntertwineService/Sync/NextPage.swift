@@ -1,46 +1,23 @@
 internal import HTTPTypes
-public import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwinePrimitives
 
-/// The pagination of a source: the way a page names the next one.
-///
-/// ```swift
-/// guard let pointer = JSONPointer("/meta/cursor") else { return }
-/// source.next = .cursor(pointer, parameter: "after")
-/// ```
-public enum NextPage: Sendable, Hashable {
-    /// A single page.
+enum NextPage: Sendable, Hashable {
     case none
     /// `Link: <…>; rel="next"` (RFC 8288).
     case link
-    /// A URL in the document.
     case url(JSONPointer)
-    /// A cursor in the document, which is sent as a query parameter of the first page's URL.
     case cursor(JSONPointer, parameter: String)
-    /// The number of the page, as a query parameter of the first page's URL. A page without elements is the last one.
-    ///
-    /// - Parameters:
-    ///   - first: The number of the first page.
-    ///   - last: The pointer to the number of the last page, if pages have it.
-    ///   - pages: The pointer to the number of all pages, if pages have it.
     case page(parameter: String, first: Int, last: JSONPointer?, pages: JSONPointer?)
-    /// The number of elements before the page, as a query parameter of the first page's URL. A page without elements is the last one.
-    ///
-    /// - Parameters:
-    ///   - first: The number of the first element.
-    ///   - total: The pointer to the number of all elements, if pages have it.
     case offset(parameter: String, first: Int, total: JSONPointer?)
 
-    /// The pages and elements before the next page.
     struct Progress: Sendable {
         var pages: Int
         var elements: Int
-        /// True if the last page has no elements.
         var isEnd: Bool
     }
 
-    /// True if the next page is named by a number that this service counts.
     var isCounted: Bool {
         switch self {
         case .page, .offset: true
@@ -48,7 +25,6 @@ public enum NextPage: Sendable, Hashable {
         }
     }
 
-    /// The pointer to read from each page's document.
     var pointer: JSONPointer? {
         switch self {
         case .none, .link: nil
@@ -58,9 +34,6 @@ public enum NextPage: Sendable, Hashable {
         }
     }
 
-    /// Returns the URL of the page after one; nil for the last page.
-    ///
-    /// - Parameter cursor: The value at ``pointer`` in the document.
     func following(_ head: FetchHead, cursor: String?, first: FetchURL, after read: Progress) throws(FetchError) -> FetchURL? {
         let known = cursor.flatMap { Int($0) } ?? .max
         switch self {
@@ -86,7 +59,6 @@ public enum NextPage: Sendable, Hashable {
         }
     }
 
-    /// Returns a URL whose query has a parameter exactly once, with this value.
     static func setting(_ parameter: String, to value: String, in url: String) -> String {
         let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let name = PercentCoding.encode(parameter)
@@ -99,9 +71,6 @@ public enum NextPage: Sendable, Hashable {
 
 /// A parser of the `Link` header field (RFC 8288 §3).
 enum LinkField {
-    /// Returns the target of the first link with the relation `next`; nil without one.
-    ///
-    /// A link with an anchor describes another document (§3.2). An unreadable link ends the list.
     static func next(in field: String) -> String? {
         var rest = Substring(field)
         while true {
@@ -121,7 +90,6 @@ enum LinkField {
         }
     }
 
-    /// Removes `; name="value"` from the text and returns it; nil if no parameter follows.
     private static func parameter(_ rest: inout Substring) -> (name: String, value: String)? {
         var text = rest.drop { $0 == " " || $0 == "\t" }
         guard text.first == ";" else { return nil }
@@ -143,7 +111,7 @@ enum LinkField {
         return (name.lowercased(), value)
     }
 
-    /// Removes a quoted string (RFC 9110 §5.6.4) from the text and returns it. A string without a closing quote extends to the end.
+    /// Removes a quoted string (RFC 9110 §5.6.4) from the text and returns it.
     private static func quoted(_ text: inout Substring, by mark: Character) -> String {
         var value = ""
         var isEscaped = false

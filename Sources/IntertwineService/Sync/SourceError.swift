@@ -1,40 +1,19 @@
-public import IntertwineFeed
-public import IntertwineImages
-public import IntertwineStorage
+package import IntertwineFeed
+package import IntertwineImages
+package import IntertwineStorage
 
-/// The reason why a synchronisation changed nothing. The description is one line for the operator of the source.
-///
-/// ```swift
-/// do {
-///     _ = try await job.run(&validators)
-/// } catch let error as SourceError {
-///     print(error)  // "page 1: the origin returned 404; the URL may be wrong"
-/// }
-/// ```
-public enum SourceError: Error, Sendable, CustomStringConvertible {
-    /// A page cannot be fetched.
-    ///
-    /// - Parameter refusal: The forbidden target, if that is the reason.
+package enum SourceError: Error, Sendable, CustomStringConvertible {
     case fetch(FetchError, page: Int, refusal: FetchRejection?)
-    /// The origin responds with an error status.
-    ///
-    /// - Parameter retryAfter: The delay that the origin requests.
     case status(Int, page: Int, retryAfter: Duration?)
-    /// The page is not JSON, or its list is not at the configured pointer.
     case document(RemotePageError, page: Int)
-    /// An item is invalid under `BadItemPolicy.stop`.
     case item(BadSourceItem)
-    /// A limit of the source is exceeded.
     case tooMuch(String)
     /// The next page is one that was read before.
     case circle(page: Int)
-    /// The complete snapshot is not applied.
     case refused(SnapshotRejection)
-    /// The store failed.
     case store(StoreError)
 
-    /// The reason as one line for the operator of the source.
-    public var description: String {
+    package var description: String {
         switch self {
         case .fetch(let failure, let page, let refusal): "page \(page): \(failure.explained(by: refusal))"
         case .status(let status, let page, _): "page \(page): the origin returned \(status)\(Self.hint(for: status))"
@@ -57,13 +36,7 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The cause for metrics.
-    ///
-    /// ```swift
-    /// SourceError.status(503, page: 1, retryAfter: nil).cause  // .status
-    /// SourceError.circle(page: 2).cause  // .document
-    /// ```
-    public var cause: Cause {
+    package var cause: Cause {
         switch self {
         case .fetch: .fetch
         case .status: .status
@@ -76,31 +49,18 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The cause of a failed synchronisation, as the label of a metric.
-    public enum Cause: String, Sendable, CaseIterable {
-        /// The cause with the name of the error; `limit` means ``SourceError/tooMuch(_:)``. ``SourceError/circle(page:)`` counts as
-        /// `document`.
+    package enum Cause: String, Sendable, CaseIterable {
         case fetch, status, document, item, limit, refused, store
-        /// No error: another process synchronises the source now.
         case busy
     }
 
-    /// The delay that the origin requests; nil without a request.
-    ///
-    /// ```swift
-    /// let error = SourceError.status(503, page: 1, retryAfter: .seconds(60))
-    /// let delay = backoff.delay(after: 1, requested: error.retryAfter, chance: .random(in: 0...1))
-    /// ```
-    public var retryAfter: Duration? {
+    package var retryAfter: Duration? {
         if case .status(_, _, let pause) = self { pause } else { nil }
     }
 }
 
 extension FetchError {
-    /// Returns a sentence for the operator: why a page of a source failed, and the remedy.
-    ///
-    /// - Parameter refusal: The forbidden target; nil if it is unknown.
-    public func explained(by refusal: FetchRejection?) -> String {
+    package func explained(by refusal: FetchRejection?) -> String {
         "\(leading(to: refusal))\(reason(refusal)) (\(rawValue))"
     }
 
@@ -146,49 +106,26 @@ extension FetchError {
     }
 }
 
-/// An invalid item of a source.
-public struct BadSourceItem: Sendable, Hashable, CustomStringConvertible {
-    /// The page number, from 1.
-    public var page: Int
-    /// The number of the item on its page, from 1.
-    public var number: Int
-    /// The reason why the item, or the value of one of its fields, is invalid.
-    public var fault: ItemError
-    /// True if the item is kept without the value.
-    public var isKept = false
+package struct BadSourceItem: Sendable, Hashable, CustomStringConvertible {
+    package var page: Int
+    package var number: Int
+    package var fault: ItemError
+    package var isKept = false
 
-    /// The page, the item and the reason as one line, such as `page 2, item 7: …`.
-    public var description: String { "page \(page), item \(number): \(fault)\(isKept ? "; the value is left out" : "")" }
+    package var description: String { "page \(page), item \(number): \(fault)\(isKept ? "; the value is left out" : "")" }
 }
 
 /// An exponential backoff with jitter: the delay doubles after each failure up to a bound.
-///
-/// ```swift
-/// let backoff = Backoff(interval: .seconds(300))
-/// backoff.delay(after: 1, chance: 1)  // 10 s
-/// backoff.delay(after: 2, chance: 1)  // 20 s
-/// ```
-public struct Backoff: Sendable, Hashable {
-    /// The maximum delay after the first failure.
-    public var first: Duration
-    /// The maximum delay: one hour, or the polling interval if that is longer.
-    public var longest: Duration
+struct Backoff: Sendable, Hashable {
+    var first: Duration
+    var longest: Duration
 
-    /// Creates a backoff for a polling interval.
-    ///
-    /// - Parameter interval: The polling interval without failures. Retries come at most ten times as often.
-    public init(interval: Duration) {
+    init(interval: Duration) {
         first = max(.milliseconds(100), min(.seconds(10), interval))
         longest = max(.seconds(3_600), interval)
     }
 
-    /// Returns the delay before the next attempt, of which a random half is jitter.
-    ///
-    /// - Parameters:
-    ///   - failures: The number of consecutive failures, at least 1.
-    ///   - requested: The delay that the origin requests, honoured up to one day.
-    ///   - chance: A random number from 0 to 1.
-    public func delay(after failures: Int, requested: Duration? = nil, chance: Double) -> Duration {
+    func delay(after failures: Int, requested: Duration? = nil, chance: Double) -> Duration {
         let doubled = first * (1 << min(max(failures, 1) - 1, 20))
         let bounded = min(doubled, longest)
         // Half of the delay is fixed and half is random, so that clients that failed together retry at different times.

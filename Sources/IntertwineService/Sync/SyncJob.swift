@@ -1,19 +1,12 @@
 internal import Glibc
 internal import HTTPTypes
-public import IntertwineFeed
-public import IntertwineImages
+internal import IntertwineFeed
+internal import IntertwineImages
 internal import IntertwinePrimitives
-public import IntertwineStorage
+package import IntertwineStorage
 
-/// One synchronisation: reads all pages of a source into a snapshot, and applies it in one transaction. A failure before that leaves the store
-/// unchanged.
-///
-/// ```swift
-/// let job = SyncJob(source, transfers: client, database: "items.sqlite") { print("skipped: \($0)") }
-/// var validators = HTTPValidatorCache()
-/// let outcome = try await job.run(&validators)
-/// ```
-public struct SyncJob: Sendable {
+/// One synchronisation: reads all pages of a source into a snapshot, and applies it in one transaction.
+struct SyncJob: Sendable {
     private let source: RemoteSource
     private let transfers: CurlClient
     private let location: any ItemLocation
@@ -21,23 +14,14 @@ public struct SyncJob: Sendable {
     private let onProgress: @Sendable (SourceProgress) -> Void
     private let version: @Sendable () -> StoreVersion?
 
-    /// Creates a job for a source and a store in a file.
-    ///
-    /// - Parameters:
-    ///   - transfers: The HTTP client. Its address policy applies to the source, its next pages and its redirects.
-    ///   - database: The store's file.
-    ///   - report: Called with each item that `BadItemPolicy.skip` leaves out, from any thread.
-    ///   - onProgress: Called often with the progress, from any thread.
-    ///   - version: The store's version. If it is unchanged, the items of the source are unchanged too. Nil compares them each time.
-    public init(
+    init(
         _ source: RemoteSource, transfers: CurlClient, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
         onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
     ) {
         self.init(source, transfers: transfers, into: ItemFile(database), report: report, onProgress: onProgress, version: version)
     }
 
-    /// Creates a job for items that need not be in a file.
-    package init(
+    init(
         _ source: RemoteSource, transfers: CurlClient, into location: any ItemLocation,
         report: @escaping @Sendable (BadSourceItem) -> Void = { _ in }, onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in },
         version: @escaping @Sendable () -> StoreVersion? = { nil }
@@ -50,15 +34,7 @@ public struct SyncJob: Sendable {
         self.version = version
     }
 
-    ///
-    /// ```swift
-    /// let outcome = try await job.run(&validators)
-    /// print("\(outcome.items) items, \(outcome.changes?.added ?? 0) added")
-    /// ```
-    ///
-    /// - Parameter memory: The cache of the last synchronisation, which is updated. With an empty one, all items are read and compared.
-    /// - Throws: ``SourceError``, or `CancellationError` if the task is cancelled.
-    public func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
+    func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
         do {
             let outcome = try await synchronise(&memory)
             SourceRecord(of: outcome).save(source.name, nextTo: location.companions)
@@ -105,7 +81,6 @@ public struct SyncJob: Sendable {
         }
     }
 
-    /// Returns true if no other write has changed the items that the source brought last. An unchanged list then needs no comparison.
     private func isInStep(_ stage: SyncStaging, _ memory: inout HTTPValidatorCache) async throws -> Bool {
         // The version is read first, so that writes during the comparison are checked the next time.
         let version = version()
@@ -123,7 +98,6 @@ public struct SyncJob: Sendable {
 }
 
 extension SyncJob {
-    /// The number of attempts for one page.
     private static let pageAttempts = 3
 
     private struct Reading {
@@ -131,7 +105,6 @@ extension SyncJob {
         var progress = SourceProgress()
     }
 
-    /// Reads all pages in sequence; returns nil if the first is unchanged.
     private func readAll(_ stage: SyncStaging, ifChangedSince known: HTTPValidatorCache.Page?) async throws -> Reading? {
         var reading = Reading()
         var seen: Set<FetchURL> = []
@@ -169,7 +142,6 @@ extension SyncJob {
         return reading
     }
 
-    /// Returns true if pages are unchanged since they were read, by their validators.
     private func areUnchanged(_ pages: some Sequence<HTTPValidatorCache.Page>, from first: Int) async throws -> Bool {
         for (number, page) in zip(first..., pages) {
             let fetch = try await open(page.url, unless: page, bytes: source.byteLimit)
@@ -185,7 +157,6 @@ extension SyncJob {
             digest: digest)
     }
 
-    /// Requests a page, and retries once or twice after a server error. With many pages, a single transient failure is likely.
     private func open(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) async throws -> FetchStream {
         var fetch = fetch(url, unless: known, bytes: bytes)
         for attempt in 1..<Self.pageAttempts {
@@ -197,7 +168,6 @@ extension SyncJob {
         return fetch
     }
 
-    /// Returns true if an immediate retry may succeed. A response with `Retry-After` excludes one.
     private func isOutOfOrder(_ fetch: FetchStream) async -> Bool {
         do throws(FetchError) {
             let head = try await fetch.head()
@@ -226,7 +196,6 @@ extension SyncJob {
         return transfers.open(request) { $0.isWhole || $0.status == 304 }
     }
 
-    /// Returns nil if the request was conditional and the page is unchanged.
     private func head(of fetch: FetchStream, page: Int, mayBeUnchanged: Bool) async throws -> FetchHead? {
         let head: FetchHead
         do throws(FetchError) {
@@ -259,32 +228,16 @@ extension SyncJob {
     }
 }
 
-/// The result of a synchronisation.
-///
-/// ```swift
-/// switch outcome.changes {
-/// case let changes?: print("\(changes.added) added, \(changes.removed) removed")
-/// case nil: print("unchanged")
-/// }
-/// ```
-public struct SourceOutcome: Sendable, Hashable {
-    /// The changes; nil if the source is unchanged.
-    public var changes: SourceChanges?
-    /// The number of pages of the snapshot.
-    public var pages: Int
-    /// The number of valid items of the snapshot.
-    public var items: Int
-    /// The number of invalid items that were skipped.
-    public var skipped: Int
-    /// The number of invalid values of optional fields that items lack.
-    public var omittedValues = 0
-    /// The first of the skipped items and omitted values.
-    public var invalid: [String] = []
-    /// The number of decompressed bytes of all pages.
-    public var bytes: Int
+package struct SourceOutcome: Sendable, Hashable {
+    package var changes: SourceChanges?
+    package var pages: Int
+    package var items: Int
+    package var skipped: Int
+    package var omittedValues = 0
+    package var invalid: [String] = []
+    package var bytes: Int
 
-    /// Creates an outcome. Without arguments, the source is unchanged.
-    public init(changes: SourceChanges? = nil, pages: Int = 0, items: Int = 0, skipped: Int = 0, bytes: Int = 0) {
+    package init(changes: SourceChanges? = nil, pages: Int = 0, items: Int = 0, skipped: Int = 0, bytes: Int = 0) {
         self.changes = changes
         self.pages = pages
         self.items = items
@@ -295,9 +248,6 @@ public struct SourceOutcome: Sendable, Hashable {
 
 extension HTTPFields {
     /// Returns `Last-Modified` if it is a strong validator (RFC 9110 §8.8.2.2): at least one second old by the origin's own clock.
-    /// Two changes within one second have equal dates.
-    ///
-    /// - Parameter now: The time in seconds since 1970-01-01 UTC.
     func strongModification(now: Int64) -> String? {
         guard let field = self[.lastModified], let modified = HTTPDate.parse(field, now: now),
             let date = self[.date].flatMap({ HTTPDate.parse($0, now: now) }), date - modified >= 1

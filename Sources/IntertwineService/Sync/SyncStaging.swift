@@ -4,11 +4,9 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Synchronization
 
-/// A snapshot builder that a task uses: it reads pages into a snapshot and applies it. Its blocking calls run on a queue of its own.
-///
+/// A snapshot builder that a task uses: it reads pages into a snapshot and applies it.
 /// `@unchecked Sendable`: only the serial queue accesses the state, except the flag.
 final class SyncStaging: @unchecked Sendable {
-    /// The number of items per batch.
     private static let batchSize = 256
 
     private let source: RemoteSource
@@ -20,7 +18,6 @@ final class SyncStaging: @unchecked Sendable {
     private var snapshot: (any SourceCollection)?
     private var page: [UInt8] = []
     private var hash = SHA256()
-    /// Items with their numbers on the page.
     private var batch: [(item: ValidatedItem, number: Int)] = []
     private var progress = SourceProgress()
 
@@ -52,9 +49,6 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Ends the page; returns its digest, its cursor for the next page, and the number of elements of its list.
-    ///
-    /// - Parameter url: The URL of the page, after redirects.
     func endPage(at url: String) async throws -> (digest: [UInt8], cursor: String?, elements: Int, progress: SourceProgress) {
         try await perform { stage in
             let (cursor, elements) = try stage.readPage(at: url)
@@ -79,7 +73,6 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Returns true if no other write has changed the items that the source brought last.
     func isInStep() async throws -> Bool {
         try await perform { try $0.opened().isInStep() }
     }
@@ -98,7 +91,6 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Adds the items of the page; returns its cursor for the next page, and the number of elements of its list.
     private func readPage(at url: String) throws -> (cursor: String?, elements: Int) {
         defer { page = [] }
         do {
@@ -161,39 +153,20 @@ final class SyncStaging: @unchecked Sendable {
     }
 }
 
-/// The progress of a synchronisation.
-///
-/// ```swift
-/// let job = SyncJob(source, transfers: client, database: "items.sqlite", onProgress: { progress in
-///     print("\(progress.pages) pages, \(progress.items) items")
-/// })
-/// ```
-public struct SourceProgress: Sendable, Hashable {
-    /// The phase of a synchronisation.
-    public enum Phase: Sendable, Hashable {
-        /// Pages are fetched and read.
+package struct SourceProgress: Sendable, Hashable {
+    package enum Phase: Sendable, Hashable {
         case reading
-        /// The snapshot is applied to the store; the value counts the processed items.
         case applying(Int)
     }
 
-    /// The current phase. The first phase is ``Phase/reading``.
-    public var phase = Phase.reading
-    /// The number of fetched pages, including the current one.
-    public var pages = 0
-    /// The number of valid items read.
-    public var items = 0
-    /// The number of invalid items that were skipped.
-    public var skipped = 0
-    /// The number of invalid values of optional fields that items lack.
-    public var omittedValues = 0
-    /// The first of the skipped items and omitted values, at most ``namedLimit``.
-    public var invalid: [String] = []
-    /// The maximum number of invalid items and values that a state names.
-    public static let namedLimit = 10
-    /// The number of decompressed bytes.
-    public var bytes = 0
+    package var phase = Phase.reading
+    package var pages = 0
+    package var items = 0
+    package var skipped = 0
+    package var omittedValues = 0
+    package var invalid: [String] = []
+    package static let namedLimit = 10
+    package var bytes = 0
 
-    /// Creates the progress of a synchronisation that has read nothing.
-    public init() {}
+    package init() {}
 }

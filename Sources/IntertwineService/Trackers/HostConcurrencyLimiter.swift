@@ -1,16 +1,11 @@
 internal import Synchronization
 
-/// A limiter of concurrent calls, in total and for each host, with a circuit breaker for each host.
-///
-/// A host that responds gets several concurrent calls. A host without a response so far, or with recent failures, gets one.
 /// All unproven hosts together use at most half of the total limit, so that unresponsive hosts cannot block responsive ones.
-/// A host that failed is called again after a pause that doubles with each failure.
 final class HostConcurrencyLimiter: Sendable {
     enum Admission: Equatable {
         case acquired
-        /// The limit is reached. A retry may succeed after `wait` milliseconds; calls to other hosts must not wait for it.
+        /// A retry may succeed after `wait` milliseconds; calls to other hosts must not wait for it.
         case full(wait: Int64)
-        /// The host failed to respond to a recent call.
         case silent
     }
 
@@ -19,17 +14,13 @@ final class HostConcurrencyLimiter: Sendable {
         /// The moving average of response times in milliseconds; nil before the first response.
         var duration: Int64?
         var isProven = false
-        /// The number of consecutive failures.
         var failures = 0
-        /// The time at which the pause after a failure ends.
         var silentUntil: Int64 = 0
-        /// The number of calls that were refused since the last release of this host.
         var backlog: Int64 = 0
     }
 
     private struct State {
         var hosts: [String: Host] = [:]
-        /// Unproven hosts that have a call in progress.
         var tried: Set<String> = []
         var inUse = 0
     }
@@ -38,11 +29,9 @@ final class HostConcurrencyLimiter: Sendable {
     private static let waits: ClosedRange<Int64> = 50...5_000
     /// The retry delay in milliseconds for a host without a response so far.
     private static let firstWait: Int64 = 250
-    /// The number of consecutive failures after which a proven host counts as unproven.
     private static let mostFailures = 3
     /// The first and the longest pause after a failure, in milliseconds.
     private static let pauses: (first: Int64, longest: Int64) = (5_000, 60_000)
-    /// The number of hosts above which hosts without a call in progress are forgotten.
     private static let rememberedLimit = 1_000
 
     private let limits: (all: Int, host: Int)
@@ -54,9 +43,6 @@ final class HostConcurrencyLimiter: Sendable {
 
     var free: Int { limits.all - state.withLock { $0.inUse } }
 
-    /// Requests permission for one call to a host.
-    ///
-    /// - Parameter now: milliseconds of a monotonic clock.
     func acquire(_ name: String, now: Int64) -> Admission {
         state.withLock { state in
             var host = state.hosts[name] ?? Host()
@@ -78,9 +64,6 @@ final class HostConcurrencyLimiter: Sendable {
         }
     }
 
-    /// Records the end of a call.
-    ///
-    /// - Parameter hasResponse: nil if the call was cancelled, which says nothing about the host.
     func release(_ name: String, duration milliseconds: Int64, hasResponse: Bool?, now: Int64) {
         state.withLock { state in
             guard var host = state.hosts[name] else { return }

@@ -1,25 +1,21 @@
 internal import HTTPTypes
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwineHTTPServer
-package import IntertwineImages
-package import Logging
+internal import IntertwineImages
+internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
 /// A service that calls the tracker URLs of third parties (webhooks) after impressions and clicks.
-///
-/// Calls start after the events are on disk. A failed call is retried with backoff up to a limit of attempts. No request waits for a call.
-package struct TrackerDispatcher: ServiceLifecycle.Service {
-    /// The limits of concurrent calls: in total, and for one host.
+struct TrackerDispatcher: ServiceLifecycle.Service {
     private static let atOnce = (all: 64, host: 8)
     /// The time in milliseconds for which a call is leased to one process, which also limits its duration.
     private static let lease: Int64 = 30_000
-    /// The limit of body bytes that are read. Further bytes are not awaited.
     private static let longestBody = 64 * 1_024
-    /// The first and the longest retry delay in milliseconds. The delay doubles with each failure.
+    /// The first and the longest retry delay in milliseconds.
     private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
 
-    package let metrics = TrackerMetrics()
+    let metrics = TrackerMetrics()
     private let ledger: any TrackerLedger
     private let sources: [any TrackerSource]
     private let calls: @Sendable () -> TrackerCalls
@@ -31,13 +27,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     private let certificates: String?
     private let userAgent: String?
 
-    /// Creates a dispatcher.
-    ///
-    /// - Parameters:
-    ///   - sources: their trackers are combined for each event.
-    ///   - now: returns milliseconds since 1970-01-01 UTC.
-    ///   - certificates: the trusted certificate authorities; nil selects those of the system.
-    package init(
+    init(
         ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
         settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, userAgent: String? = nil,
         now: @escaping @Sendable () -> Int64, logger: Logger
@@ -53,7 +43,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         self.logger = logger
     }
 
-    package func run() async throws {
+    func run() async throws {
         let loop = try EventLoop(label: "trackers")
         let transfers = CurlClient(on: loop, policy: policy, certificates: certificates, userAgent: userAgent)
         await cancelWhenGracefulShutdown {
@@ -81,12 +71,8 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         loop.stop()
     }
 
-    /// Milliseconds of a monotonic clock.
     private static var monotonic: Int64 { MonotonicInstant.now().nanoseconds / 1_000_000 }
 
-    /// Queues the calls of new events, and leases due calls up to the limit of concurrent calls.
-    ///
-    /// - Returns: the calls to make now; nil if none is due.
     private func round(_ limiter: HostConcurrencyLimiter) async -> [(TrackerCall, FetchURL)]? {
         do {
             let ousted = try await ledger.enqueueTrackerCalls(waiting: settings.maxPending, now: now()) { [sources, calls] events in
@@ -148,7 +134,6 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         }.value
     }
 
-    /// Calls a URL and returns the status of the last response after redirects.
     private static func call(_ url: FetchURL, on client: CurlClient) async -> Result<Int, FetchError> {
         var request = FetchRequest(url, headers: [.accept: "*/*"])
         request.limits.total = .seconds(10)
@@ -166,7 +151,6 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         }
     }
 
-    /// Returns true if the host responded, with any status, and nil if the call was cancelled.
     private static func hasResponse(_ result: Result<Int, FetchError>) -> Bool? {
         switch result {
         case .success: true
@@ -196,20 +180,17 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         return .failed(failure, again: now() &+ wait &+ Int64.random(in: 0...wait / 10))
     }
 
-    /// Errors that a retry cannot change.
     private static let refusals: Set<FetchError> = [
         .malformedURL, .schemeDenied, .userinfoDenied, .portDenied, .hostDenied, .addressDenied, .downgradeDenied, .tooManyRedirects,
     ]
 }
 
-/// Counters of tracker calls, for metrics.
-package final class TrackerMetrics: Sendable {
-    package struct State: Sendable {
-        package var succeeded = 0
-        package var failed = 0
-        package var abandoned = 0
-        package var summary = TrackerSummary()
-        /// The time at which the summary was last read.
+final class TrackerMetrics: Sendable {
+    struct State: Sendable {
+        var succeeded = 0
+        var failed = 0
+        var abandoned = 0
+        var summary = TrackerSummary()
         fileprivate var summarizedAt: ContinuousClock.Instant?
     }
 
@@ -217,7 +198,7 @@ package final class TrackerMetrics: Sendable {
 
     private let shared = Mutex(State())
 
-    package var state: State { shared.withLock { $0 } }
+    var state: State { shared.withLock { $0 } }
 
     func record(_ outcomes: some Collection<TrackerOutcome>) {
         shared.withLock { state in
@@ -232,13 +213,10 @@ package final class TrackerMetrics: Sendable {
         }
     }
 
-    /// Counts calls that were abandoned to make space in the queue.
     func recordAbandoned(_ count: Int) {
         shared.withLock { $0.abandoned += count }
     }
 
-    /// A Boolean value indicating whether the summary is outdated.
-    ///
     /// Why: counting the queued calls costs more than making one call, so the summary is read at most every 5 seconds.
     var wantsSummary: Bool { shared.withLock { $0.summarizedAt.map { $0.duration(to: .now) >= Self.interval } ?? true } }
 

@@ -1,22 +1,17 @@
 internal import HTTPTypes
-package import IntertwineHTTPServer
+internal import IntertwineHTTPServer
 
-/// The routes `GET /reports`, `GET /explain`, `GET /items` and their files: pages on the admin listener with plots of reports, explanations of
-/// pages, and a form for items.
-///
-/// The files contain no data of the service and need no token. The pages ask the operator for the token and send it to the admin API.
-package struct OperatorPageRoutes: Sendable {
-    /// The paths that need no token.
-    package static let paths = Set(files.map(path))
+/// The routes `GET /reports`, `GET /explain`, `GET /items` and their files: pages on the admin listener with plots of reports, explanations
+/// of pages, and a form for items.
+struct OperatorPageRoutes: Sendable {
+    static let paths = Set(files.map(path))
 
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors
         """
     private static let files = WebClientFile.all.filter(\.isOfOperators)
 
-    package init() {}
-
-    package var routes: [Route] {
+    var routes: [Route] {
         Self.files.map { file in
             let path = Self.path(file)
             // The web client has another origin and embeds the explanation; it can read and change nothing there.
@@ -26,7 +21,6 @@ package struct OperatorPageRoutes: Sendable {
         }
     }
 
-    /// The page `reports/reports.html` is `/reports`.
     private static func path(_ file: WebClientFile) -> String {
         let folder = file.name.prefix { $0 != "/" }
         return file.name == "\(folder)/\(folder).html" ? "/\(folder)" : "/\(file.name)"

@@ -1,8 +1,6 @@
 internal import IntertwineHTTPServer
 
-/// The web client and the operators' pages. The package trait `WebClient` includes their files in the program.
 enum WebClient {
-    /// The paths of operators' pages, which need no token.
     static var operatorPaths: Set<String> {
         #if WebClient
             OperatorPageRoutes.paths
@@ -11,7 +9,6 @@ enum WebClient {
         #endif
     }
 
-    /// - Parameter viewerHeader: The request field that names the viewer.
     static func routes(viewerHeader: String) -> [Route] {
         #if WebClient
             WebClientRoutes(viewerHeader: viewerHeader).routes

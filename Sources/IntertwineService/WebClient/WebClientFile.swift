@@ -2,7 +2,6 @@ internal import CEmbeddedFiles
 
 /// A file of the folder `files`, which is in the program, so that the service is a single file.
 struct WebClientFile: Sendable {
-    /// The path below `files`, such as `client/index.mjs`.
     let name: String
     let contentType: String
     let bytes: [UInt8]
@@ -29,7 +28,6 @@ struct WebClientFile: Sendable {
         return files
     }()
 
-    /// The pages for operators and what they load are in folders of their own.
     var isOfOperators: Bool {
         ["explain/", "items/", "reports/"].contains { name.hasPrefix($0) }
     }

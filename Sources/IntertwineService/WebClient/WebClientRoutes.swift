@@ -1,23 +1,21 @@
 internal import HTTPTypes
-package import IntertwineHTTPServer
+internal import IntertwineHTTPServer
 
 /// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /web-client/{file}` and, for its client package and the
 /// element of that package, `GET /web-client/client/{file}` and `GET /web-client/client/element/{file}`.
-package struct WebClientRoutes: Sendable {
+struct WebClientRoutes: Sendable {
     private static let patterns = ["", "client/", "client/element/"].map { (folder: $0, pattern: "/web-client/\($0){file}") }
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
 
-    /// The `Content-Security-Policy` of every file. Modules have it too, because the policy of a worker is that of its own script.
+    /// Modules have it too, because the policy of a worker is that of its own script.
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' https: http:; connect-src 'self'; \
         frame-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
         """
 
-    /// The responses by name, encoded once in both content codings.
     private let files: [String: LazyResponse]
 
-    /// - Parameter viewerHeader: The request field that names the viewer, which the web client sends with each request.
-    package init(viewerHeader: String) {
+    init(viewerHeader: String) {
         let files = WebClientFile.all.filter { !$0.isOfOperators }.map { file in
             let pages = ["index.html", "playground.html"]
             let bytes = pages.contains(file.name) ? Self.page(file.bytes, viewerHeader: viewerHeader) : file.bytes
@@ -27,7 +25,7 @@ package struct WebClientRoutes: Sendable {
         self.files = Dictionary(files, uniquingKeysWith: { first, _ in first })
     }
 
-    package var routes: [Route] {
+    var routes: [Route] {
         [Route("/", encoded: { _ in try response("index.html") })]
             + Self.patterns.map { folder, pattern in
                 Route(
@@ -48,8 +46,7 @@ package struct WebClientRoutes: Sendable {
         return file.response
     }
 
-    /// The page contains the default name of the field, which is replaced by the configured one. A field name is a token (RFC 9110 section 5.6.2),
-    /// and only these two of its characters have a meaning in an attribute.
+    /// A field name is a token (RFC 9110 section 5.6.2), and only these two of its characters have a meaning in an attribute.
     private static func page(_ bytes: [UInt8], viewerHeader: String) -> [UInt8] {
         let name = viewerHeader.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
             .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "&quot;")

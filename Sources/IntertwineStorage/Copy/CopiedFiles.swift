@@ -3,12 +3,10 @@ internal import GRDB
 package import IntertwineFeed
 package import IntertwineStorageCore
 
-/// The files of a store as the source of a copy. No other process can use them at the same time.
 package final class CopiedFiles: CopySource {
     private let items: DatabaseQueue
     private let ledger: DatabaseQueue
 
-    /// - Throws: `StoreError.unusable` while another process uses a file.
     package init(items path: String, ledger: String) throws(StoreError) {
         items = try ItemSchema.file(path).openAlone()
         self.ledger = try LedgerSchema.file(ledger).openAlone()
@@ -43,7 +41,6 @@ package final class CopiedFiles: CopySource {
 
 /// New files of a store as the destination of a copy: drafts, which are moved into place when they are complete.
 package final class NewFiles: CopyDestination {
-    /// A draft in an open transaction.
     private struct Draft {
         let file: DraftFile
         let queue: DatabaseQueue

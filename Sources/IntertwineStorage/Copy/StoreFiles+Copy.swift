@@ -5,18 +5,8 @@ import IntertwineFeed
 import IntertwinePrimitives
 
 extension StoreFiles {
-    /// The number of pages that are copied between two calls of a progress function.
     private static let pagesPerStep: CInt = 1_024
 
-    /// Copies the existing files as of one point in time. Other processes can read and write them meanwhile.
-    ///
-    /// The copies are on disk when the call returns. Each is one file without a write-ahead log.
-    ///
-    /// - Parameters:
-    ///   - copies: the paths of the copies. Existing files are not overwritten.
-    ///   - includesKey: true if the signing key is copied too. Otherwise the copies name no key.
-    ///   - onProgress: receives the name of a file and the completed share of its copy, from 0 to 1.
-    /// - Throws: `StoreError` with one line.
     package func copy(
         to copies: StoreFiles, includesKey: Bool, onProgress: @escaping (_ file: String, _ share: Double) throws -> Void
     ) throws {
@@ -51,7 +41,6 @@ extension StoreFiles {
         _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema")
     }
 
-    /// Returns a number that changes with each commit of another connection.
     private static func dataVersion(_ queue: DatabaseQueue) throws -> Int? {
         try queue.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA data_version") }
     }
@@ -97,7 +86,6 @@ extension StoreFiles {
         }
     }
 
-    /// Makes a copy one complete file, and syncs it to disk.
     private static func complete(_ path: String, includesKey: Bool) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.writeWithoutTransaction { database in
@@ -113,12 +101,6 @@ extension StoreFiles {
         }
     }
 
-    /// Replaces the files by others of the same file system. A start between two steps is refused.
-    ///
-    /// - Parameters:
-    ///   - others: the new files. A missing one removes the old one.
-    ///   - key: the new file of the signing key, and its destination; nil to leave the key.
-    /// - Throws: `StoreError.unusable` if another process uses the files; they are then unchanged.
     package func replace(with others: StoreFiles, key: (from: String, to: String)?) throws {
         try checkUnused()
         guard FileManager.default.fileExists(atPath: others.items) else {
@@ -138,9 +120,6 @@ extension StoreFiles {
         guard DurableFolder.sync(of: items) else { throw Self.failure(items) }
     }
 
-    /// Checks that no other process has a file open.
-    ///
-    /// - Throws: `StoreError.unusable` otherwise.
     package func checkUnused() throws {
         for path in [items, ledger] where ServedFile.isOpenElsewhere(path) {
             throw StoreError.unusable("\(path): is in use by another process: stop the service first")

@@ -3,12 +3,6 @@ import GRDB
 import IntertwineFeed
 
 extension StoreFiles {
-    /// Verifies the files completely: whether they belong together, their schema version, and the structure of their tables and indexes.
-    ///
-    /// - Parameters:
-    ///   - key: the signing key beside the files.
-    ///   - onProgress: receives the name of each file before it is read.
-    /// - Returns: one line for each finding.
     package func findings(key: Key, onProgress: (_ file: String) -> Void) -> [String] {
         var findings: [String] = []
         do {

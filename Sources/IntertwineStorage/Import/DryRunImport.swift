@@ -2,12 +2,9 @@ import Foundation
 import GRDB
 internal import IntertwineFeed
 
-/// A dry run that counts the changes of an import. It writes nothing into the store, and reads it beside other processes.
-///
 /// The imported ids are in a temporary SQLite database, so memory stays bounded.
 struct DryRunImport: ImportDestination {
     private let seen: DatabaseQueue
-    /// The store; nil if it does not exist yet.
     private let store: DatabaseQueue?
 
     init(_ path: String) throws {

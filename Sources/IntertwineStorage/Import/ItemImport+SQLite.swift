@@ -1,23 +1,10 @@
 import GRDB
 import Glibc
-public import IntertwineFeed
+package import IntertwineFeed
 
 extension ItemImport {
-    /// Begins an import. The store is not locked before ``commit(_:)``, and a missing store is not created before it.
-    ///
-    /// ```swift
-    /// let session = try ItemImport(into: "items.sqlite", policy: .skip) { print($0) }
-    /// try session.add(contentsOf: FileHandle.standardInput.fileDescriptor, named: "the input")
-    /// print(try session.commit().added)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - sections: a new section layout, which is applied in the transaction of the import; empty keeps the current layout.
-    ///   - isCompressed: true if each file must be gzip. A file that begins with the gzip header is decompressed in any case.
-    ///   - limit: the limit of decompressed bytes of all files.
-    ///   - isRehearsal: true for a dry run, which reads, checks and counts everything and writes nothing.
-    ///   - report: called for each item that is skipped under ``BadItemPolicy/skip``.
-    public convenience init(
+    /// `isCompressed`: true if each file must be gzip.
+    package convenience init(
         into path: String, kinds: ItemKinds = .standard, sections: [SectionConfiguration] = [], policy: BadItemPolicy = .stop,
         isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (InvalidItem) -> Void = { _ in }
     ) throws(StoreError) {

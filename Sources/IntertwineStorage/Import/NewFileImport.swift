@@ -5,11 +5,8 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// An import into a new store: into a draft file beside its path, which is moved to the path when it is complete.
-///
-/// If another process has created the store in the meantime, the items are merged into that store.
-///
-/// Why: a first import takes half the time. Bytes are not written twice, through a write-ahead log, and the index of ids is
-/// sorted at the end instead of updated at random positions.
+/// Why: a first import takes half the time. Bytes are not written twice, through a write-ahead log, and the index of ids is sorted at the
+/// end instead of updated at random positions.
 struct NewFileImport: ImportDestination {
     private let finalPath: String
     private let sections: [SectionConfiguration]
@@ -20,7 +17,6 @@ struct NewFileImport: ImportDestination {
     private var insert: SQLStatement?
     private var listings: PinnedAdTable?
     private var lastPositions: [StreamID: Int64] = [:]
-    /// The stream of the last content item.
     private var lastContent = StreamID.content
 
     init(_ place: String, sections: [SectionConfiguration]) throws {
@@ -79,7 +75,6 @@ struct NewFileImport: ImportDestination {
         return ImportCounts(added: batch.count)
     }
 
-    /// Finds items by their keys. The file has no index yet, so all ads are read.
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         var missing = Set(keys)
         return try queue.writeWithoutTransaction { database in
@@ -110,9 +105,6 @@ struct NewFileImport: ImportDestination {
         draft.remove()
     }
 
-    /// Creates the index of ids, and merges items with equal ids: the last content, at the position of the first.
-    ///
-    /// - Returns: the number of removed duplicates.
     private static func index(_ database: Database) throws -> Int {
         do {
             try database.execute(sql: ItemSchema.identityIndex)
@@ -135,9 +127,6 @@ struct NewFileImport: ImportDestination {
         }
     }
 
-    /// Merges the items of the draft into the store that another process has created.
-    ///
-    /// - Returns: the corrections of the counts: some items were in the store, or are taken down.
     private func merge() throws -> ImportCounts {
         var store = try StoreDestination(finalPath, sections: sections)
         try DatabaseQueue(path: draft.path).writeWithoutTransaction { database in
@@ -158,16 +147,12 @@ struct NewFileImport: ImportDestination {
 }
 
 /// A draft file `NAME.draft-N` beside the path of a new file, which is moved to the path when it is complete.
-///
 /// The file is locked while its process runs, so that another process can detect and remove an abandoned draft.
 final class DraftFile {
     let path: String
     private let finalPath: String
     private let descriptor: Int32
 
-    /// Creates and locks a draft file.
-    ///
-    /// - Throws: `StoreError.unusable` if the folder is not writable.
     init(for place: String) throws(StoreError) {
         self.finalPath = place
         for number in 1...64 {
@@ -192,7 +177,6 @@ final class DraftFile {
         close(descriptor)
     }
 
-    /// Moves the draft durably to its path. Returns false if a file exists there, or the file system has no links.
     func moveIntoPlace() throws(StoreError) -> Bool {
         try ServedFile.check(finalPath)
         guard DurableFolder.syncContent(of: path) else {
@@ -221,7 +205,6 @@ final class DraftFile {
         for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
-    /// Removes the drafts whose process ended before they were complete.
     static func removeAbandoned(_ place: String) {
         for number in 1...64 {
             let path = "\(place).draft-\(number)"

@@ -3,21 +3,15 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// A buffer of items in order of arrival: in memory for few items, and otherwise in an unnamed file beside the store.
-///
-/// The file has no directory entry, so it is removed when the process ends for any reason. It is read once, and needs no durability.
-/// Not `Sendable`: one caller at a time, and its calls block.
+/// The file has no directory entry, so it is removed when the process ends for any reason. Not `Sendable`: one caller at a time, and its
+/// calls block.
 final class SpoolFile {
-    /// The number of bytes that are written or read at once.
     private static let pieceSize = 1 << 18
 
     private let store: String
     private var descriptor: Int32 = -1
-    /// The items that are not in the file yet.
     private var tail: [UInt8] = []
 
-    /// Creates an empty buffer.
-    ///
-    /// - Parameter store: the path of the store of the items.
     init(nextTo store: String) {
         self.store = store
     }
@@ -26,17 +20,11 @@ final class SpoolFile {
         closeFile()
     }
 
-    /// Appends items.
-    ///
-    /// - Throws: `StoreError.unavailable` if the disk is full.
     func append(_ batch: [ValidatedItem]) throws(StoreError) {
         for item in batch { StagedItem.append(item, to: &tail) }
         if tail.count >= Self.pieceSize { try flush() }
     }
 
-    /// Passes all items in order to a function, and removes them.
-    ///
-    /// - Throws: the error of `onBatch`, or `StoreError.unavailable` if the file cannot be read.
     func drain(inBatchesOf size: Int, _ onBatch: ([ValidatedItem]) throws -> Void) throws {
         var batch: [ValidatedItem] = []
         func readAll(of bytes: inout [UInt8]) throws {
@@ -71,7 +59,6 @@ final class SpoolFile {
         tail.removeAll(keepingCapacity: true)
     }
 
-    /// Reads the next bytes. Returns false at the end of the file.
     private func read(into bytes: inout [UInt8]) throws(StoreError) -> Bool {
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: Self.pieceSize))
@@ -115,7 +102,6 @@ private enum StagedItem {
         bytes.append(contentsOf: item.body)
     }
 
-    /// Decodes the next item; nil if the bytes contain no complete item.
     static func next(in bytes: [UInt8], at start: inout Int) -> ValidatedItem? {
         bytes.withUnsafeBytes { bytes in
             guard bytes.count - start >= headSize else { return nil }

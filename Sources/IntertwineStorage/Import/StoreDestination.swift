@@ -1,25 +1,16 @@
 import GRDB
 internal import IntertwineFeed
 
-/// An import into a store that is in use.
-///
-/// The items are buffered in a spool file while the input arrives, and then transferred in one transaction. Readers see no change before
-/// its commit. Other writes of items wait for this transaction only.
 struct StoreDestination: ImportDestination {
-    /// The number of items that are transferred at once.
     private static let batchSize = 256
 
     private let pool: DatabasePool
     private let file: ServedFile
     private let sections: [SectionConfiguration]
     private let stage: SpoolFile
-    /// The writer of the transaction; nil before it begins.
     private var writer: ItemWriter?
     private var isOver = false
 
-    /// Opens the store, and creates it if it is missing.
-    ///
-    /// - Parameter sections: a new section layout; empty keeps the current layout.
     init(_ path: String, sections: [SectionConfiguration]) throws {
         pool = try ItemSchema.file(path).open(Self.configuration)
         try pool.syncCommits()
@@ -43,13 +34,11 @@ struct StoreDestination: ImportDestination {
         return configuration
     }
 
-    /// Buffers items. The counts of new and replaced items are known after ``finish()``.
     mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
         try stage.append(batch)
         return ImportCounts(added: batch.count)
     }
 
-    /// Transfers the items. The first call begins the transaction.
     mutating func finish() throws -> ImportCounts {
         var corrections = ImportCounts()
         try pool.writeWithoutTransaction { database in

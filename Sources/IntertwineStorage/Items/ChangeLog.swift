@@ -4,7 +4,6 @@ import Synchronization
 
 /// A record of the items that a unit of work replaced in place, if it did nothing else.
 struct ChangeLogEntry {
-    /// The replaced items; nil if the unit made other changes.
     private(set) var replaced: [InPlaceUpdate]? = []
 
     mutating func replace(_ item: InPlaceUpdate) { replaced?.append(item) }
@@ -12,9 +11,7 @@ struct ChangeLogEntry {
     mutating func doOther() { replaced = nil }
 }
 
-/// A log of the latest commits of this process that only replaced items in place. Cached pages that show none of these items remain valid.
-///
-/// The log contains consecutive commits only. A commit of another process, or one with other changes, starts a new log.
+/// A log of the latest commits of this process that only replaced items in place.
 final class ChangeLog: Sendable {
     private struct Step {
         var before: StoreVersion
@@ -22,7 +19,6 @@ final class ChangeLog: Sendable {
         var items: [InPlaceUpdate]
     }
 
-    /// The limit of items in all steps. A cached page that was not requested during as many replacements is rebuilt.
     private static let limit = 1_024
 
     private struct State {
@@ -32,11 +28,6 @@ final class ChangeLog: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a commit to the log.
-    ///
-    /// - Parameters:
-    ///   - before: the version of the store before the commit.
-    ///   - after: the version after the commit, or after a later one if another process has committed in between.
     func record(_ note: ChangeLogEntry, from before: StoreVersion, to after: StoreVersion) {
         guard let items = note.replaced, after.isNext(to: before) else { return }
         state.withLock { state in
@@ -63,7 +54,6 @@ final class ChangeLog: Sendable {
 }
 
 extension StoreVersion {
-    /// Returns true if one commit is between the versions: each commit increments the upper half by one.
     fileprivate func isNext(to before: StoreVersion) -> Bool {
         let (next, overflow) = before.high.addingReportingOverflow(1)
         return !overflow && high == next && high != .max

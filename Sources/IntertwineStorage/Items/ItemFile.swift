@@ -19,9 +19,6 @@ package struct ItemFile: ItemLocation {
 
     package func isUpToDate() throws -> Bool { try ItemSchema.file(path).isUpToDate() }
 
-    /// Checks that the file contains items of this version or an earlier one. Writes nothing.
-    ///
-    /// - Throws: `StoreError.unusable` if the file has other content.
     package func check() throws(StoreError) { _ = try ItemSchema.file(path).isUpToDate() }
 
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {

@@ -1,25 +1,16 @@
 internal import IntertwineStorageCore
 
-/// The schema of the items' file.
-///
-/// The table `item` is one tree ordered by lane (the stream) and position: a page is a range of it, at equal cost at any position.
-/// Each section is another value of the first column.
-///
-/// Why: a rowid table with an index for each lane was as fast to fill, but read every page through two trees.
-/// Forms are indexed among the ads alone. An index for all items made imports a quarter slower, and no request pages through one form of
-/// content.
+/// Why: a rowid table with an index for each lane was as fast to fill, but read every page through two trees. Forms are indexed among the
+/// ads alone. An index for all items made imports a quarter slower, and no request pages through one form of content.
 enum ItemSchema {
-    /// The application id, "INTW" in ASCII.
     private static let applicationID: Int32 = 0x494E_5457
 
     /// The page size of new files in bytes.
-    ///
     /// Why: larger pages make imports cheaper (a tenth less work than with 4 KiB) and small reads more expensive.
     static let pageSize = 8_192
 
     static let identityIndex = "CREATE UNIQUE INDEX item_identity ON item (kind, id)"
 
-    /// The SQL of an insertion, whose values ``SQLStatement/bind(_:in:at:)`` binds.
     static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)"
 
     private static let creation =

@@ -1,5 +1,5 @@
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 
 /// A writer that stores the items of an import one after another, inside a transaction of its caller.
 struct ItemWriter {
@@ -9,10 +9,8 @@ struct ItemWriter {
     private let layout: SectionLayout
     private let withheld: WithheldItems
     private var listings: PinnedAdTable
-    /// The last position of each stream, read on first use.
     private var lastPositions: [StreamID: Int64] = [:]
 
-    /// Prepares statements.
     init(_ database: Database) throws {
         self.database = database
         listings = try PinnedAdTable(database)
@@ -64,10 +62,8 @@ struct ItemWriter {
     }
 }
 
-/// A look-up of items that are taken down, for an import. It is valid only in the current transaction.
 struct WithheldItems {
     private let find: SQLStatement
-    /// A Boolean value indicating whether no item is taken down. Imports then skip the query for each item.
     private let isEmpty: Bool
 
     init(_ database: any SQLConnection) throws {
@@ -85,7 +81,6 @@ struct WithheldItems {
 }
 
 extension SQLStatement {
-    /// Binds the six values of ``ItemSchema/insertion``.
     func bind(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         try bind(1, stream.rawValue)
         try bind(2, position)
@@ -97,46 +92,18 @@ extension SQLStatement {
 }
 
 extension SQLiteStore {
-    /// Appends an item to its stream, or replaces the item with its kind and id in place. The change is durable when it returns.
-    /// Ends the item's takedown.
-    ///
-    /// ```swift
-    /// let change = try await store.put(item)
-    /// change  // .added, or .replaced for a known kind and id
-    /// ```
-    ///
-    /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
-    public func put(_ item: ValidatedItem) async throws -> ItemChange {
+    package func put(_ item: ValidatedItem) async throws -> ItemChange {
         try await put(item) { _ in }
     }
 
-    /// Removes an item; false if there is no such item.
-    ///
-    /// ```swift
-    /// let isRemoved = try await store.remove(kind: "user", id: "jane")
-    /// ```
-    ///
-    /// - Throws: `StoreError.unavailable`
-    public func remove(kind: String, id: String) async throws -> Bool {
+    package func remove(kind: String, id: String) async throws -> Bool {
         try await write { try StoredItemTable($0.session).delete(ItemKey(kind: kind, id: id)) }
     }
 }
 
 extension SQLiteStore {
     /// Stores an item unless `refuse` rejects the change. Both run in one transaction, so the stored item cannot change in between.
-    ///
-    /// ```swift
-    /// struct Exists: Error {}
-    /// let change = try await store.put(item) { old in
-    ///     if old != nil { throw Exists() }
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - releasing: true to end the item's takedown, false to refuse an item that is taken down.
-    ///   - refuse: receives the stored item of that kind and id, or nil, and throws to prevent the change.
-    /// - Throws: the error of `refuse`, `StoreOperationError.Reason.takenDown`, or `StoreError.unavailable`.
-    public func put(
+    package func put(
         _ item: ValidatedItem, releasing: Bool = true, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
         try await write { database, note in

@@ -3,20 +3,13 @@ import GRDB
 internal import IntertwineFeed
 
 /// The table `ad_listing`: the positions of ads among the content, as imports listed them.
-///
-/// An ad has the position of the last content item before it in the import, and keeps the position if that item is removed.
-/// An import replaces the positions of its own ads, and leaves all others unchanged.
-/// Readers skip a row whose ad is removed; the next import of the ad replaces the row.
 struct PinnedAdTable {
-    /// The position before all content of a stream.
     private static let top = Int64.min
 
     private let database: Database
     private let forget: SQLStatement
     private let insert: SQLStatement
-    /// A random number that distinguishes rows of this import from rows of others.
     private let session = Int64.random(in: 1 ... .max)
-    /// The last imported content item.
     private var neighbour: ItemKey?
 
     init(_ database: Database) throws {
@@ -25,7 +18,6 @@ struct PinnedAdTable {
         insert = try SQLStatement(database, "INSERT INTO ad_listing (lane, position, kind, id, session) VALUES (?, ?, ?, ?, ?)")
     }
 
-    /// Records the next item of an import.
     mutating func update(_ item: ValidatedItem) throws {
         guard item.stream == .advertisements else {
             neighbour = ItemKey(item)
@@ -39,7 +31,6 @@ struct PinnedAdTable {
         try add(ItemKey(item), stream: anchor.0, position: anchor.1)
     }
 
-    /// Adds an ad after a known content position.
     func add(_ key: ItemKey, stream: StreamID, position: Int64?) throws {
         try insert.bind(1, stream.rawValue)
         try insert.bind(2, position ?? Self.top)

@@ -30,10 +30,6 @@ extension SQLiteSnapshot {
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    /// Reads rows of a section in order.
-    ///
-    /// - Parameters:
-    ///   - condition: a condition with `?2`, a key, and `?3`, a position.
     private func visit(
         _ stream: StreamID, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey],
         _ position: Int64? = nil,
@@ -52,7 +48,6 @@ extension SQLiteSnapshot {
         try visit(statement, keyedBy: field, body)
     }
 
-    /// Returns a statement that reads through a section's index, or sorts if the file has no such index.
     private func ordered(_ index: SectionIndex, _ selection: String, _ condition: String, _ order: String) throws -> SQLStatement {
         // The lane and the expression are written exactly as in the index, so that SQLite can use it.
         let (stream, rest) = (index.stream.rawValue, "\(condition) \(order)")

@@ -1,15 +1,13 @@
 internal import IntertwineFeed
 
-/// The items of one read transaction.
-struct SQLiteSnapshot: FeedSnapshot {
+struct SQLiteSnapshot: StoreSnapshot {
     let database: any SQLConnection
 
     static let columns = "kind, id, variant, position, body"
 
     /// SQL texts that are built once, because building them costs a page as much as looking up their statements.
-    ///
-    /// The plus sign keeps SQLite from comparing the value with the conditions of partial indices. With such a comparison, SQLite would prepare
-    /// the statement again each time that a value is bound.
+    /// The plus sign keeps SQLite from comparing the value with the conditions of partial indices. With such a comparison, SQLite would
+    /// prepare the statement again each time that a value is bound.
     private static let streamCondition = texts("lane = +?")
     /// The SQL texts with the lane as a literal, which lets SQLite use the index of forms.
     private static let ofAdvertisements = texts(ofFormsIn: StreamID.advertisements.rawValue)
@@ -53,7 +51,6 @@ struct SQLiteSnapshot: FeedSnapshot {
         _ = try visit(form, Self.texts(ofFormsIn: stream), direction, of: position, limit: limit, body)
     }
 
-    /// Reads items of a form, and returns true if there are any.
     private func visit(
         _ form: ItemType, _ texts: Texts, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws -> Bool {
@@ -70,7 +67,6 @@ struct SQLiteSnapshot: FeedSnapshot {
         return isAny
     }
 
-    /// Returns the stream of the items of a kind, or nil if there are no items.
     private func stream(of kind: String) throws -> Int64? {
         let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
         defer { statement.reset() }
@@ -97,9 +93,6 @@ struct SQLiteSnapshot: FeedSnapshot {
         return counts
     }
 
-    /// Reads the rows of a statement.
-    ///
-    /// - Parameter statement: has the columns of ``columns``, followed by the key of a field.
     func visit(_ statement: SQLStatement, keyedBy field: SortField? = nil, _ body: (ItemRow) throws -> Void) throws {
         defer { statement.reset() }
         while try statement.step() {
@@ -112,7 +105,6 @@ struct SQLiteSnapshot: FeedSnapshot {
 }
 
 extension PageDirection {
-    /// The position before the first item or after the last one.
     fileprivate var outermost: Int64 {
         switch self {
         case .forward: .min

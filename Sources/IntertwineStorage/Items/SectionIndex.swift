@@ -1,7 +1,6 @@
 import GRDB
 internal import IntertwineFeed
 
-/// An index for a section that is ordered by a field. It contains only the items of the section.
 struct SectionIndex: Hashable {
     private static let prefix = "section_order_"
 
@@ -12,8 +11,6 @@ struct SectionIndex: Hashable {
     var name: String { "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(field.name)" }
 
     /// Returns the SQL expression by which items are compared: never NULL, always of one type.
-    ///
-    /// An item that was stored under another declaration and lacks the field has the position of an empty value.
     static func expression(_ field: SortField) -> String {
         let value = "json_extract(body, '$.\"\(field.name)\"')"
         return switch field.comparison {
@@ -24,9 +21,8 @@ struct SectionIndex: Hashable {
     }
 
     /// Returns an SQL expression for a date: seconds since a day before the year 0000, and nanoseconds, both with a fixed number of digits.
-    ///
-    /// Why: SQLite's date functions end with the year 9999 in UTC, accept offsets up to 14 hours, and have millisecond precision. They therefore
-    /// convert only the seconds of the local time. The blank keeps a text such as `now` from being parsed as a keyword.
+    /// Why: SQLite's date functions end with the year 9999 in UTC, accept offsets up to 14 hours, and have millisecond precision. They
+    /// therefore convert only the seconds of the local time. The blank keeps a text such as `now` from being parsed as a keyword.
     private static func moment(_ value: String) -> String {
         let (local, clock) = ("strftime('%s', substr(\(value), 1, 19) || ' ')", "substr(\(value), 11)")
         let sign = "CASE substr(\(clock), -6, 1) WHEN '+' THEN -1 WHEN '-' THEN 1 ELSE 0 END"
@@ -63,7 +59,6 @@ extension SQLStatement {
         }
     }
 
-    /// Returns the value of ``SectionIndex/expression(_:)`` in a column.
     func key(_ column: Int, _ field: SortField) -> SortKey {
         switch field.comparison {
         case .text, .date: .text(bytes(column))

@@ -1,9 +1,8 @@
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 import Synchronization
 
 extension SectionLayout {
-    /// Arranges the items of a file, and creates or drops the indices of sections.
     static func arrange(by sections: [SectionConfiguration], in database: Database) throws -> SectionLayout {
         let new = try SectionLayout(database.session).arrange(by: sections, database.session)
         let wanted = new.indices(sections)
@@ -24,10 +23,7 @@ extension SectionLayout {
 }
 
 extension SQLiteStore {
-    /// Returns the stream of each section, as it is or will be after ``arrange(_:willWrite:)``. Writes nothing.
-    ///
-    /// - Throws: `StoreError.unavailable`
-    public func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
+    package func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
         do {
             return try connections.read { try SectionLayout($0.session).arranged(by: sections).streams }
         } catch {
@@ -35,26 +31,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Arranges the items in sections, in one transaction.
-    ///
-    /// Items of a kind that was in another section move to the end of their new section, in their order. Items of a kind without a section move
-    /// to the end of the main section.
-    ///
-    /// Nothing is written if the file already has this layout. Otherwise the cost depends on the number of items that move. A new order by a
-    /// field costs in proportion to the items in the section.
-    ///
-    /// ```swift
-    /// let news = SectionConfiguration("news", kinds: ["article"], order: .newest)
-    /// let streams = try store.arrange([news])
-    /// let latest = FeedSection("news", title: "News", stream: streams["news"], order: .newest)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - sections: all sections; a kind is in at most one of them.
-    ///   - willWrite: called before anything is written.
-    /// - Returns: the stream of each section, including the main one.
-    /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
-    public func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void = {}) throws(StoreError) -> [String: StreamID] {
+    package func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void = {}) throws(StoreError) -> [String: StreamID] {
         do {
             let (layout, isArranged) = try connections.read { database in
                 let layout = try SectionLayout(database.session)

@@ -4,19 +4,13 @@ internal import IntertwineFeed
 import Synchronization
 
 /// A counter that detects commits to a database in WAL mode by any process, by reading shared memory only.
-///
 /// SQLite has a header at the start of the memory that all connections to a WAL database share, the `-shm` file
-/// (<https://www.sqlite.org/walformat.html#the_wal_index_header>). It contains `iChange`, which every commit increments, and the checksum of
-/// the last committed frame. A read transaction takes its snapshot from this header: a version read from it before a read begins is
-/// never newer than the data of the read. A checkpoint changes neither field.
-///
+/// (<https://www.sqlite.org/walformat.html#the_wal_index_header>). A read transaction takes its snapshot from this header: a version read
+/// from it before a read begins is never newer than the data of the read.
 /// The memory is SQLite's own mapping, obtained through its file methods.
-///
 /// Why: opening the file separately would be unsafe. Closing any descriptor of it drops the locks that SQLite holds on it for the whole
 /// process.
-///
-/// `@unchecked Sendable`: the pointer is only read from. It stays valid as long as the pool's writing connection is open, and the
-/// counter keeps the pool alive.
+/// `@unchecked Sendable`: the pointer is only read from.
 final class WALChangeCounter: @unchecked Sendable {
     private let header: UnsafeRawPointer
     private let pool: DatabasePool
@@ -25,9 +19,6 @@ final class WALChangeCounter: @unchecked Sendable {
     private static let headerSize = 48
     private static let regionSize: Int32 = 32_768
 
-    /// Obtains the shared memory.
-    ///
-    /// - Throws: `StoreError.unusable` if the database has no shared memory.
     init(_ pool: DatabasePool) throws {
         self.pool = pool
         header = try pool.writeWithoutTransaction { database in
@@ -58,10 +49,8 @@ final class WALChangeCounter: @unchecked Sendable {
         return StoreVersion(high: .max, low: misses.add(1, ordering: .relaxed).newValue)
     }
 
-    /// The number of frames in the write-ahead log. During a commit of another process, the number may be out of date.
     var frames: UInt32 { UInt32(truncatingIfNeeded: word(16)) }
 
-    /// Returns the six words of a copy: word 1 has `iChange` in its lower half (little endian), and word 3 is `aFrameCksum`.
     private func copy(at offset: Int) -> (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
         (
             word(offset), word(offset + 8), word(offset + 16), word(offset + 24), word(offset + 32), word(offset + 40)

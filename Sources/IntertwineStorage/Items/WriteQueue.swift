@@ -3,21 +3,14 @@ import GRDB
 internal import IntertwineFeed
 import Synchronization
 
-/// A queue of item writes, with one transaction for all waiting writes: those that arrived while the disk was busy with the previous ones.
-///
-/// Each write succeeds or fails on its own, and completes only after it is durable.
-///
 /// `@unchecked Sendable`: the state is behind a lock, and connections are used on the serial queue alone.
 final class WriteQueue: @unchecked Sendable {
     private struct Unit: Sendable {
-        /// Runs the write inside its own savepoint. The returned function is called after the commit.
         var run: @Sendable (Database, inout ChangeLogEntry) throws -> @Sendable () -> Void
         var fail: @Sendable (any Error) -> Void
     }
 
-    /// The limit of units in one transaction, which bounds how long the first unit waits for the last.
     private static let largestGroup = 128
-    /// The limit of waiting units, which bounds memory while another process keeps the file locked.
     private static let mostWaiting = 4_096
 
     private let queue = DispatchQueue(label: "intertwine.items.write")
@@ -27,18 +20,10 @@ final class WriteQueue: @unchecked Sendable {
     private let version: @Sendable () -> StoreVersion
     private let history: ChangeLog
 
-    /// Creates a queue.
-    ///
-    /// - Parameters:
-    ///   - version: returns the version of the store.
-    ///   - history: records the changes.
     init(_ pool: DatabasePool, _ file: ServedFile, version: @escaping @Sendable () -> StoreVersion, history: ChangeLog) {
         (self.pool, self.file, self.version, self.history) = (pool, file, version, history)
     }
 
-    /// Performs a write.
-    ///
-    /// - Throws: the error of `body`, whose changes are rolled back; `StoreError.overloaded` if too many wait; or SQLite's error.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let unit = Unit { database, note in
@@ -101,9 +86,6 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    /// Runs a unit in a savepoint.
-    ///
-    /// - Throws: an error if SQLite has ended the whole transaction, as it does after severe errors.
     private static func run(
         _ unit: Unit, _ database: Database, _ note: inout ChangeLogEntry
     ) throws -> Result<@Sendable () -> Void, any Error> {

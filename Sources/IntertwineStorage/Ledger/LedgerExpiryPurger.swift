@@ -1,20 +1,13 @@
 import GRDB
 internal import IntertwineFeed
 
-/// A purger that removes expired rows of the ledger in small batches.
 struct LedgerExpiryPurger {
-    /// The smallest number of rows of one table that are examined or removed at once. The number grows with the rows written.
     private static let leastBatch = 1_000
-    /// The number of rows that are examined for each row written.
     private static let lookupsPerRow = 2
-    /// The key up to which rate counters were examined. The sweep continues after it, and restarts after the last key.
     private var sweptAllowances: [UInt8] = []
     var schedule = PurgeSchedule(limit: Self.leastBatch / Self.lookupsPerRow)
 
-    /// Removes a batch of expired rows of each table.
-    ///
-    /// - Parameter longestWindow: the longest window of all events since the start.
-    /// - Returns: true if rows were removed, so that more may remain.
+    /// true if rows were removed, so that more may remain.
     mutating func sweep(_ database: Database, now: Int64, longestWindow: Int64) throws -> Bool {
         let batch = max(Self.leastBatch, schedule.rowsSince * Self.lookupsPerRow)
         schedule.begin(at: now)
@@ -28,8 +21,6 @@ struct LedgerExpiryPurger {
         return removed > 0
     }
 
-    /// Examines a batch of rate counters in key order.
-    ///
     /// Why: an index on the end time would cost each click more than this periodic examination of all counters.
     private mutating func sweepAllowances(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
         let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")

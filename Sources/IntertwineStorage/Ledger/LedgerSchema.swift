@@ -1,14 +1,9 @@
 import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// The schema of the ledger's file.
-///
-/// The ledger and the items have separate files, so a long import never blocks a click, and a click never makes feed pages stale.
-/// Times are milliseconds since 1970-01-01 UTC, and days are days since then.
-/// The table `event` is append-only and has no index but its own order, so that a commit costs the same at any size.
-/// Rows of the lookup tables (`allowance`, `recent_allowance`, `idempotency`, `selection`) are removed after they expire.
+/// The ledger and the items have separate files, so a long import never blocks a click, and a click never makes feed pages stale. The table
+/// `event` is append-only and has no index but its own order, so that a commit costs the same at any size.
 enum LedgerSchema {
-    /// The application id, "INTL" in ASCII.
     private static let applicationID: Int32 = 0x494E_544C
 
     private static let creation =
@@ -56,13 +51,11 @@ enum LedgerSchema {
 
         """
 
-    /// Saves the highest marker. Run it before events are removed, in the same transaction.
     static let saveSequence = """
         INSERT INTO event_marker (only, last) SELECT 1, id FROM event WHERE id = (SELECT max(id) FROM event)
         ON CONFLICT (only) DO UPDATE SET last = excluded.last
         """
 
-    /// Gives the first event after a removal of all events the next marker. Its id is 1 until then, as in an empty table.
     static let advanceSequence =
         "UPDATE event SET id = (SELECT last + 1 FROM event_marker) WHERE id = 1 AND EXISTS (SELECT 1 FROM event_marker)"
 

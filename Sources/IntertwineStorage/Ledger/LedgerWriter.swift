@@ -1,9 +1,6 @@
 import GRDB
 internal import IntertwineFeed
 
-/// A writer of groups of units: each group is one durable transaction.
-///
-/// Confined to the ledger's writing connection.
 final class LedgerWriter {
     private let database: Database
     private let session: SQLiteSession
@@ -19,14 +16,9 @@ final class LedgerWriter {
     @exclusivity(unchecked) private var counters: RateCounterTable
     @exclusivity(unchecked) private var rollups = Rollups()
     @exclusivity(unchecked) private var limiter = PendingRollup()
-    /// The number of rows with an expiry time that the last group wrote.
     @exclusivity(unchecked) private(set) var perishable = 0
-    /// The counts of events written after the marker of each rollup.
     private var recent: [ReportCheckpoint: EventTail] = [.totals: EventTail(), .trackers: EventTail()]
 
-    /// Prepares statements and reads the state of the connection's file.
-    ///
-    /// - Parameter recentSlots: the limit of slots in memory for ``RecentRateCounters``.
     init(_ database: Database, recentSlots: Int = RecentRateCounters.defaultSlots) throws {
         self.database = database
         session = SQLiteSession(connection: database)
@@ -47,10 +39,8 @@ final class LedgerWriter {
         rollupTables = try RollupTables(database)
     }
 
-    /// Returns the counts after the marker of a rollup, and forgets them; nil if they are unknown or there are none.
     func drainRecent(_ tally: ReportCheckpoint) -> EventTail? { recent[tally]?.drain() }
 
-    /// A Boolean value indicating whether counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
     var rateCounters: (count: Int, bytes: Int) { counters.memory }
@@ -58,9 +48,7 @@ final class LedgerWriter {
     /// The longest window of the events so far, in milliseconds.
     var longestWindow: Int64 { counters.longestWindow }
 
-    /// Writes all units in one transaction, or throws and writes none.
-    ///
-    /// - Parameter flushes: true if waiting counts must be written.
+    /// `flushes`: true if waiting counts must be written.
     func commit(
         _ count: Int, now: Int64, flushes: Bool = true, entry: (Int) -> LedgerEntry
     ) throws -> [Result<LedgerReceipt, any Error>] {
@@ -97,9 +85,6 @@ final class LedgerWriter {
         }
     }
 
-    /// Writes the decisions of a group, except rate counters and rollups.
-    ///
-    /// - Returns: the markers of the events; nil if there are none.
     private func write(_ group: LedgerGroup, now: Int64) throws -> ClosedRange<Int64>? {
         perishable += group.perishableRows
         try session.run(group.statements(.sqlite)) { _, _ in }
@@ -114,14 +99,8 @@ final class LedgerWriter {
         return markers
     }
 
-    /// Writes rate counters and rollups. Call it last, before the group is committed.
-    ///
-    /// - Parameters:
-    ///   - changes: the connection's count of changes when the group began.
-    ///   - flushes: true if counts must be written.
-    /// - Returns: true if there is anything to commit. A group of repeated impressions and forgeries has only counts that may be deferred to
-    ///   the next group or flush.
-    ///
+    /// Call it last, before the group is committed.
+    /// `flushes`: true if counts must be written.
     /// Why: writing these counts each time would cost the disk more than all clicks do.
     private func finish(since changes: Int, flushes: Bool) throws -> Bool {
         // A row that was inserted and deleted again is no change.
@@ -133,7 +112,6 @@ final class LedgerWriter {
         return database.totalChangesCount != unchanged
     }
 
-    /// Writes an event, and returns its marker.
     private func append(_ event: LedgerEvent, as verdict: Verdict) throws -> Int64 {
         try insertEvent.bind(1, event.at)
         try eventTexts.bind(2, event.kind.rawValue)
@@ -161,7 +139,6 @@ final class LedgerWriter {
     }
 }
 
-/// The statements that add to the tables of rollups.
 private struct RollupTables {
     private let addToCell: SQLStatement
     private let addToDay: SQLStatement

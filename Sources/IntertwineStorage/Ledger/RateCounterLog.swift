@@ -1,14 +1,9 @@
 import GRDB
 
 /// The table `recent_allowance`: a log of short rate counters, with one row for all counters of a transaction.
-///
-/// The log is read when the ledger is opened, and by other processes that share it.
-///
 /// Why: keys are digests in random order. In a tree each key would dirty its own page; in the log many keys share one.
 struct RateCounterLog {
-    /// The last row that was read or written.
     private var last: Int64 = 0
-    /// The row that the current transaction has written.
     private var own: Int64?
     private let find: SQLStatement
     private let insert: SQLStatement
@@ -20,9 +15,6 @@ struct RateCounterLog {
         insert = try SQLStatement(database, "INSERT INTO recent_allowance (until, spilled, entries) VALUES (?1, ?2, ?3)")
     }
 
-    /// Reads the rows of other processes since the last call; the first call reads all rows.
-    ///
-    /// - Parameter spilled: receives the end of counters that were written to the tree instead.
     mutating func read(_ entry: (RateCounterKey, RecentRateCounters.RateCounter) throws -> Void, spilled: (Int64) -> Void) throws {
         try find.bind(1, last)
         defer { find.reset() }
@@ -33,9 +25,6 @@ struct RateCounterLog {
         }
     }
 
-    /// Appends a row.
-    ///
-    /// - Parameter spilled: the end of counters that were written to the tree instead.
     mutating func write(_ entries: [(key: RateCounterKey, allowance: RecentRateCounters.RateCounter)], spilled: Int64?) throws {
         try insert.bind(1, entries.reduce(spilled ?? .min) { max($0, $1.allowance.until) })
         try insert.bind(2, Int64(spilled == nil ? 0 : 1))
@@ -54,11 +43,7 @@ struct RateCounterLog {
     /// Resets the position, so that the next call reads all rows.
     mutating func forget() { (last, own) = (0, nil) }
 
-    /// Removes expired rows from the start of the log.
-    ///
     /// The last row remains, so that row numbers continue after it, but its entries are cleared.
-    /// - Parameter latest: a row with a later end was written by a clock that was ahead.
-    /// - Returns: the number of removed rows.
     static func sweep(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
         guard let first = try SQLStatement.integer(database, "SELECT min(id) FROM recent_allowance"),
             let last = try SQLStatement.integer(database, "SELECT max(id) FROM recent_allowance")
@@ -77,7 +62,6 @@ struct RateCounterLog {
         return removed
     }
 
-    /// Moves all counters into the tree, which has one row for each.
     static func load(_ database: Database) throws {
         var log = try RateCounterLog(database)
         let insert = try SQLStatement(database, keeping)
@@ -97,11 +81,9 @@ struct RateCounterLog {
         try SQLStatement.run(database, "DELETE FROM recent_allowance WHERE id < ?1", .integer(own))
     }
 
-    /// Writes a counter into the tree, and replaces an existing one.
     static let keeping =
         "INSERT INTO allowance (key, until, used) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET until = ?2, used = ?3"
 
-    /// Adds a row that makes readers look up short counters in the tree, if it has rows, for the duration of a short window.
     static let expectation = """
         INSERT INTO recent_allowance (until, spilled, entries)
         SELECT 1000 * CAST(strftime('%s', 'now') AS INTEGER) + \(RecentRateCounters.longestWindow), 1, x'' WHERE EXISTS (SELECT 1 FROM allowance)

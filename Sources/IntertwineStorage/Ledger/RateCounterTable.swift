@@ -2,18 +2,12 @@ import GRDB
 internal import IntertwineFeed
 
 /// The rate counters of an SQLite ledger.
-///
-/// Short windows, as clicks have, are in memory, and on disk in the order in which they begin. Long windows, and those that exceed the
-/// memory limit, are in a tree on disk. Counters of other processes are read at the start of each transaction.
 struct RateCounterTable: RateCounterStore {
     private var recent: RecentRateCounters
     private var log: RateCounterLog
     private var stored: StoredRateCounters
-    /// The time until which the tree may contain counters of short windows, and that of the current group.
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
-    /// A Boolean value indicating whether reading counters of other processes has written rows in this transaction.
     private var hasMoved = false
-    /// The time of the last event.
     private var moment: Int64 = .min
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
@@ -26,7 +20,7 @@ struct RateCounterTable: RateCounterStore {
         stored = try StoredRateCounters(database)
     }
 
-    /// Reads the counters of other processes. Call it first in a transaction.
+    /// Call it first in a transaction.
     mutating func begin() throws {
         let moment = moment
         recent.tidy { $0 <= LedgerTime.earliestEnd(at: moment) || !Self.isCredible($0, at: moment) }
@@ -46,9 +40,7 @@ struct RateCounterTable: RateCounterStore {
         moment == .min || until <= LedgerTime.latestValidEnd(at: moment, window: RecentRateCounters.longestWindow)
     }
 
-    /// Writes the counters of the group. Call it before the group is committed.
-    ///
-    /// - Returns: the number of rows with an expiry time, and of rows that were inserted and deleted again.
+    /// Call it before the group is committed.
     mutating func write() throws -> (written: Int, removed: Int) {
         var rows = try stored.write()
         let changed = recent.changed
@@ -65,7 +57,6 @@ struct RateCounterTable: RateCounterStore {
         hasMoved = false
     }
 
-    /// Discards the changes of a group that was rolled back.
     mutating func discard() {
         stored.discard()
         recent.discard()
@@ -80,13 +71,9 @@ struct RateCounterTable: RateCounterStore {
 
     private enum CounterLocation {
         case recent(RecentRateCounters.RateCounter?)
-        /// In the tree, under the number that ``StoredRateCounters`` assigned.
         case stored(Int)
     }
 
-    /// Finds the location of a key.
-    ///
-    /// - Parameter claims: true if the key is used when the event counts.
     private mutating func location(of key: RateCounterKey, at moment: EventMoment, _ window: Int64, claims: Bool) throws -> CounterLocation
     {
         func inTree() throws -> CounterLocation {
@@ -129,7 +116,6 @@ struct RateCounterTable: RateCounterStore {
         }
     }
 
-    /// Extends the time until which lookups of short windows include the tree.
     private mutating func spill(until end: Int64) {
         if end > spilled.until { spilled.own = max(spilled.own ?? .min, end) }
     }

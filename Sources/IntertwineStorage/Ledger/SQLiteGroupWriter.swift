@@ -4,7 +4,6 @@ internal import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
-/// The writer of a ledger's file. Besides groups, it writes everything else in the file, in order with them.
 final class SQLiteGroupWriter: LedgerGroupWriter {
     static let commitProvesDisk = true
 
@@ -15,11 +14,9 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
     private let now: @Sendable () -> Int64
     private let writer: LedgerWriter
     private var purger = LedgerExpiryPurger()
-    /// A Boolean value indicating whether the connection syncs its commits.
     private var isSynced = true
     private var logLimit = WriteAheadLogLimit()
 
-    /// The lock timeout of a test write.
     private static let probeTimeout = Duration.milliseconds(150)
 
     init(
@@ -57,7 +54,6 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
         }
     }
 
-    /// Writes a value that does not change. The write reaches the disk like a click.
     func probe() throws {
         try file.writing {
             try prepare(isSynced: true, busyTimeout: min(maxQueueTime, Self.probeTimeout))
@@ -75,10 +71,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
 
     // MARK: Other writes
 
-    /// Runs one transaction.
-    ///
-    /// - Parameter isSynced: false if the loss of the transaction in a power failure is harmless, because the work is repeated. It becomes
-    ///   durable with the next group.
+    /// `isSynced`: false if the loss of the transaction in a power failure is harmless, because the work is repeated.
     func write<Value>(isSynced: Bool, _ body: (Database) throws -> Value) throws -> Value {
         defer { logLimit.enforce(on: pool, counter) }
         return try file.writing {
@@ -87,11 +80,6 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
         }
     }
 
-    /// Prepares the connection for its next transaction.
-    ///
-    /// - Parameters:
-    ///   - isSynced: true if the commit waits for the disk. A commit that does not wait becomes durable with the next one that does.
-    ///   - busyTimeout: the limit of the wait for the lock. Zero or less: one attempt.
     private func prepare(isSynced: Bool, busyTimeout: Duration) throws {
         try pool.writeWithoutTransaction { try prepare($0, isSynced: isSynced, busyTimeout: busyTimeout) }
     }
@@ -126,18 +114,15 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
 }
 
 extension GroupCommit<SQLiteGroupWriter> {
-    /// Runs another write transaction, and makes it durable.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await inTurn { try $0.write(isSynced: true, body) }
     }
 
-    /// Runs another write transaction, which becomes durable with the next group.
     func sweep<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await inTurn { try $0.write(isSynced: false, body) }
     }
 }
 
-/// Reservations of slots for viewers. Those of concurrent callers share one transaction.
 final class ClaimQueue: Sendable {
     private final class Unit: Sendable {
         let claim: FrequencyCapReservation
@@ -150,7 +135,6 @@ final class ClaimQueue: Sendable {
 
     private let waiting = Mutex<[Unit]>([])
 
-    /// Adds a reservation to the table `claim`. Blocks the calling thread.
     func claim(_ claim: FrequencyCapReservation, _ commits: GroupCommit<SQLiteGroupWriter>) throws -> Bool {
         let unit = Unit(claim)
         waiting.withLock { $0.append(unit) }

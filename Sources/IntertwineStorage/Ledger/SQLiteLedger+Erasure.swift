@@ -1,10 +1,7 @@
 package import IntertwineFeed
 
-/// Erasure of a viewer's data.
 extension SQLiteLedger {
-    /// Removes a viewer's rows, and the write-ahead log that has copies of them. SQLite overwrites deleted content with zeros (`secure_delete`).
-    ///
-    /// - Throws: `StoreError.unavailable` if another process reads from the log continuously.
+    /// SQLite overwrites deleted content with zeros (`secure_delete`).
     package func erase(viewer: String, owners: [String]) async throws -> ErasedViewer {
         let erased = try await eraseRows(of: viewer, owners: owners)
         try await commits.flushCounts()

@@ -1,7 +1,6 @@
 import GRDB
 internal import IntertwineFeed
 
-/// The removal of events and of viewers.
 extension SQLiteLedger {
     package func removeSettledEvents(before moment: Int64) async throws -> Int {
         var total = 0
@@ -22,22 +21,17 @@ extension SQLiteLedger {
     }
 }
 
-/// A range of events that is short enough not to delay clicks.
 private struct EventWindow {
     private static let length = 250
 
-    /// The marker after which the range begins.
     let after: Int64
 
     struct Swept {
         var removed: Int
-        /// The marker of the last event of the range.
         var last: Int64
-        /// A Boolean value indicating whether an event is in the future. The clock was ahead then, and older events may follow.
         var isClockAhead: Bool
     }
 
-    /// Removes events before a time; nil if there is no event after the marker.
     func remove(before moment: Int64, now: Int64, _ database: Database) throws -> Swept? {
         let find = try SQLStatement(
             database, "SELECT max(id), max(at) FROM (SELECT id, at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2)")

@@ -52,7 +52,6 @@ extension SQLiteLedger: SQLLedger {
         try StoreError.wrappingBlocking { try claims.claim(claim, commits) }
     }
 
-    /// Frees the unserved leases of processes of this machine that have ended, and exchanges leases. Slots that they have served remain.
     package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
         try writingInTurn(.reservations) { session in
             let others = try session.rows("SELECT process FROM reservation WHERE campaign = '' AND process <> ?1", .text(exchange.process))

@@ -1,30 +1,26 @@
 import GRDB
 import Glibc
-public import IntertwineFeed
+package import IntertwineFeed
 
 extension SQLiteLedger {
     /// Returns the selection with an id, even if it cannot be undone any more, or nil if no such selection existed.
-    public func selection(id: String) async throws -> CommandRecord? {
+    package func selection(id: String) async throws -> CommandRecord? {
         try await storedSelection(id: id)
     }
 
-    /// Returns cells on one of a viewer's lists, newest first, after the position `mark` of an earlier result.
-    public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
+    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
         try await storedCells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
     }
 
-    /// Returns cells before the position `mark` of an earlier result, in ascending order.
-    public func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
+    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
         try await storedCells(on: list, of: viewer, .backward, of: mark, limit: limit)
     }
 
-    /// Returns true if a cell is on one of a viewer's lists.
-    public func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+    package func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         try await read { try ListCursor.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
     }
 
-    /// Reads on the caller's thread. `body` can read from the item store at the same time.
-    public func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
+    package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
             return try connections.read { try body(ListCursor.all(lists, of: viewer, in: $0)) }
         } catch let error as DatabaseError {
@@ -33,43 +29,26 @@ extension SQLiteLedger {
     }
 }
 
-/// A cursor that tests cells for membership in a viewer's list.
-///
-/// An index lookup returns the next cell on the list, and so shows that no cell in between is on the list. Tests of cells of which
-/// none is on the list need two lookups in total, in any order. No test needs more than two.
-/// A lookup takes a microsecond, independent of the length of the list.
 private final class ListCursor: CellSet {
-    /// The start of the known range.
     private enum Start {
-        /// At a cell. Earlier cells are unknown.
         case at([UInt8])
-        /// After a cell that is on the list.
         case after([UInt8])
         case ofList
     }
 
     private let list: ViewerList
-    /// The statement for the next cell, bound to the viewer and shared by all lists.
     private let next: SQLStatement
-    /// Prepares the statement for the previous cell, which few pages need.
     private let previous: () throws -> SQLStatement
-    /// The start of a range up to `end` in which no cell is on the list.
     private var start: Start?
-    /// The cell on the list that ends the known range; nil for the end of the list.
     private var end: [UInt8]?
 
-    /// The result for the three lists of a page, on which most viewers have no cells.
-    ///
-    /// Safety of nonisolated(unsafe): the array is a constant and contains no cell set.
     nonisolated(unsafe) private static let nothing: [(any CellSet)?] = [nil, nil, nil]
 
     private init(_ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
         (self.list, self.next, self.previous) = (list, next, previous)
     }
 
-    /// Returns a cursor for each list, in order; nil for an empty list. A query for each list that has cells finds them: one query for most viewers.
-    ///
-    /// - Parameter database: must stay in one transaction while the cursors are used.
+    /// `database`: must stay in one transaction while the cursors are used.
     static func all(_ lists: [ViewerList], of viewer: String, in database: any SQLConnection) throws -> [(any CellSet)?] {
         let following = try SQLStatement(
             database,
@@ -126,7 +105,6 @@ private final class ListCursor: CellSet {
         return end.map { cell.compared(to: $0) == 0 } ?? false
     }
 
-    /// Returns true if a cell before the end of the known range is on the list; nil if it precedes both the range and the cell before the range.
     private func isKnown(_ cell: UnsafeRawBufferPointer, since start: Start) throws -> Bool? {
         switch start {
         case .ofList: return false
@@ -144,7 +122,7 @@ private final class ListCursor: CellSet {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Compares byte by byte, as SQLite compares texts. The result is negative if these bytes come first.
+    /// Compares byte by byte, as SQLite compares texts.
     fileprivate func compared(to other: [UInt8]) -> Int {
         let count = Swift.min(count, other.count)
         let difference =

@@ -1,21 +1,12 @@
 import Foundation
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
 /// A ledger in a separate SQLite file beside the item store.
-///
-/// ```swift
-/// let ledger = try SQLiteLedger(path: "ledger.sqlite")
-/// let click = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: "jane")
-/// let receipt = try await ledger.commit(LedgerEntry(events: [click]))
-/// ```
-///
-/// A call of `commit` returns after the entry is durable. Concurrent entries share one transaction (group commit).
-public final class SQLiteLedger: Ledger {
+package final class SQLiteLedger: Ledger {
     // The read connections are declared before the commits, because the writing connection must close last.
-    /// The read connections, which any thread can use.
     let connections: ReadConnections
     package let file: ServedFile
     let threads: ReaderPool
@@ -23,16 +14,7 @@ public final class SQLiteLedger: Ledger {
     let claims = ClaimQueue()
     package let now: @Sendable () -> Int64
 
-    /// Opens the ledger, and creates it if it is missing.
-    ///
-    /// - Parameters:
-    ///   - waiting: the limit of units that wait for the disk; a further one is refused with `StoreError.overloaded`.
-    ///   - group: the limit of units in one transaction, which bounds how long the first of them waits for the last.
-    ///   - lockTimeout: seconds after which a unit fails with `StoreError.unavailable` while another process keeps the file locked.
-    ///   - reads: the limits of reads; reports use at most half of the threads.
-    ///   - now: returns milliseconds since 1970-01-01 UTC.
-    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then unchanged.
-    public init(
+    package init(
         path: String, waiting: Int = 4_096, group: Int = 512, lockTimeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
         now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
     ) throws(StoreError) {
@@ -57,8 +39,7 @@ public final class SQLiteLedger: Ledger {
 
     package func storageChange() -> FileChange? { file.change() }
 
-    /// Checks that the ledger can be written and read. A recent commit replaces the test write.
-    public func checkReady() async throws {
+    package func checkReady() async throws {
         let connections = connections
         try await StoreError.wrapping {
             try file.check()
@@ -70,9 +51,8 @@ public final class SQLiteLedger: Ledger {
     }
 
     /// The system's clock in milliseconds since 1970-01-01 UTC.
-    public static let systemTime: @Sendable () -> Int64 = WallClock.now
+    package static let systemTime: @Sendable () -> Int64 = WallClock.now
 
-    /// The cache of the writing connection is 8 MiB. Its pages fill with the rows of each new viewer, and stay.
     private static let pragmas = "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0"
     /// The cache of a reading connection is 2 MiB: there are up to two for each thread, and the kernel caches the file once for all.
     private static let readerPragmas = "PRAGMA cache_size = -2048; PRAGMA mmap_size = 0"
@@ -87,39 +67,29 @@ public final class SQLiteLedger: Ledger {
         return configuration
     }
 
-    /// Commits one entry in a transaction that concurrent entries share, and returns after it is durable.
-    ///
-    /// - Throws: `StoreError.overloaded` if the queue is full; `StoreError.unavailable(_:)` if the file cannot be written.
-    public func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
+    package func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
         try await withCheckedThrowingContinuation { continuation in
             commits.commit(entry) { continuation.resume(with: $0) }
         }
     }
 
-    /// Commits one entry in a transaction that concurrent entries share, and calls a completion after it is durable.
-    ///
-    /// - Parameter completion: Called once, on the thread of the commits. It must not block.
-    public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+    package func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
         commits.commit(entry, completion: completion)
     }
 
     package var statistics: LedgerStatistics { commits.statistics }
 
     /// Copies the write-ahead log into the file, so that the file alone contains all commits so far.
-    ///
-    /// - Throws: `StoreError.unavailable` if another process prevents it.
-    public func completeFile() async throws {
+    package func completeFile() async throws {
         try await StoreError.wrapping { try await commits.flushCounts() }
         try await completeLog(waiting: 1_000)
     }
 
-    /// - Parameter milliseconds: how long clicks may wait.
     func completeLog(waiting milliseconds: Int) async throws {
         try await StoreError.wrapping { try await commits.inTurn { try $0.pool.completeFile(waiting: milliseconds) } }
     }
 
-    /// Returns the response stored under an idempotency key that has not expired, or nil.
-    public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
+    package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         try await storedReceipt(of: key)
     }
 
@@ -130,15 +100,11 @@ public final class SQLiteLedger: Ledger {
         return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
     }
 
-    /// Statistics of reads.
     package var readStatistics: ReadStatistics { threads.statistics }
 }
 
 extension SQLiteLedger {
-    /// Opens an existing ledger, for callers that only read.
-    ///
-    /// - Throws: `StoreError.unusable` if the file is missing.
-    public convenience init(existing path: String) throws(StoreError) {
+    package convenience init(existing path: String) throws(StoreError) {
         guard FileManager.default.fileExists(atPath: path) else { throw .unusable("\(path): no ledger exists") }
         try self.init(path: path)
     }

@@ -1,9 +1,7 @@
 import GRDB
 
 /// The table `allowance` in key order: rate counters of long windows, and those that exceed the memory limit for recent ones.
-///
 /// The uses of a group of units are accumulated and written once before its commit, because many units share an address.
-///
 /// Why rows are inserted before the verdict: most keys that an event uses are new, such as a new viewer or token. An insert shows in one
 /// tree search whether the key exists, and is deleted again if the event does not count.
 struct StoredRateCounters {
@@ -11,19 +9,15 @@ struct StoredRateCounters {
         fileprivate(set) var until: Int64
         fileprivate(set) var used: Int64
         fileprivate var change = Change.none
-        /// The end of the window of a row that was inserted with one use before the verdict was known.
         fileprivate var claimed: Int64?
     }
 
     fileprivate enum Change {
         case none
-        /// Used within the window in the table.
         case used
-        /// Used with a new window.
         case began
     }
 
-    /// The counters that the group has read, by number. Each key is looked up once.
     private var known: [(key: RateCounterKey, allowance: RateCounter)] = []
     private var numbers: [RateCounterKey: Int] = [:]
     private let find: SQLStatement
@@ -53,7 +47,6 @@ struct StoredRateCounters {
         known[number].allowance.change = .began
     }
 
-    /// Writes a counter of another process.
     func store(_ key: RateCounterKey, until: Int64, used: Int64) throws {
         try run(insert, key) {
             try $0.bind(2, until)
@@ -61,9 +54,7 @@ struct StoredRateCounters {
         }
     }
 
-    /// Writes the changes of the group. Call it before the group is committed.
-    ///
-    /// - Returns: the number of new rows, and of rows that were inserted and deleted again.
+    /// Call it before the group is committed.
     mutating func write() throws -> (written: Int, removed: Int) {
         var (written, removed) = (0, 0)
         for (key, allowance) in known {
@@ -89,14 +80,12 @@ struct StoredRateCounters {
         numbers.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the number of a key whose counter was read from the table.
     mutating func read(_ key: RateCounterKey) throws -> Int {
         let (number, isNew) = number(of: key)
         if isNew { try find(key, number) }
         return number
     }
 
-    /// Returns the number of a key that is used if the event counts, and inserts a row for a key that is missing.
     mutating func claimed(_ key: RateCounterKey, until: Int64) throws -> Int {
         let (number, isNew) = number(of: key)
         guard isNew else { return number }
@@ -105,7 +94,6 @@ struct StoredRateCounters {
         return number
     }
 
-    /// Returns the number of a key, and assigns the next number to a new key.
     private mutating func number(of key: RateCounterKey) -> (number: Int, isNew: Bool) {
         // The `inout` access reads and inserts in one lookup. Reading the subscript alone would not insert the default.
         func written(_ number: inout Int) -> Int { number }

@@ -1,29 +1,19 @@
 import GRDB
 import Glibc
-package import IntertwineFeed
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// A complete list of a source's items, which is collected in a separate file and then applied to the store in one transaction.
-///
-/// Memory is bounded by SQLite's caches, for lists of any length. Readers of the store see no change before ``apply(removing:step:)``
-/// returns, and all changes after it. Not `Sendable`: one caller at a time, and its calls block.
-package final class SourceSnapshot {
+/// Memory is bounded by SQLite's caches, for lists of any length. Not `Sendable`: one caller at a time, and its calls block.
+final class SourceSnapshot {
     private let source: String
     private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
     private var served: ServedFile?
-    /// The number of collected items.
-    package private(set) var count = 0
+    private(set) var count = 0
 
-    /// Opens the store and creates the staging file.
-    ///
-    /// - Parameters:
-    ///   - source: the source's name, which is part of the name of the staging file.
-    ///   - kind: the kind of all items.
-    ///   - path: the store, which is created if it is missing.
-    /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere, in any process; `StoreError`.
-    package init(of source: String, kind: any ItemKind, into path: String) throws {
+    init(of source: String, kind: any ItemKind, into path: String) throws {
         self.source = source
         self.kind = kind
         let file = try StagingFile(of: source, nextTo: path)
@@ -76,10 +66,7 @@ package final class SourceSnapshot {
         return configuration
     }
 
-    /// Collects items in the source's order.
-    ///
-    /// - Returns: the indices of items whose id was collected before; they are skipped.
-    package func add(_ items: [ValidatedItem]) throws -> [Int] {
+    func add(_ items: [ValidatedItem]) throws -> [Int] {
         try writing { database in
             let insert = try SQLStatement(
                 database,
@@ -98,16 +85,7 @@ package final class SourceSnapshot {
         }
     }
 
-    /// Updates the store to the content of the snapshot.
-    ///
-    /// New items are appended in the source's order, and known ones are replaced in place. An item is removed if the snapshot does not list it
-    /// and only this source has stored it. Nothing is written if nothing has changed.
-    ///
-    /// - Parameters:
-    ///   - share: the limit of the share of the source's items that may be removed at once; 1 allows an empty list to remove all.
-    ///   - step: called periodically with the number of processed items; if it throws, all changes are reverted.
-    /// - Throws: ``SnapshotRejection``, `StoreError`; the store is then unchanged. The snapshot cannot be used again in any case.
-    package func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
+    func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
         defer { close() }
         guard count > 0 || share >= 1 else { throw SnapshotRejection.empty }
         return try writing { database in
@@ -126,12 +104,10 @@ package final class SourceSnapshot {
         }
     }
 
-    /// Discards all collected items.
-    package func discard() {
+    func discard() {
         close()
     }
 
-    /// Reads committed data on a separate connection: the transaction of the snapshot may have begun long ago.
     private func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard let pool else { throw StoreError.unavailable("the snapshot is over") }
         do {
@@ -169,27 +145,16 @@ package final class SourceSnapshot {
 }
 
 extension SourceSnapshot {
-    /// Returns true if all items of the source's last list are unchanged in the store.
-    ///
-    /// An item counts as unchanged if its content is from this source or another one. Items that are taken down are skipped.
-    /// Committed data is read, up to the first changed item.
-    ///
-    /// - Throws: `StoreError`
-    package func isInStep() throws -> Bool {
+    func isInStep() throws -> Bool {
         try reading { try SourceMerge.isInStep(source, $0.session) }
     }
 }
 
 /// A staging file beside the items' file, in which one process at a time collects one snapshot.
-///
-/// Its owner removes the file. A file that remains after a crash is emptied by the next owner.
 private struct StagingFile {
     let path: String
     private let descriptor: Int32
 
-    /// Creates and locks the file.
-    ///
-    /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere; `StoreError.unusable`.
     init(of source: String, nextTo database: String) throws {
         let path = "\(database).source-\(source)"
         self.path = path
@@ -210,7 +175,7 @@ private struct StagingFile {
         }
     }
 
-    /// Removes the file. Call it once, after SQLite has closed the file: closing it here first would drop SQLite's locks.
+    /// Call it once, after SQLite has closed the file: closing it here first would drop SQLite's locks.
     func remove() {
         unlink(path)
         close(descriptor)

@@ -1,13 +1,10 @@
 internal import IntertwineFeed
 
 /// A cache of text parameters for a statement that runs repeatedly with similar values.
-///
-/// A parameter is bound only if it differs from the previous run, and SQLite copies no text.
-/// The cache is confined to the owner of the statement, and only the cache binds these parameters.
-/// The parameters refer to memory of this object, which must live as long as the statement runs.
+/// A parameter is bound only if it differs from the previous run, and SQLite copies no text. The parameters refer to memory of this object,
+/// which must live as long as the statement runs.
 final class BoundTextCache {
     private struct Parameter {
-        /// A Boolean value indicating whether a previous run bound the parameter.
         var isBound = false
         var value: ByteString?
         /// The memory of the value, which SQLite reads.
@@ -17,9 +14,6 @@ final class BoundTextCache {
     private let statement: SQLStatement
     private var parameters: [Parameter]
 
-    /// Creates a cache for a statement.
-    ///
-    /// - Parameter count: the highest parameter number that can be bound.
     init(_ statement: SQLStatement, parameters count: Int) {
         self.statement = statement
         parameters = Array(repeating: Parameter(), count: count + 1)

@@ -10,16 +10,12 @@ struct DatabaseFile {
     static let version: Int32 = 1
 
     var path: String
-    /// The content of the file for messages: "the items", "the ledger".
     var content: String
     /// SQLite's `application_id`, which tools such as `file` show.
     var applicationID: Int32
-    /// The SQL script that creates all tables.
     var creation: String
 
-    /// Opens the file, and creates it if it is missing. A file of another application is never written to.
-    ///
-    /// - Throws: `StoreError.unusable` with one line, or `StoreError.unavailable` while another process keeps it locked.
+    /// A file of another application is never written to.
     func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
         try checkPermissions()
         do {
@@ -43,8 +39,8 @@ struct DatabaseFile {
         }
     }
 
-    /// Creates the file if it is missing, and restricts access to its owner and to a group that can write in its folder, independent of the umask and
-    /// of the mode set by earlier versions. A file of another user is not changed. SQLite copies the mode to its `-wal` and `-shm` files.
+    /// Creates the file if it is missing, and restricts access to its owner, independent of the umask and of the mode set by earlier
+    /// versions.
     private func restrict() {
         let made = OwnedFile.open(path, O_RDWR | O_EXCL)
         guard made < 0 else {
@@ -60,9 +56,6 @@ struct DatabaseFile {
         }
     }
 
-    /// Opens the file for one connection with exclusive access until it is closed.
-    ///
-    /// - Throws: as ``open(_:)``, and `StoreError.unusable` while another process has it open.
     func openAlone() throws(StoreError) -> DatabaseQueue {
         let pool = try open(Configuration())
         do {
@@ -97,9 +90,6 @@ struct DatabaseFile {
         }
     }
 
-    /// Checks that the file and its folder can be written.
-    ///
-    /// - Throws: `StoreError.unusable` if one of them cannot be written; `StoreError.unavailable` if a file that a process serves was moved away.
     func checkPermissions() throws(StoreError) {
         try ServedFile.check(path)
         var isFolder: ObjCBool = false
@@ -116,7 +106,7 @@ struct DatabaseFile {
         }
     }
 
-    /// SQLite treats a file smaller than its smallest page as a new database, and overwrites it. It also opens devices and pipes.
+    /// SQLite treats a file smaller than its smallest page as a new database, and overwrites it.
     private func checkFile() throws(StoreError) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
@@ -124,7 +114,6 @@ struct DatabaseFile {
         guard status.st_size == 0 || status.st_size >= 512 else { throw .unusable("\(path): is not a database") }
     }
 
-    /// Reads from an existing file through a read-only connection.
     func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try ServedFile.check(path)
         var configuration = Configuration()
@@ -134,19 +123,15 @@ struct DatabaseFile {
     }
 
     /// Returns true if the file exists with the current version, so that opening it writes nothing.
-    ///
-    /// - Throws: as ``open(_:)`` does.
     func isUpToDate() throws(StoreError) -> Bool {
         do { return try foundVersion() == Self.version } catch { throw failure(error) }
     }
 
-    /// Returns true if an existing file has no tables.
     func isEmpty() throws -> Bool {
         guard try foundVersion() == 0 else { return false }
         return try reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") } == 0
     }
 
-    /// Returns the version of an existing file, 0 for a new one, through a read-only connection.
     private func foundVersion() throws -> Int32 {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
         try checkFile()
@@ -170,7 +155,6 @@ struct DatabaseFile {
         }
     }
 
-    /// Returns an error with one line that says why the file cannot be opened.
     func failure(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         guard let error = error as? DatabaseError else { return .unusable("\(path): \(error)") }
@@ -188,7 +172,6 @@ struct DatabaseFile {
     }
 }
 
-/// Returns true if the disk of a folder has no space for another database page.
 private func isDiskFull(_ folder: String) -> Bool {
     var facts = statvfs()
     guard statvfs(folder, &facts) == 0 else { return false }
@@ -196,16 +179,13 @@ private func isDiskFull(_ folder: String) -> Bool {
 }
 
 extension DatabasePool {
-    /// Makes every commit of the writing connection durable before it returns. GRDB sets `NORMAL` with WAL, which loses the last commits in a
-    /// power failure. After a checkpoint, the write-ahead log of a large transaction is truncated to 64 MiB.
+    /// GRDB sets `NORMAL` with WAL, which loses the last commits in a power failure.
     func syncCommits() throws {
         try writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864") }
     }
 
     /// Copies the write-ahead log into the database file and truncates the log, so that the file alone is complete.
-    ///
-    /// - Parameter milliseconds: the wait for a moment at which no other connection uses the log. Writes wait too.
-    /// - Throws: `SQLITE_BUSY` if there is no such moment; the log is then copied in part.
+    /// `milliseconds`: the wait for a moment at which no other connection uses the log.
     func completeFile(waiting milliseconds: Int = 1_000) throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
@@ -216,21 +196,13 @@ extension DatabasePool {
     }
 }
 
-/// Durable storage of folder entries.
-///
-/// A file survives a power failure only if its folder is synced after the file was created, linked or renamed. A sync of the file covers
-/// its content alone.
 package enum DurableFolder {
-    /// Syncs the entries of a file's folder to disk.
-    ///
-    /// - Returns: false if the sync failed; `errno` has the reason.
     package static func sync(of file: String) -> Bool {
         let end = file.lastIndex(of: "/")
         let folder = end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
         return syncContent(of: folder)
     }
 
-    /// Syncs the content of a file, or the entries of a folder, to disk.
     static func syncContent(of path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

@@ -2,28 +2,19 @@ import GRDB
 internal import IntertwineFeed
 import Synchronization
 
-/// A pool of read-only connections, one for each thread that reads at once. Each is used by one thread at a time.
+/// Each is used by one thread at a time.
 final class ReadConnections: Sendable {
     private let file: ServedFile
     private let busyTimeout: Double
     private let pragmas: String
     private let idle = Mutex<[ReadConnection]>([])
 
-    /// Creates a pool without connections.
-    ///
-    /// - Parameters:
-    ///   - file: the file, which records corruption that reads find.
-    ///   - busyTimeout: seconds that a read waits while another process keeps the file locked.
-    ///   - pragmas: the settings of each connection.
     init(_ file: ServedFile, busyTimeout: Double, pragmas: String) {
         self.file = file
         self.busyTimeout = busyTimeout
         self.pragmas = pragmas
     }
 
-    /// Reads in one transaction, on the caller's thread.
-    ///
-    /// - Throws: the error of `body`, or SQLite's error.
     func read<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value {
         let connection = try idle.withLock { $0.popLast() } ?? made()
         defer {
@@ -33,10 +24,6 @@ final class ReadConnections: Sendable {
         return try read(through: connection, body)
     }
 
-    /// Reads the current content of the file on a new connection.
-    ///
-    /// - Throws: the error of `body`, `StoreError.unavailable` if the file has a fault, or SQLite's error.
-    ///
     /// Why: a used connection has cached pages, and would not detect damage on disk.
     func readAfresh<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value {
         try read(through: made(), body)

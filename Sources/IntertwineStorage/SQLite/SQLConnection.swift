@@ -6,7 +6,6 @@ protocol SQLConnection: AnyObject {
     /// SQLite's connection; nil after it is closed.
     var sqliteHandle: OpaquePointer? { get }
 
-    /// Returns the statement of an SQL text, which is prepared once, and the object that keeps it alive.
     func prepared(_ sql: String) throws -> (statement: OpaquePointer, keeper: AnyObject)
 }
 
@@ -19,21 +18,13 @@ extension Database: SQLConnection {
     }
 }
 
-/// A read-only connection.
-///
 /// `@unchecked Sendable`: it is used by one thread at a time, which ``ReadConnections`` ensures.
-///
-/// Why: a read through GRDB costs two hops between queues and several look-ups in thread-local memory. That is half the cost of the
-/// page of encoded cells that is read.
+/// Why: a read through GRDB costs two hops between queues and several look-ups in thread-local memory. That is half the cost of the page of
+/// encoded cells that is read.
 final class ReadConnection: SQLConnection, @unchecked Sendable {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
 
-    /// Opens a connection.
-    ///
-    /// - Parameters:
-    ///   - busyTimeout: seconds that a read waits while another process keeps the file locked.
-    ///   - pragmas: settings that are applied once.
     init(_ path: String, busyTimeout: Double, pragmas: String) throws {
         var opened: OpaquePointer?
         // SQLite needs no mutex, because only one thread uses the connection at a time.
@@ -55,7 +46,6 @@ final class ReadConnection: SQLConnection, @unchecked Sendable {
 
     var sqliteHandle: OpaquePointer? { handle }
 
-    /// Ends the running statement with an error. Any thread can call it while the connection is open.
     func interrupt() { sqlite3_interrupt(handle) }
 
     var isInsideTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

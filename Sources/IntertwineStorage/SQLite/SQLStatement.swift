@@ -4,8 +4,7 @@ internal import IntertwineFeed
 package import IntertwineStorageCore
 import Synchronization
 
-/// A prepared statement, bound and stepped by SQLite's own functions. Confined to the owner of the connection.
-///
+/// A prepared statement, bound and stepped by SQLite's own functions.
 /// Why: GRDB's bindings box each value, which would cost imports and clicks millions of allocations.
 package struct SQLStatement: SQLRow {
     private let pointer: OpaquePointer
@@ -13,13 +12,11 @@ package struct SQLStatement: SQLRow {
 
     #if DEBUG
         /// An observer of prepared statements, with which tests examine all query plans.
-        ///
         /// Why a structure: a bare function is wrapped again each time it is taken out of a mutex.
         struct Observer: Sendable { let tell: @Sendable (any SQLConnection, String) -> Void }
         static let observer = Mutex<Observer?>(nil)
     #endif
 
-    /// Prepares an SQL text once for each connection. All statements on Intertwine's tables use this initializer, except those that create them.
     init(_ database: some SQLConnection, _ sql: String) throws {
         #if DEBUG
             if let observer = Self.observer.withLock({ $0 }) { observer.tell(database, sql) }
@@ -27,7 +24,6 @@ package struct SQLStatement: SQLRow {
         (pointer, keeper) = try database.prepared(sql)
     }
 
-    /// Runs a statement once, with values for its parameters in order.
     static func run(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws { try run(database, sql, values) }
 
     static func run(_ database: some SQLConnection, _ sql: String, _ values: [SQLValue]) throws {
@@ -36,7 +32,6 @@ package struct SQLStatement: SQLRow {
         try statement.run()
     }
 
-    /// Returns the first column of the first row; nil if there is no row or the value is NULL.
     static func integer(_ database: some SQLConnection, _ sql: String, _ values: SQLValue...) throws -> Int64? {
         try integer(database, sql, values)
     }
@@ -99,7 +94,6 @@ package struct SQLStatement: SQLRow {
         try check(sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil))
     }
 
-    /// Binds bytes that are known to be UTF-8 as text.
     func bind(_ index: Int32, text bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try bind(index, text: $0) }
     }
@@ -123,7 +117,6 @@ package struct SQLStatement: SQLRow {
     }
 
     /// Throws SQLite's error of a binding, such as a value that is too long or a lack of memory for its copy.
-    ///
     /// Why: a parameter that was not bound would be written as NULL, or with the value of the previous run.
     private func check(_ code: Int32) throws {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code), message: failure.message) }
@@ -134,7 +127,6 @@ package struct SQLStatement: SQLRow {
         return (sqlite3_extended_errcode(connection), sqlite3_errmsg(connection).map { String(cString: $0) })
     }
 
-    /// Advances to the next row, and returns true if there is one.
     func step() throws -> Bool {
         let code = sqlite3_step(pointer)
         switch code {
@@ -147,12 +139,11 @@ package struct SQLStatement: SQLRow {
         }
     }
 
-    /// Ends the run. Call it after the last ``step()``, with or without a row: an open run holds its snapshot.
+    /// Call it after the last ``step()``, with or without a row: an open run holds its snapshot.
     func reset() {
         sqlite3_reset(pointer)
     }
 
-    /// Returns the first column of the first row, with a text parameter that SQLite does not copy; nil if there is no row.
     func first(from text: UnsafeRawBufferPointer, at index: Int32) throws -> [UInt8]? {
         defer { reset() }
         guard let base = text.baseAddress?.assumingMemoryBound(to: CChar.self) else {
@@ -163,13 +154,11 @@ package struct SQLStatement: SQLRow {
         return try step() ? bytes(0) : nil
     }
 
-    /// Runs the statement, which returns no rows.
     func run() throws {
         defer { reset() }
         _ = try step()
     }
 
-    /// The number of rows that the last run on the connection changed.
     var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(pointer))) }
 
     var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
@@ -180,13 +169,11 @@ package struct SQLStatement: SQLRow {
 
     package func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
 
-    /// Returns the bytes of a text or blob column; empty for NULL.
     package func bytes(_ column: Int) -> [UInt8] {
         guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else { return [] }
         return [UInt8](UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, Int32(truncatingIfNeeded: column)))))
     }
 
-    /// Returns the bytes of a column without a copy; valid until the next ``step()`` or ``reset()``.
     package func view(_ column: Int) -> UnsafeRawBufferPointer {
         guard let base = sqlite3_column_blob(pointer, Int32(truncatingIfNeeded: column)) else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
@@ -205,11 +192,9 @@ package struct SQLStatement: SQLRow {
 }
 
 extension SQLConnection {
-    /// The connection for the logic that both databases share.
     var session: SQLiteSession { SQLiteSession(connection: self) }
 }
 
-/// A connection for the logic that both databases share.
 package struct SQLiteSession: SQLSession {
     package static var dialect: SQLDialect { .sqlite }
 

@@ -6,8 +6,6 @@ internal import IntertwineFeed
 package import IntertwineStorageCore
 import Synchronization
 
-/// A database file that this process serves. Its writes stop while another file, or none, is at its path, and once a read finds it corrupt.
-///
 /// Why: what is written to a file that was moved is lost. A second connection to the path would create another store, or replay the
 /// write-ahead log of this file into the other one.
 package final class ServedFile: Sendable {
@@ -15,9 +13,7 @@ package final class ServedFile: Sendable {
         weak var file: ServedFile?
     }
 
-    /// The files of the process, for code that opens them on connections of its own, such as imports.
     private static let served = Mutex<[ObjectIdentifier: Reference]>([:])
-    /// The paths that the process has opened.
     private static let opened = Mutex<Set<String>>([])
 
     package let path: String
@@ -27,14 +23,10 @@ package final class ServedFile: Sendable {
     private let inode: UInt
     /// The finding of SQLite; nil if there is none.
     private let damage = Mutex<String?>(nil)
-    /// The fault when ``change()`` was called last.
     private let reported = Mutex<String?>(nil)
-    /// The connection of a running check.
     private let checking = Mutex<(connection: ReadConnection?, isEnded: Bool)>((nil, false))
-    /// The number of complete checks without a finding.
     private let passes = Atomic(0)
 
-    /// - Throws: `StoreError.unavailable` if the file is missing already.
     init(_ path: String) throws(StoreError) {
         self.path = path
         pathBytes = path.utf8CString
@@ -58,15 +50,11 @@ package final class ServedFile: Sendable {
         return damage.withLock { $0 }
     }
 
-    /// - Throws: `StoreError.unavailable` while the file has a fault.
     func check() throws(StoreError) {
         if let fault { throw .unavailable("\(path): \(fault)") }
     }
 
-    /// Checks that a path can be opened. Call it before a connection is opened.
-    ///
-    /// - Throws: `StoreError.unavailable` if this process serves a file of that path, and it has a fault, or if another process has opened a
-    ///   file that was moved away from the path.
+    /// Call it before a connection is opened.
     static func check(_ path: String) throws(StoreError) {
         let files = served.withLock { $0.values.compactMap(\.file) }
         for file in files where file.path == path { try file.check() }
@@ -86,12 +74,8 @@ package final class ServedFile: Sendable {
         throw .unavailable("\(path): the file of a running service was moved away or replaced: end the service, and restore the file")
     }
 
-    /// Returns true if another process has a connection to a database in WAL mode. The file may be corrupt.
-    ///
-    /// Each open connection holds a lock on 510 bytes of the file (<https://www.sqlite.org/lockingv3.html>).
     static func isOpenElsewhere(_ path: String) -> Bool { isLockedElsewhere(path, from: 0x4000_0002, count: 510) }
 
-    /// Returns true if another process has a connection to a file that this one has not opened.
     package static func isServedElsewhere(_ path: String) -> Bool {
         opened.withLock { !$0.contains(path) && FileManager.default.fileExists(atPath: path) && isOpenElsewhere(path) }
     }
@@ -104,10 +88,6 @@ package final class ServedFile: Sendable {
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    /// Runs a write to the file, and records corruption that it finds.
-    ///
-    /// - Throws: the error of `body`; `StoreError.unavailable` if the file has a fault; `StoreError.uncertain` if it has one only after the
-    ///   write, which is then in a file that was moved.
     func writing<Value>(_ body: () throws -> Value) throws -> Value {
         try check()
         do {
@@ -125,12 +105,10 @@ package final class ServedFile: Sendable {
 
     // MARK: Corruption
 
-    /// A Boolean value indicating whether the file is known to be corrupt, until the process ends.
     package var isCorrupt: Bool { damage.withLock { $0 != nil } }
 
     package var completeChecks: Int { passes.load(ordering: .relaxed) }
 
-    /// Records an error if it shows corruption.
     func note(_ error: any Error) {
         guard let error = error as? DatabaseError, [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) else { return }
         note(error.message ?? "\(error.resultCode)")
@@ -138,11 +116,7 @@ package final class ServedFile: Sendable {
 
     private func note(_ reason: String) { damage.withLock { $0 = $0 ?? "it is corrupt: \(reason)" } }
 
-    /// Checks all tables and their indexes, and records corruption. Blocks.
-    ///
     /// Each table has a read transaction of its own, so that the write-ahead log is not held for the whole check.
-    ///
-    /// The call ends early after ``endCheck()``.
     package func checkContent() {
         defer { checking.withLock { $0.connection = nil } }
         do {
@@ -163,7 +137,6 @@ package final class ServedFile: Sendable {
         }
     }
 
-    /// Interrupts the check, and prevents further ones.
     package func endCheck() {
         checking.withLock { checking in
             checking.isEnded = true
@@ -179,7 +152,6 @@ package final class ServedFile: Sendable {
         return names
     }
 
-    /// Returns what SQLite finds in a table and its indexes, or in the whole file.
     static func findings(_ connection: any SQLConnection, in table: String? = nil) throws -> [String] {
         let subject = table.map { "\"\($0)\"" } ?? "100"
         let check = try SQLStatement(connection, "PRAGMA integrity_check(\(subject))")
@@ -193,7 +165,7 @@ package final class ServedFile: Sendable {
 
     // MARK: Reports
 
-    /// Returns the change of the fault since the last call. One caller at a time.
+    /// One caller at a time.
     package func change() -> FileChange? {
         let fault = fault
         return reported.withLock { last in

@@ -4,10 +4,8 @@ internal import IntertwineFeed
 
 /// The database files and the signing key of a file store, which belong together.
 package struct StoreFiles: Sendable {
-    /// The signing key of the data folder.
     package struct Key: Sendable {
         var path: String
-        /// The name of the key; nil if there is no file.
         var name: String?
 
         package init(path: String, name: String?) {
@@ -15,14 +13,12 @@ package struct StoreFiles: Sendable {
         }
     }
 
-    /// The state of the database file at a path.
     private struct Found {
         var path: String
         var isThere = false
         var isEmpty = false
         var identity: StoreIdentity?
 
-        /// A Boolean value indicating whether the file was served together with the other one.
         var isServed: Bool { identity?.isServed == true }
     }
 
@@ -33,14 +29,6 @@ package struct StoreFiles: Sendable {
         (self.items, self.ledger) = (items, ledger)
     }
 
-    /// Finds parts of the store that are missing, or of another store. Writes nothing.
-    ///
-    /// - Parameters:
-    ///   - key: nil if the signing key is configured elsewhere, or not needed.
-    ///   - auditLog: the path of the audit log; nil if it is not checked.
-    ///   - isReadOnly: true if the files need not be writable.
-    /// - Returns: one phrase for each fault.
-    /// - Throws: `StoreError` if a file is not an Intertwine database.
     package func faults(key: Key? = nil, auditLog: String? = nil, isReadOnly: Bool = false) throws -> [String] {
         let (its, events) = (try Self.find(ItemSchema.file(items), isReadOnly), try Self.find(LedgerSchema.file(ledger), isReadOnly))
         let faultOfKey = key.flatMap { Self.fault(of: $0, [events, its]) }
@@ -48,7 +36,6 @@ package struct StoreFiles: Sendable {
         return [Self.fault(its, events), faultOfKey, faultOfFolder].compactMap { $0 }
     }
 
-    /// Returns the fault of a folder without databases that a service has used. A key alone may be provided before the first start.
     private func faultOfFolder(_ key: Key?, _ auditLog: String?) -> String? {
         guard let key, key.name != nil, let auditLog, FileManager.default.fileExists(atPath: auditLog) else { return nil }
         return "\(items) and \(ledger) are missing, though \(key.path) and \(auditLog) exist"
@@ -73,7 +60,6 @@ package struct StoreFiles: Sendable {
         }
     }
 
-    /// Returns the fault of the files as a pair; nil if they belong together.
     private static func fault(_ items: Found, _ ledger: Found) -> String? {
         for (one, other) in [(items, ledger), (ledger, items)] where other.isServed {
             guard one.isThere else { return "\(one.path) is missing, though \(other.path) was served with it" }
@@ -92,9 +78,6 @@ package struct StoreFiles: Sendable {
     }
 
     /// Writes the identity of the items to the ledger, unless it is there: at the first start, and after an accepted loss.
-    ///
-    /// - Parameter key: the name of the signing key in the data folder; nil if it is configured elsewhere.
-    /// - Throws: an error if one file cannot be written, such as while an import has it locked. The files still belong together.
     package func identify(_ store: SQLiteStore, _ ledger: SQLiteLedger, key: String?) throws {
         let (before, other) = (try store.connections.read(StoreIdentity.read), try ledger.connections.read(StoreIdentity.read))
         guard var identity = before else { throw StoreError.unusable("\(items): has no identity") }

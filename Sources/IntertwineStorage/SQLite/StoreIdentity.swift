@@ -1,15 +1,8 @@
 import GRDB
 
-/// The identity of the store that a database file belongs to. A row of the file.
-///
-/// The items have it from their creation. The ledger receives it at the first start, which then marks the items as served: an interrupted start
-/// leaves files that the next one accepts.
 struct StoreIdentity: Equatable {
-    /// The identifier of the store, equal in both files.
     var store: String
-    /// A Boolean value indicating whether the file was served together with the other one.
     var isServed = true
-    /// The name of the signing key in the data folder; nil if there was none.
     var key: String?
 
     static let creation = """
@@ -22,7 +15,6 @@ struct StoreIdentity: Equatable {
 
         """
 
-    /// Gives new items the identity of a new store.
     static let beginning = "INSERT INTO store_identity (only, store, served) VALUES (1, lower(hex(randomblob(16))), 0);\n"
 
     /// Returns the identity of a file; nil if it is a ledger that was never served.

@@ -1,24 +1,17 @@
 internal import IntertwineFeed
 
-/// A copy of items and ledger from files to a PostgreSQL database, or back. Its calls block.
-///
-/// A copy excludes services from both sides while it runs. An interrupted copy leaves the destination empty.
+/// A copy of items and ledger from files to a PostgreSQL database, or back.
 package struct StoreCopy {
     private static let batch = 2_000
 
     private let source: any CopySource
     private let destination: any CopyDestination
 
-    /// Creates a copy between two databases, which ``run(_:)`` closes.
     package init(from source: any CopySource, to destination: any CopyDestination) {
         (self.source, self.destination) = (source, destination)
     }
 
-    /// Copies all tables. It must be called once.
-    ///
-    /// - Parameter onProgress: Called with a table and the number of copied rows, repeatedly.
-    /// - Returns: The number of rows by table.
-    /// - Throws: `StoreError.unusable` if the destination is not empty.
+    /// It must be called once.
     package func run(_ onProgress: (_ table: String, _ rows: Int) -> Void = { _, _ in }) throws -> [(table: String, rows: Int)] {
         defer {
             source.close()

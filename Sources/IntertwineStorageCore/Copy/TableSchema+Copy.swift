@@ -1,8 +1,6 @@
-/// The statements of a copy. Both databases have the same tables, so only values differ: a flag is 0 or 1 in a file.
 extension TableSchema {
     private var keyNames: String { key.map(\.name).joined(separator: ", ") }
 
-    /// Returns the rows after a key, in key order.
     package func rows(after key: [TableValue]?, limit: Int, _ session: some SQLSession) throws -> [[TableValue]] {
         var names = columns.map(\.name)
         if isPerReplica, let count = names.popLast() { names.append("CAST(sum(\(count)) AS bigint)") }
@@ -18,7 +16,6 @@ extension TableSchema {
         return rows
     }
 
-    /// Inserts rows. The rows of a table that is filled from the beginning are replaced.
     package func insertion(of rows: [[TableValue]], _ dialect: SQLDialect) -> SQLCommand {
         let names = columns.map(\.name) + (isPerReplica && dialect.isSetWise ? ["slot"] : [])
         let rest = columns.dropFirst(keyLength).map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")

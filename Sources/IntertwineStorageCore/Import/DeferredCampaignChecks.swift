@@ -17,14 +17,10 @@ struct DeferredCampaignChecks {
     }
 
     private var campaigns: [PendingCampaign] = []
-    /// The line of each campaign by its id.
     private var lines: [String: Int] = [:]
 
     var isEmpty: Bool { campaigns.isEmpty }
 
-    /// Adds a campaign.
-    ///
-    /// - Returns: an error if its id is repeated or the limit of campaigns is reached; the campaign is not added then.
     mutating func check(_ item: ValidatedItem, line: Int, index: Int?, offset: Int, file: Int) -> InvalidItem? {
         let pending = PendingCampaign(item: item, line: line, index: index, offset: offset, file: file)
         if let first = lines[item.id] { return pending.bad("id", "line \(first) already has a campaign with this id") }
@@ -34,12 +30,10 @@ struct DeferredCampaignChecks {
         return nil
     }
 
-    /// Returns the keys of the campaigns and of their creatives.
     func keys(_ kinds: ItemKinds) -> [ItemKey] {
         Array(Set(campaigns.flatMap { [ItemKey($0.item)] + kinds.creatives(of: $0.item).map(\.key) }))
     }
 
-    /// Returns each campaign, or the error that prevents its import.
     func checked(_ kinds: ItemKinds, _ found: FoundItems) -> [Result<ValidatedItem, InvalidItem>] {
         var count = found.campaigns
         return campaigns.map { pending in

@@ -2,10 +2,8 @@ import Dispatch
 internal import IntertwineFeed
 import Synchronization
 
-/// A queue that writes batches of items on a separate thread, while the caller reads further ones. At most four batches wait.
-///
+/// A queue that writes batches of items on a separate thread, while the caller reads further ones.
 /// On two cores, an import therefore takes as long as SQLite alone.
-///
 /// `@unchecked Sendable`: the destination is accessed on the serial queue alone.
 final class ImportQueue: @unchecked Sendable {
     private struct State {
@@ -22,7 +20,6 @@ final class ImportQueue: @unchecked Sendable {
         self.destination = destination
     }
 
-    /// Queues a batch. Blocks while too many batches wait, and throws the error of an earlier batch.
     func put(_ batch: [ValidatedItem]) throws {
         try check()
         permits.wait()
@@ -32,12 +29,10 @@ final class ImportQueue: @unchecked Sendable {
         }
     }
 
-    /// The counts so far.
     var counts: ImportCounts {
         state.withLock { $0.counts }
     }
 
-    /// Waits until all batches are written and transferred, and finds items by their keys.
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         let found = Mutex(FoundItems())
         queue.sync {
@@ -52,9 +47,6 @@ final class ImportQueue: @unchecked Sendable {
         return found.withLock { $0 }
     }
 
-    /// Waits until all batches are written, and makes them visible. Blocks the calling thread. Throws the error of a batch or of the commit.
-    ///
-    /// - Parameter committing: called immediately before the commit, after all other work.
     func commit(_ committing: () -> Void) throws {
         queue.sync {
             attempt { try destination.finish() }
@@ -66,7 +58,6 @@ final class ImportQueue: @unchecked Sendable {
         try check()
     }
 
-    /// Waits for the current batch, and reverts all changes.
     func rollback() {
         queue.sync { destination.rollback() }
     }

@@ -2,43 +2,25 @@ import Glibc
 package import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// An import of items from one or several files into a store, in one transaction.
-///
-/// ```swift
-/// let session = try ItemImport(into: "items.sqlite", policy: .skip) { print($0) }
-/// try session.add(contentsOf: FileHandle.standardInput.fileDescriptor)
-/// let summary = try session.commit()
-/// ```
-///
-/// No item is visible before ``commit(_:)``. If the process ends before it, the store is unchanged.
-/// Bytes come from a descriptor (`add(contentsOf:progress:)`) or in pieces (``append(_:)`` and ``endOfFile()``).
 /// Memory is bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.
-public final class ItemImport {
-    /// The number of bytes that are read from a descriptor at once.
+package final class ItemImport {
     private static let pieceSize = 1 << 18
-    /// The number of items that are written at once.
     private static let batchSize = 256
 
-    /// The encoding of a file.
     private enum Coding {
-        /// The first bytes of a file, which are too few to detect gzip.
         case undecided([UInt8])
         case identity
         case gzip(GzipInflater)
     }
 
-    /// The path of the store for messages.
     private let path: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
-    /// Called with skipped items and with values that are left out.
     private let report: (InvalidItem) -> Void
     private let limit: Int
     private let isCompressed: Bool
     private var coding = Coding.undecided([])
-    /// The number of decompressed bytes of all files.
     private var length = 0
-    /// The number of files that were read completely.
     private var files = 0
     private var reader: ItemReader
     private var queue: ImportQueue?
@@ -47,9 +29,6 @@ public final class ItemImport {
     private var campaigns = DeferredCampaignChecks()
     private var progress = ImportSummary()
 
-    /// Begins an import into any destination.
-    ///
-    /// - Parameter position: the name of the store in messages.
     package init(
         into destination: any ImportDestination, at position: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop,
         isCompressed: Bool = false, limit: Int = .max, report: @escaping (InvalidItem) -> Void = { _ in }
@@ -68,19 +47,7 @@ public final class ItemImport {
         rollback()
     }
 
-    /// Reads one file from an open descriptor to its end.
-    ///
-    /// ```swift
-    /// let descriptor = open("items.json", O_RDONLY)
-    /// defer { close(descriptor) }
-    /// try session.add(contentsOf: descriptor, named: "items.json") { print($0.items) }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - name: the name of the file in messages.
-    ///   - progress: called after each piece of the file.
-    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, or `StoreError`, for example if the file cannot be read. All changes are reverted.
-    public func add(
+    package func add(
         contentsOf descriptor: Int32, named name: String = "the file", progress: (ImportSummary) -> Void = { _ in }
     ) throws {
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
@@ -99,8 +66,7 @@ public final class ItemImport {
         try endOfFile()
     }
 
-    /// The counts of items read so far, and of their changes as far as they are written.
-    public var summary: ImportSummary {
+    package var summary: ImportSummary {
         var summary = progress
         if let counts = queue?.counts {
             (summary.added, summary.replaced, summary.withheld) = (counts.added, counts.replaced, counts.withheld)
@@ -108,15 +74,7 @@ public final class ItemImport {
         return summary
     }
 
-    /// Appends the next bytes of the current file.
-    ///
-    /// ```swift
-    /// for try await chunk in body { try session.append(chunk) }
-    /// try session.endOfFile()
-    /// ```
-    ///
-    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `ItemFileError`, `StoreError`; all changes are reverted.
-    public func append(_ bytes: some Collection<UInt8>) throws {
+    package func append(_ bytes: some Collection<UInt8>) throws {
         progress.bytes += bytes.count
         switch coding {
         case .undecided(let first):
@@ -134,10 +92,7 @@ public final class ItemImport {
         }
     }
 
-    /// Ends the current file; another one may follow.
-    ///
-    /// - Throws: as ``append(_:)`` does.
-    public func endOfFile() throws {
+    package func endOfFile() throws {
         switch coding {
         case .undecided(let first):
             guard !isCompressed else { return try rollingBack { _ in throw ItemFileError.brokenGzip("it is empty") } }
@@ -170,19 +125,7 @@ public final class ItemImport {
         try drain()
     }
 
-    /// Makes all items visible at once and durable.
-    ///
-    /// In an existing store, other writes of items wait until the call returns. The items are transferred on the caller's thread, after a wait of
-    /// up to 60 s for another import to end.
-    ///
-    /// ```swift
-    /// let summary = try session.commit()
-    /// print("\(summary.added) added, \(summary.replaced) replaced")
-    /// ```
-    ///
-    /// - Parameter committing: called when all items are transferred and only the commit remains. If the process ends before this call,
-    ///   nothing is imported.
-    public func commit(_ committing: () -> Void = {}) throws -> ImportSummary {
+    package func commit(_ committing: () -> Void = {}) throws -> ImportSummary {
         try rollingBack { queue in
             try queue.put(batch)
             batch = []
@@ -201,8 +144,7 @@ public final class ItemImport {
         return progress
     }
 
-    /// Reverts all changes.
-    public func rollback() {
+    package func rollback() {
         guard let queue else { return }
         self.queue = nil
         queue.rollback()
@@ -262,43 +204,24 @@ public final class ItemImport {
     }
 }
 
-/// The progress of an import, and its result at the end.
-///
-/// ```swift
-/// let summary = try session.commit()
-/// if summary.withheld.count > 0 { print("taken down: \(summary.withheld)") }
-/// summary.first.first  // The key of the first item of the file.
-/// ```
-public struct ImportSummary: Sendable, Hashable {
-    /// The number of bytes read from all files.
-    public var bytes = 0
-    /// The number of items that the store did not contain.
-    public var added = 0
-    /// The number of items that replaced an item of equal kind and id.
-    public var replaced = 0
-    /// The number of invalid items that were skipped under ``BadItemPolicy/skip``.
-    public var skipped = 0
-    /// The number of invalid values of optional fields that items lack under ``BadItemPolicy/skip``.
-    public var omittedValues = 0
+package struct ImportSummary: Sendable, Hashable {
+    package var bytes = 0
+    package var added = 0
+    package var replaced = 0
+    package var skipped = 0
+    package var omittedValues = 0
     /// Items that were skipped because they are taken down (``Takedown``).
-    public var withheld = BlockedItems()
-    /// The first valid items, up to ``firstLimit``.
-    public var first: [ItemKey] = []
+    package var withheld = BlockedItems()
+    package var first: [ItemKey] = []
 
-    /// The maximum number of items in ``first``: 100.
-    public static let firstLimit = 100
+    static let firstLimit = 100
 
-    /// The number of items read, with any result.
-    public var items: Int { added + replaced + skipped + withheld.count }
+    package var items: Int { added + replaced + skipped + withheld.count }
 
-    /// Creates a summary of an import that has read nothing.
-    public init() {}
+    package init() {}
 }
 
-/// The handling of invalid items by an import.
-public enum BadItemPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Ends the import and reverts all changes.
+package enum BadItemPolicy: String, Sendable, Hashable, CaseIterable {
     case stop
-    /// Skips and reports the item, and continues. An item with an invalid value of an optional field is kept without it.
     case skip
 }

@@ -1,9 +1,6 @@
 package import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// A store whose items can be changed by operators and by the process itself. Each change is durable when it returns.
-///
-/// All stores have the behaviour that `SQLiteStore` documents.
 package protocol ItemStore: FeedStore, CampaignMembershipStore {
     func put(
         _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
@@ -22,17 +19,14 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     func release(_ keys: [ItemKey]) async throws -> Int
 
-    /// Returns true if an item is taken down, belongs to a campaign, or is a campaign with ads.
     func isReleasable(_ key: ItemKey) async throws -> Bool
 
     func takedown(of key: ItemKey) async throws -> Takedown?
 
     func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown]
 
-    /// Returns the URLs that were in the fields of items that are taken down, unchanged. The number of takedowns that are read is limited.
     func takenDownURLs() async throws -> [String]
 
-    /// Returns a version that changes with each takedown.
     func takedownVersion() async throws -> TakedownVersion
 
     func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID]
@@ -41,14 +35,10 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     var readStatistics: ReadStatistics { get }
 
-    /// Checks whether the opened storage is still there and sound. Call it periodically, by one caller at a time; it blocks.
-    ///
-    /// - Returns: the change since the last call.
+    /// Call it periodically, by one caller at a time; it blocks.
     func storageChange() -> FileChange?
 
     /// Completes the files when the process ends, so that a copy of them contains all data.
-    ///
-    /// - Throws: `StoreError.unavailable` if another process prevents it.
     func completeFile() async throws
 }
 
@@ -78,29 +68,14 @@ extension ItemStore {
     }
 }
 
-/// A change of a database file that the process has open.
 package enum FileChange: Sendable, Hashable {
-    /// The file is missing or was replaced, and writes stop. The value is one line for operators.
     case gone(String)
-    /// The file is damaged, and writes stop. The value is one line for operators.
     case damaged(String)
-    /// The file is available again. The value is one line for operators.
     case back(String)
 }
 
-/// The result of storing an item.
-///
-/// ```swift
-/// switch try await store.put(item) {
-/// case .added, .replaced: print("stored")
-/// case .withheld: print("taken down")
-/// }
-/// ```
-public enum ItemChange: Sendable, Hashable {
-    /// The item was added at the end of its stream.
+package enum ItemChange: Sendable, Hashable {
     case added
-    /// The item replaced the item of equal kind and id, in its position.
     case replaced
-    /// No change: the item is taken down and has not been released.
     case withheld
 }

@@ -1,8 +1,6 @@
 package import IntertwineFeed
 
-/// The tables `section` and `section_kind`.
 extension SectionLayout {
-    /// Reads the layout of a database.
     package init(_ session: some SQLSession) throws {
         var (streams, kinds) = ([String: StreamID](), [String: StreamID]())
         try session.run([SQLCommand("SELECT name, number FROM section"), SQLCommand("SELECT kind, section FROM section_kind")]) {
@@ -15,14 +13,11 @@ extension SectionLayout {
         self.init(streams: streams, kinds: kinds)
     }
 
-    /// Returns the stream of an item. Ads are never in a section.
+    /// Ads are never in a section.
     package func stream(of item: ValidatedItem) -> StreamID {
         kinds.isEmpty || item.stream != .content ? item.stream : kinds[item.kind] ?? .content
     }
 
-    /// Arranges the items by the configured sections, inside a write transaction of the caller.
-    ///
-    /// - Returns: the new layout.
     package func arrange<Session: SQLSession>(by sections: [SectionConfiguration], _ session: Session) throws -> SectionLayout {
         let new = arranged(by: sections)
         for (name, stream) in new.names(besides: self) {
@@ -41,7 +36,6 @@ extension SectionLayout {
         return new
     }
 
-    /// Moves the items of a kind after those of another stream, in their order: each position moves by an equal step.
     private static func move<Session: SQLSession>(_ kind: String, from old: StreamID, to new: StreamID, _ session: Session) throws {
         func outermost(_ end: String, of stream: StreamID) throws -> Int64? {
             try session.integer("SELECT \(end)(position) FROM item WHERE lane = ?1", .integer(stream.rawValue))

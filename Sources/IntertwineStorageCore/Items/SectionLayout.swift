@@ -1,15 +1,10 @@
 package import IntertwineFeed
 
-/// The layout of sections in a database: the stream of each section, and the kinds in it.
-///
 /// Why: the database determines the stream of an item. Imports, the admin API and sources name no section, and so cannot disagree.
 package struct SectionLayout: Sendable, Equatable {
-    /// The first number of a section's stream. Lower numbers are the streams of content and ads.
     private static let firstNumber: Int64 = 2
 
-    /// The stream by section name. A name keeps its number permanently.
     package private(set) var streams: [String: StreamID]
-    /// The stream by kind. A kind without an entry is in its default stream.
     package private(set) var kinds: [String: StreamID]
 
     package init(streams: [String: StreamID], kinds: [String: StreamID] = [:]) {
@@ -17,7 +12,6 @@ package struct SectionLayout: Sendable, Equatable {
         self.streams[SectionConfiguration.mainName] = .content
     }
 
-    /// Returns the layout after the configured sections are applied. New names get the next numbers.
     package func arranged(by sections: [SectionConfiguration]) -> SectionLayout {
         var layout = SectionLayout(streams: streams)
         for section in sections {
@@ -32,21 +26,18 @@ package struct SectionLayout: Sendable, Equatable {
         StreamID(rawValue: max(Self.firstNumber, (streams.values.map(\.rawValue).max() ?? 0) + 1))
     }
 
-    /// Returns the sections that another layout lacks, ordered by stream.
     package func names(besides other: SectionLayout) -> [(name: String, stream: StreamID)] {
         streams.filter { other.streams[$0.key] == nil }.map { (name: $0.key, stream: $0.value) }.sorted {
             $0.stream.rawValue < $1.stream.rawValue
         }
     }
 
-    /// Returns the kinds that another layout has in another stream, in order. The new stream is nil if no section contains the kind any more.
     package func moves(to other: SectionLayout) -> [(kind: String, old: StreamID, new: StreamID?)] {
         Set(kinds.keys).union(other.kinds.keys).sorted().filter { kinds[$0] != other.kinds[$0] }.map {
             ($0, kinds[$0] ?? .content, other.kinds[$0])
         }
     }
 
-    /// Returns the fields by which streams are ordered.
     package func fields(of sections: [SectionConfiguration]) -> [(stream: StreamID, field: SortField)] {
         sections.flatMap { section -> [(stream: StreamID, field: SortField)] in
             guard let stream = streams[section.name] else { return [] }
@@ -55,11 +46,6 @@ package struct SectionLayout: Sendable, Equatable {
     }
 
     /// Returns the step by which the positions of a kind's items move, so that they follow those of another stream in their order.
-    ///
-    /// - Parameters:
-    ///   - ends: the positions of the first and the last item of the current stream; nil if it is empty.
-    ///   - last: the position of the last item of the other stream.
-    /// - Throws: `StoreError.unavailable` if no positions are left.
     package static func step(of kind: String, _ ends: (first: Int64?, last: Int64?), after last: Int64?) throws(StoreError) -> Int64 {
         guard let last, let first = ends.first, let end = ends.last else { return 0 }
         let (distance, isTooFar) = last.subtractingReportingOverflow(first)
@@ -72,7 +58,6 @@ package struct SectionLayout: Sendable, Equatable {
 }
 
 extension SortField {
-    /// The key of an item without the field.
     package var leastKey: SortKey {
         switch comparison {
         case .text: .text([])

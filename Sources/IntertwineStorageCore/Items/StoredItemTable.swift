@@ -1,13 +1,11 @@
 package import IntertwineFeed
 
-/// The stored items, inside a write transaction of the caller.
 package struct StoredItemTable<Session: SQLSession> {
     private let session: Session
     private let takedowns: TakedownTable<Session>
     private let layout: SectionLayout
     private let releasing: Bool
 
-    /// - Parameter releasing: True to end the takedowns of stored items, false to refuse such items with ``StoreOperationError/Reason/takenDown(_:)``.
     package init(_ session: Session, releasing: Bool = true) throws {
         (self.session, self.releasing) = (session, releasing)
         takedowns = TakedownTable(session)
@@ -22,14 +20,10 @@ package struct StoredItemTable<Session: SQLSession> {
         }
     }
 
-    /// Returns the stream of an item.
     package func stream(of item: ValidatedItem) -> StreamID { layout.stream(of: item) }
 
     package func stream(ofSection name: String) -> StreamID? { layout.streams[name] }
 
-    /// Appends an item to its section, or replaces the item with its kind and id in place. As an operator's order, it ends the item's takedown.
-    ///
-    /// - Returns: the change, and the stream if nothing but the content of a stored item was changed.
     package func put(_ item: ValidatedItem) throws -> (change: ItemChange, inPlace: StreamID?) {
         let wasTakenDown = try release(ItemKey(item))
         let stream = stream(of: item)
@@ -43,9 +37,7 @@ package struct StoredItemTable<Session: SQLSession> {
         return (isKnown ? .replaced : .added, nil)
     }
 
-    /// Replaces an item in place, and returns true if it exists.
-    ///
-    /// - Parameter stream: The stream in which the item must be; nil for any.
+    /// `stream`: The stream in which the item must be; nil for any.
     package func update(_ item: ValidatedItem, in stream: StreamID? = nil) throws -> Bool {
         var text = "UPDATE item SET variant = ?3, body = ?4 WHERE kind = ?1 AND id = ?2"
         var values: [SQLValue] = [.text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body)]
@@ -56,13 +48,11 @@ package struct StoredItemTable<Session: SQLSession> {
         return try session.run([SQLCommand(text, values)]) { _, _ in }[0] > 0
     }
 
-    /// Stores an unknown item at a free position, and ends its takedown.
     package func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         _ = try release(ItemKey(item))
         try insert([item], in: stream, at: [position])
     }
 
-    /// Ends the takedown of an item; false if there is none.
     private func release(_ key: ItemKey) throws -> Bool {
         guard try takedowns.remove(key) else { return false }
         // The transaction is rolled back.
@@ -70,7 +60,6 @@ package struct StoredItemTable<Session: SQLSession> {
         return true
     }
 
-    /// Appends items to the end of a stream, in their order.
     package func append(_ items: [ValidatedItem], to stream: StreamID) throws {
         guard !items.isEmpty else { return }
         var last = try session.integer("SELECT max(position) FROM item WHERE lane = ?1", .integer(stream.rawValue)) ?? 0
@@ -109,35 +98,29 @@ package struct StoredItemTable<Session: SQLSession> {
             "UPDATE item SET position = ?3 WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id), .integer(position))
     }
 
-    /// Removes an item, and returns true if it existed.
     package func delete(_ key: ItemKey) throws -> Bool {
         try session.write("DELETE FROM item WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) > 0
     }
 
-    /// Removes all items of a stream.
-    ///
-    /// - Returns: the number of removed items, and the first of them, at most `limit`.
-    package func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+    func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let first = try session.rows(
             "SELECT kind, id FROM item WHERE lane = ?1 ORDER BY position LIMIT ?2", .integer(stream.rawValue), .integer(Int64(limit))
         ) { ItemKey(kind: $0.text(0), id: $0.text(1)) }
         return (try session.write("DELETE FROM item WHERE lane = ?1", .integer(stream.rawValue)), first)
     }
 
-    /// Takes an item down. Call it before the item is removed.
+    /// Call it before the item is removed.
     package func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
-    package func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
+    func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         try takedowns.addAll(in: stream, at: moment, reason: reason)
     }
 }
 
-/// The rows of a stream, inside a write transaction of the caller.
 package struct StoredStream<Session: SQLSession> {
     let session: Session
     let stream: StreamID
 
-    /// Returns the position of the item next to a position; nil if there is no such item.
     package func nearest(_ direction: PageDirection, of position: Int64) throws -> Int64? {
         let text =
             switch direction {
@@ -147,7 +130,6 @@ package struct StoredStream<Session: SQLSession> {
         return try session.integer(text, .integer(stream.rawValue), .integer(position))
     }
 
-    /// Returns the first positions after a position.
     package func positions(after position: Int64, limit: Int) throws -> [Int64] {
         try session.rows(
             "SELECT position FROM item WHERE lane = ?1 AND position > ?2 ORDER BY position LIMIT ?3", .integer(stream.rawValue),
@@ -155,11 +137,7 @@ package struct StoredStream<Session: SQLSession> {
         ) { $0.integer(0) }
     }
 
-    /// Moves items, and the ads listed after them, towards the end of the stream.
-    ///
     /// Rows move by way of an unused stream number, so that no row takes a position that another row still has.
-    ///
-    /// - Parameter moves: in the order of the items. The target of an item may be the old position of the next one.
     package func move(_ moves: [StreamMove]) throws {
         // The last is moved first, so that its ads are not among those of the item before it.
         let moves = moves.reversed()

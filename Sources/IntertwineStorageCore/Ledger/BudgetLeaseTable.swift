@@ -1,14 +1,9 @@
 package import IntertwineFeed
 
-/// The table `reservation`: the leases of processes on the goals of campaigns.
-///
-/// Each process writes its own rows, one for each campaign, and one without a campaign that shows that the process is running.
-/// Exchanges are serialized, so each of them reads the current leases of all other processes.
-///
-/// An exchange reads the delivered counts before the leases of other processes. An impression that is recorded between the two reads may be
-/// counted twice, but is never omitted, because the rows of a process stay in the table until its next exchange.
+/// An impression that is recorded between the two reads may be counted twice, but is never omitted, because the rows of a process stay in
+/// the table until its next exchange.
 package enum BudgetLeaseTable {
-    /// Exchanges leases with other processes. Call it within a write transaction.
+    /// Call it within a write transaction.
     package static func exchange<Session: SQLSession>(
         _ request: BudgetSyncRequest, _ decide: (BudgetSyncState) -> SharedBudgetLeases, _ session: Session
     ) throws {
@@ -46,7 +41,6 @@ package enum BudgetLeaseTable {
         return counts
     }
 
-    /// The query for delivered counts, whose rows are in the order of the questions. The span -1 is the total.
     private static func question(_ questions: [DeliveryQuery], _ dialect: SQLDialect) -> SQLCommand {
         let ofCampaign = "FROM delivery WHERE delivery.campaign = asked.campaign AND delivery.kind = asked.kind"
         return SQLCommand(
@@ -67,7 +61,6 @@ package enum BudgetLeaseTable {
         SharedBudgetLease(served: Int(row.integer(1)), allowed: Int(row.integer(2)))
     }
 
-    /// The leases of other processes by campaign. A process that has ended has no row without a campaign, and its unused leases are void.
     private static let others = """
         SELECT campaign, CAST(sum(count) AS bigint),
             CAST(coalesce(
@@ -85,7 +78,6 @@ package enum BudgetLeaseTable {
         }
     }
 
-    /// Publishes impressions that this process has received of ads that other processes served.
     private static func publication(of request: BudgetSyncRequest, _ dialect: SQLDialect) -> [SQLCommand] {
         guard !request.seen.isEmpty else { return [] }
         return [

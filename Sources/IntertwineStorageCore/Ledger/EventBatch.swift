@@ -3,12 +3,8 @@ internal import IntertwineFeed
 /// A range of events after a marker that is read at once for reports.
 struct EventBatch: Sendable {
     private let after: Int64
-    /// The marker of the last event.
     let last: Int64
 
-    /// Finds the range of events after a marker; nil if there is no event.
-    ///
-    /// - Parameter end: the highest marker of the range.
     init?(after marker: Int64, through end: Int64, limit: Int, _ session: some SQLSession) throws {
         let last = try session.integer(
             "SELECT max(id) FROM (SELECT id FROM event WHERE id > ?1 AND id <= ?3 ORDER BY id LIMIT ?2) AS batch", .integer(marker),
@@ -17,8 +13,6 @@ struct EventBatch: Sendable {
         (after, self.last) = (marker, last)
     }
 
-    /// Returns the totals of the events that count.
-    ///
     /// Why: most events are equal in all columns of the totals. Rows are compared by their bytes in the database's memory, and an event is
     /// decoded only for the first row of each group.
     func totals(_ session: some SQLSession) throws -> ReportTotals {
@@ -66,7 +60,6 @@ struct EventBatch: Sendable {
             withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
         }
 
-        /// Hashes all bytes in one call, and not byte by byte as arrays do.
         func hash(into hasher: inout Hasher) {
             bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         }
@@ -74,7 +67,6 @@ struct EventBatch: Sendable {
 }
 
 extension LedgerEvent {
-    /// Reads the impression context and the creative from seven columns: campaign, feed, section, position, layout, creative, advertiser.
     mutating func readPlacement(from row: some SQLRow, _ first: Int) {
         showing = row.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
             ImpressionContext(

@@ -1,12 +1,10 @@
 /// The time at which the expired rows of a ledger are removed: after an interval, or after many rows were written.
 package struct PurgeSchedule {
-    /// Milliseconds between two purges.
     private static let interval: Int64 = 1_000
 
     /// The number of written rows after which a purge must not wait for its interval.
     private let limit: Int
     private var last: Int64 = 0
-    /// The number of rows that were written since the last purge.
     package private(set) var rowsSince = 0
 
     package init(limit: Int) {
@@ -15,7 +13,6 @@ package struct PurgeSchedule {
 
     package func isDue(_ now: Int64) -> Bool { now &- last >= Self.interval || now < last }
 
-    /// Returns true if too many rows were written to wait for the end of the interval.
     package mutating func isLate(after rows: Int) -> Bool {
         rowsSince += rows
         guard rowsSince >= limit else { return false }
@@ -29,11 +26,9 @@ package struct PurgeSchedule {
 /// The statements that remove expired rows, apart from rate counters.
 package enum ExpiryPurge {
     /// The time in milliseconds (30 days) for which an expired selection is retained.
-    ///
     /// Why: an undo request then receives the response "too late" instead of "unknown".
     private static let retention: Int64 = 30 * 86_400_000
 
-    /// - Parameter batch: the limit of rows that each statement removes.
     package static func statements(now: Int64, batch: Int, _ dialect: SQLDialect) -> [SQLCommand] {
         let values: [SQLValue] = [.integer(now), .integer(Int64(batch))]
         return [
@@ -52,7 +47,6 @@ package enum ExpiryPurge {
         """
     }
 
-    /// Deletes the rows of a cell up to a removal from a list that cannot be undone.
     private static func undoneRemovals(_ dialect: SQLDialect) -> String {
         """
         DELETE FROM listing WHERE mark IN (
@@ -65,7 +59,6 @@ package enum ExpiryPurge {
         """
     }
 
-    /// Deletes repeated additions of a cell that cannot be undone, if the previous row of the cell is also an addition that cannot be undone.
     private static func repeatedAdditions(_ dialect: SQLDialect) -> String {
         """
         DELETE FROM listing WHERE mark IN (

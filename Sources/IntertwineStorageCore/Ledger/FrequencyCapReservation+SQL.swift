@@ -2,7 +2,6 @@ package import IntertwineFeed
 
 /// The table `claim`: the ads with frequency caps that each process has served to viewers, shared with other processes.
 extension FrequencyCapReservation {
-    /// The limit of expired rows of each table that are deleted with each new row.
     private static let purged: Int64 = 100
 
     static func served(to viewer: String, besides process: String, now: Int64, _ session: some SQLSession) throws -> [FrequencyCount] {
@@ -12,9 +11,7 @@ extension FrequencyCapReservation {
         ) { FrequencyCount(campaign: $0.text(0), at: $0.integer(1), count: Int($0.integer(2))) }
     }
 
-    /// Records the reservation. Call it within a write transaction that has the lock of the viewer.
-    ///
-    /// - Returns: false if another process has served ads to the viewer that the reservation does not take into account.
+    /// Call it within a write transaction that has the lock of the viewer.
     package func record<Session: SQLSession>(in session: Session) throws -> Bool {
         let others = try Self.served(to: viewer, besides: process, now: now, session).reduce(0) { $0 + $1.count }
         guard counts.isEmpty || others == known else { return false }

@@ -3,8 +3,6 @@ package import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// A unit of work that waits for its transaction.
-///
 /// Why a class: an entry contains many strings, and is not copied between its arrival and its completion.
 package final class LedgerUnit: Sendable {
     package let entry: LedgerEntry
@@ -17,53 +15,38 @@ package final class LedgerUnit: Sendable {
     }
 }
 
-/// The treatment of a group whose write failed.
 package enum GroupFailure {
-    /// One unit is at fault. Each unit is written in its own transaction, so that all others succeed.
+    /// Each unit is written in its own transaction, so that all others succeed.
     case ofOneUnit
-    /// The units wait for another attempt until they time out.
     case transient(StoreError)
     case final(any Error)
 }
 
-/// A writer of groups, with a connection of its own. It is accessed on the queue of its ``GroupCommit`` alone.
 package protocol LedgerGroupWriter: AnyObject, SendableMetatype {
-    /// A Boolean value indicating whether a commit proves that the disk is writable.
     static var commitProvesDisk: Bool { get }
 
-    /// A Boolean value indicating whether counts wait to be written.
     var hasWaitingCounts: Bool { get }
 
-    /// The rate counters in memory, and the bytes of their table.
     var rateCounters: (count: Int, bytes: Int) { get }
 
-    /// Writes a group in one durable transaction, or throws and writes none of it.
-    ///
-    /// - Parameters:
-    ///   - flushes: true if waiting counts must be written.
-    ///   - deadline: the time after which the first unit must not wait for a lock.
-    ///   - isLate: returns true if the timeout of a unit is over.
+    /// `flushes`: true if waiting counts must be written.
+    /// `deadline`: the time after which the first unit must not wait for a lock.
     func commit(
         _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool
     ) throws -> [Result<LedgerReceipt, any Error>]
 
     func failure(_ error: any Error) -> GroupFailure
 
-    /// Checks that a click could be written, by a write of its own.
     func probe() throws
 
     /// Returns true if expired rows must be removed now: after the interval, or after enough rows were written.
     func isPurgeDue() -> Bool
     func isPurgeLate(after group: [LedgerUnit]) -> Bool
 
-    /// Removes some expired rows. Returns true if more may remain.
     func purge() -> Bool
 }
 
 /// A group commit: one transaction for all units that arrived while the previous group was written.
-///
-/// A unit waits for later units only while the clients of the previous group probably send their next ones, see ``gather(after:)``.
-///
 /// `@unchecked Sendable`: all state outside of the lock is accessed on the serial queue alone, and the semaphore synchronizes itself.
 package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable {
     package typealias Completion = @Sendable (Result<LedgerReceipt, any Error>) -> Void
@@ -71,49 +54,35 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     private struct State {
         var waiting: [LedgerUnit] = []
         var isRunning = false
-        /// The number of waiting units that ends the wait for further ones; 0 if the writer does not wait for units.
         var awaited = 0
-        /// The time at which the current group was taken.
         var groupBegan: ContinuousClock.Instant?
         var isWatched = false
         var statistics = LedgerStatistics()
     }
 
     private let limits: GroupLimits
-    /// The writer. Outside of the queue, only what it synchronizes itself may be accessed.
     package let writer: Writer
     private let queue = DispatchQueue(label: "intertwine.ledger")
     private let watch = DispatchQueue(label: "intertwine.ledger.watch")
     private let state = Mutex(State())
-    /// Reused memory for the next group, which is swapped with the array of waiting units.
     private var spareGroup: [LedgerUnit] = []
     /// Signalled once for each wait that ends because enough units wait.
     private let gathered = MonotonicSemaphore()
-    /// The number of groups without a wait for further units: the remaining one, and that after the next wait without success.
     private var pause: (left: Int, next: Int) = (0, 1)
-    /// The time of the last write of counts without rows, and a Boolean value indicating whether the next write is scheduled.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
-    /// The time at which the disk was last proved to be writable; nil after a failure.
     private var lastProof: ContinuousClock.Instant?
 
     /// The duration of a group below which a wait would cost more than a transaction.
     private static var shortestGroup: Duration { .microseconds(200) }
-    /// The limit of the wait for further units.
     private static var longestWait: Duration { .milliseconds(2) }
-    /// The limit of groups without such a wait, while clients do not return in time.
     private static var longestPause: Int { 64 }
-    /// The time for which the disk counts as writable.
     private static var freshness: Duration { .seconds(1) }
-    /// The delay limit for counts without rows. It bounds the writes that a continuous series of repeated impressions causes.
     private static var flushInterval: Duration { .seconds(1) }
 
     package init(_ writer: Writer, _ limits: GroupLimits) {
         (self.writer, self.limits) = (writer, limits)
     }
 
-    /// Queues a unit for the next group.
-    ///
-    /// - Parameter completion: called on the ledger's queue, or at once if too many units wait.
     package func commit(_ entry: LedgerEntry, completion: @escaping Completion) {
         let unit = LedgerUnit(entry, completion)
         let (isAccepted, starts, completes, watches) = state.withLock { state in
@@ -156,21 +125,18 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
         try await inTurn { [self] _ in try writeCounts() }
     }
 
-    /// Runs other work of the writer in order with the groups.
     package func inTurn<Value: Sendable>(_ body: @escaping @Sendable (Writer) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in continuation.resume(with: Result { try body(writer) }) }
         }
     }
 
-    /// Runs other work as ``inTurn(_:)`` does, and blocks the calling thread. Completions of earlier groups are called before it.
     package func inTurnBlocking<Value>(_ body: (Writer) throws -> Value) throws -> Value {
         try queue.sync { try body(writer) }
     }
 
     // MARK: Groups
 
-    /// Writes one group, and queues the next one. Other work on the queue runs in between, even under continuous load.
     private func drain() {
         var (group, late) = next()
         fail(late, StoreError.late)
@@ -187,10 +153,7 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     }
 
     /// Waits for the next units of the clients of the last group, so that they share a transaction with the units that wait already.
-    ///
-    /// The wait takes at most half as long as the last group did, and at most ``longestWait``. If fewer than half of the clients return in time, the next
-    /// groups are written without a wait: one, then two, and up to ``longestPause``. A single client never waits.
-    ///
+    /// The wait takes at most half as long as the last group did, and at most ``longestWait``. A single client never waits.
     /// Why: otherwise clients that each wait for their unit form two halves, which alternate in transactions of half the size.
     private func gather(after count: Int) {
         guard pause.left == 0 else { return pause.left -= 1 }
@@ -218,7 +181,6 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
         }
     }
 
-    /// Removes the next group. Expired units, for example after the process was suspended, are returned separately.
     private func next() -> (group: [LedgerUnit], late: [LedgerUnit]) {
         var group = spareGroup
         spareGroup = []
@@ -297,7 +259,6 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
         for unit in units { unit.completion(.failure(error)) }
     }
 
-    /// Fails the units whose time has expired, and puts the others back at the start of the queue.
     private func postpone(_ group: [LedgerUnit], _ error: StoreError) {
         let end = ContinuousClock.now
         let late = group.prefix { isLate($0, at: end) }
@@ -354,11 +315,8 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     }
 }
 
-/// The limits of a ``GroupCommit``.
 package struct GroupLimits: Sendable {
-    /// The limit of waiting units. A further unit is refused.
     package var waiting = 4_096
-    /// The limit of units in one transaction, which bounds how long the first unit waits for the last.
     package var group = 512
     /// The time after which a unit fails: while another process has the lock, or while the server does not respond.
     package var maxQueueTime = Duration.seconds(2)

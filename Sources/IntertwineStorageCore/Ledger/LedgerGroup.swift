@@ -1,11 +1,6 @@
 package import IntertwineFeed
 
-/// A group of units of work that share one transaction, from its questions to its statements. It does no I/O.
-///
-/// 1. ``ask(for:)`` collects the rows on which the units depend, and ``questions(_:)`` finds and locks them.
-/// 2. ``apply(_:of:)`` stores the answers.
-/// 3. ``decide(_:_:at:_:_:_:)`` decides each unit as if the units before it were already written.
-/// 4. ``statements(_:)`` writes the decisions. Each database writes ``events``, ``changes``, the rate counters and the rollups in its own way.
+/// A group of units of work that share one transaction, from its questions to its statements.
 package struct LedgerGroup {
     private struct StoredKey: Hashable {
         var scope: ByteString
@@ -33,23 +28,19 @@ package struct LedgerGroup {
         var at: Int64
     }
 
-    /// The idempotency keys and the selections to look up.
     private var asked: (scopes: [String], keys: [String], selections: [String]) = ([], [], [])
     private var responses: [StoredKey: StoredResponse] = [:]
     private var selections: [ByteString: StoredSelection] = [:]
     private var inserted: [CommandRecord] = []
     private var exposures: [Exposure: (count: Int64, until: Int64)] = [:]
     private var now: Int64 = .min
-    /// The events that have rows.
     package private(set) var events: [(event: LedgerEvent, verdict: Verdict)] = []
-    /// The changes of viewers' lists, with the times after which they cannot be undone.
     package private(set) var changes: [(mutation: ListMutation, until: Int64)] = []
 
     package init() {}
 
     // MARK: Questions
 
-    /// Adds the rows on which a unit depends to the questions.
     package mutating func ask(for entry: LedgerEntry) {
         if let key = entry.idempotency?.key {
             for scope in [key.scope, key.formerScope].compactMap(\.self) {
@@ -67,7 +58,6 @@ package struct LedgerGroup {
             + (asked.selections.isEmpty ? [] : [SQLCommand(texts.findSelections, [.texts(asked.selections)])])
     }
 
-    /// Stores a row of the answer to a question.
     package mutating func apply(_ row: some SQLRow, of question: Int) {
         if question == 0, !asked.keys.isEmpty {
             let key = StoredKey(scope: ByteString(row.text(0)), key: ByteString(row.text(1)))
@@ -80,11 +70,6 @@ package struct LedgerGroup {
 
     // MARK: Decisions
 
-    /// Decides a unit. A unit that cannot be written fails alone, and nothing of it is stored.
-    ///
-    /// - Parameters:
-    ///   - keys: The rate counter keys of the events, if they are known.
-    ///   - now: The time of the commit.
     package mutating func decide<Counters: RateCounterStore>(
         _ entry: LedgerEntry, _ keys: [RateCounterKeys]? = nil, at now: Int64, _ counters: inout Counters, _ rollups: inout Rollups,
         _ limiter: inout PendingRollup
@@ -116,9 +101,6 @@ package struct LedgerGroup {
         return .success(.committed(verdicts))
     }
 
-    /// Returns the receipt of a response that is stored under a key, or nil if the key is new.
-    ///
-    /// - Parameter delay: milliseconds since the request.
     private func receipt(of key: IdempotencyKey, delay: Int64) -> LedgerReceipt? {
         for scope in [key.scope, key.formerScope].compactMap(\.self) {
             guard let stored = responses[StoredKey(scope: ByteString(scope), key: ByteString(key.key))],
@@ -136,7 +118,6 @@ package struct LedgerGroup {
             isStored: responses[storedKey]?.isStored ?? false, isChanged: true)
     }
 
-    /// Marks a selection as undone, or returns the receipt that says why it cannot be. A selection that was removed has expired.
     private mutating func undo(_ id: String) -> LedgerReceipt? {
         guard var selection = selections[ByteString(id)] else { return .expired }
         guard selection.undoneAt == nil else { return .alreadyUndone }
@@ -146,7 +127,6 @@ package struct LedgerGroup {
         return nil
     }
 
-    /// Records that a viewer saw a campaign, for the longest window of its frequency caps.
     private mutating func remember(_ event: LedgerEvent) {
         guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.frequencyCapTTL > 0,
             let viewer = event.viewer
@@ -160,12 +140,10 @@ package struct LedgerGroup {
 
     // MARK: Statements
 
-    /// The number of rows with an expiry time that the group writes, besides rate counters.
     package var perishableRows: Int {
         changes.count + inserted.count + exposures.count + responses.values.count(where: \.isChanged)
     }
 
-    /// Writes responses, selections and exposures; empty if there are none.
     package func statements(_ dialect: SQLDialect) -> [SQLCommand] {
         if responses.isEmpty, selections.isEmpty, exposures.isEmpty { return [] }
         let texts = LedgerStatements.of(dialect)
@@ -228,7 +206,7 @@ package struct LedgerGroup {
     }
 }
 
-/// The texts of a group's statements. They are made once for each database, because a click must not pay for it.
+/// They are made once for each database, because a click must not pay for it.
 private struct LedgerStatements: Sendable {
     private static let sqlite = LedgerStatements(.sqlite)
     private static let postgres = LedgerStatements(.postgres)

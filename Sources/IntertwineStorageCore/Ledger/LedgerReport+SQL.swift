@@ -1,8 +1,6 @@
 internal import IntertwineFeed
 
-/// Reports that are read from totals.
 extension LedgerReport {
-    /// Reads a report of the totals that events are aggregated to.
     static func ofTotals(_ question: Query, _ session: some SQLSession) throws -> LedgerReport {
         let combination = ReportTotals.Dimensions(of: question.groupings)
         let length: Int64 = combination.isHourly ? 24 : 1
@@ -28,7 +26,6 @@ extension LedgerReport {
         return report
     }
 
-    /// Reads a report of the totals that are written with each click.
     static func ofRollups<Session: SQLSession>(_ question: Query, _ session: Session) throws -> LedgerReport {
         let days: [SQLValue] = [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))]
         let command: SQLCommand
@@ -70,7 +67,6 @@ extension LedgerReport {
         return question.by.isOfVerdicts ? LedgerReport(rows: judged(report.rows, by: question.by)) : report
     }
 
-    /// Reads a report by choices, which are counted with their events.
     static func ofChoices(_ question: Query, _ session: some SQLSession) throws -> LedgerReport {
         let day = question.and == .day ? "day" : "CAST(NULL AS bigint)"
         var report = LedgerReport(rows: [])
@@ -114,7 +110,6 @@ extension LedgerReport {
         }
     }
 
-    /// Adds a count, in the order of the keys.
     private mutating func add(_ count: Int, of kind: String, to keys: [Key]) throws {
         // Strings that are equal in Swift can be two groups in the database, so bytes are compared.
         let isSame = rows.last.map { last in zip(last.keys, keys).allSatisfy { ByteString($0.text) == ByteString($1.text) } } ?? false

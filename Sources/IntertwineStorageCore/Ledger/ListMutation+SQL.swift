@@ -1,16 +1,7 @@
 package import IntertwineFeed
 
-/// The table `listing`: additions to viewers' lists, and removals from them.
-///
-/// Each change has a row, so that each can be undone on its own. A cell is on a list if an addition follows its last removal.
-/// The oldest of these additions is the leader, which determines the cell's position.
-/// Once the leader cannot be undone, the cell stays until it is removed, and further additions write no rows: repetition does not grow lists.
-///
-/// No statement needs the result of an earlier one, so all of them share the round trip of a group.
+/// Each change has a row, so that each can be undone on its own.
 extension ListMutation {
-    /// The statements of the change.
-    ///
-    /// - Parameter until: the time after which the change cannot be undone.
     package func statements(until: Int64, now: Int64, _ dialect: SQLDialect) -> [SQLCommand] {
         let texts = ListStatements.of(dialect)
         switch self {
@@ -38,7 +29,6 @@ extension ListMutation {
     }
 }
 
-/// The texts of the statements, which are made once for each database.
 private struct ListStatements: Sendable {
     private static let sqlite = ListStatements(.sqlite)
     private static let postgres = ListStatements(.postgres)

@@ -1,13 +1,8 @@
 package import IntertwineFeed
 
-/// A limiter of rows for events that do not count.
-///
-/// All of these events are in the rollups, by day, cell, kind and verdict, and so in every report. A limited number of impressions, clicks and
-/// playback events per minute has rows, and further ones are only counted with their group. A repeated impression never has a row.
-///
+/// A repeated impression never has a row.
 /// Why: continuous invalid events of a client must not fill the disk.
 package struct PendingRollup {
-    /// The limit of rows per minute, for all clients together.
     private static let limit = 600
 
     private var minute: Int64 = 0
@@ -15,9 +10,7 @@ package struct PendingRollup {
 
     package init() {}
 
-    /// Returns true if the count of an event may be written after the response, within a second: a repeated impression or playback event.
-    /// All other counts are in the transaction of their group.
-    package static func mayDefer(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
+    static func mayDefer(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
         guard verdict == .duplicate else { return false }
         return event.kind == .impression || event.kind.isPlayback && event.showing != nil
     }

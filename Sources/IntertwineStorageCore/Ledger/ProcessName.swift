@@ -1,6 +1,5 @@
 import Foundation
 
-/// A name of this process among those that share a ledger. Other processes on the machine can use it to detect that the process has ended.
 package enum ProcessName {
     package static func make() -> String {
         let name = UUID().uuidString
@@ -8,14 +7,12 @@ package enum ProcessName {
         return "\(name)@\(system)/\(getpid())/\(start)"
     }
 
-    /// Returns true if the process has ended; false if that is unknown, such as for a process in another container.
     package static func hasEnded(_ name: String) -> Bool {
         let parts = name.split(separator: "@").last?.split(separator: "/") ?? []
         guard parts.count == 4, let system, "\(parts[0])/\(parts[1])" == system, let process = pid_t(parts[2]) else { return false }
         return start(of: process) != String(parts[3])
     }
 
-    /// The boot id of the machine, and the process id namespace.
     private static let system: String? = {
         let boot = text("/proc/sys/kernel/random/boot_id").prefix { $0 != "\n" }
         guard !boot.isEmpty, let numbers = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid") else {
@@ -24,7 +21,6 @@ package enum ProcessName {
         return "\(boot)/\(numbers)"
     }()
 
-    /// Returns the start time of a process; nil if it does not exist or is a zombie.
     private static func start(of process: pid_t) -> String? {
         // The name in the second field can contain any characters. Fields are split after its closing parenthesis: the first is the state.
         let fields = text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []

@@ -42,21 +42,18 @@ package struct RateCounterKey: Hashable, Comparable, Sendable {
         try withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { try body($0) }
     }
 
-    /// Compares keys in the byte order of databases.
     package static func < (one: RateCounterKey, other: RateCounterKey) -> Bool { (one.high, one.low) < (other.high, other.low) }
 
     /// Hashes one half, which suffices because the key is a digest.
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 }
 
-/// The rate counter keys of one event, in one array, because each click has about six. Each key is computed once.
+/// The rate counter keys of one event, in one array, because each click has about six.
 package struct RateCounterKeys: Sendable {
     private let all: [RateCounterKey]
     private let ends: (repeats: Int, leaves: Int, required: Int)
 
-    /// The keys that make the event a duplicate if an earlier event that counted has recorded one of them.
     package var repeats: ArraySlice<RateCounterKey> { all[..<ends.repeats] }
-    /// The keys that the event records if it counts.
     package var recorded: ArraySlice<RateCounterKey> { all[ends.repeats..<ends.leaves] }
     package var required: ArraySlice<RateCounterKey> { all[ends.leaves..<ends.required] }
     package var rates: ArraySlice<RateCounterKey> { all[ends.required...] }

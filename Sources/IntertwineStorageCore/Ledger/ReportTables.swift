@@ -1,16 +1,12 @@
 internal import IntertwineFeed
 
-/// A table of reports that is made of the events after a marker.
 package enum ReportCheckpoint: String, Sendable {
     case totals, trackers
 }
 
-/// The tables of totals, which are aggregated from the events after a marker.
-///
-/// The marker advances in the transaction that adds the events. Each event is therefore counted once, whichever process aggregates it,
-/// and clicks have no additional cost.
+/// The marker advances in the transaction that adds the events. Each event is therefore counted once, whichever process aggregates it, and
+/// clicks have no additional cost.
 enum ReportTables {
-    /// - Parameter locks: true if the marker stays locked until the end of the transaction.
     static func marker<Session: SQLSession>(of checkpoint: ReportCheckpoint, locks: Bool = false, _ session: Session) throws -> Int64 {
         let lock = locks ? Session.dialect.locking("report_marker") : ""
         return try session.integer("SELECT marker FROM report_marker WHERE tally = ?1\(lock)", .text(checkpoint.rawValue)) ?? 0
@@ -48,7 +44,6 @@ enum ReportTables {
             .texts(counts.map { totals.kinds.values[$0.total.kind - 1].rawValue }), .integers(counts.map(\.count)))
     }
 
-    /// Returns the ids of rows by their other columns, and adds rows that are missing.
     private static func ids<Session: SQLSession>(
         in table: String, _ columns: [String], _ values: [SQLValue], _ count: Int, _ session: Session
     ) throws -> [Int64] {
@@ -65,7 +60,6 @@ enum ReportTables {
         return ids
     }
 
-    /// Removes a batch of hours before a time; false if there was nothing to remove.
     static func removeSome(before moment: Int64, _ session: some SQLSession) throws -> Bool {
         var removed = 0
         for combination in ReportTotals.Dimensions.allCases where combination.isHourly {

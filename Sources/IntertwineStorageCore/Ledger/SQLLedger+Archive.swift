@@ -1,8 +1,6 @@
 package import IntertwineFeed
 
-/// Queries of operators, and the retention of events.
 extension SQLLedger {
-    /// The counts of repetitions by other processes may arrive a second later.
     package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
         if question.by == .choice { return try await reading(for: .background) { try LedgerReport.ofChoices(question, $0) } }
         // Some groupings have totals that are written with each click.
@@ -17,9 +15,6 @@ extension SQLLedger {
         try await events(after: marker, through: settledEnd(), limit: limit)
     }
 
-    /// - Parameters:
-    ///   - end: at most ``settledEnd()``.
-    ///   - isTracked: true to read only events for which trackers may be called.
     func events(after marker: Int64, through end: Int64, limit: Int, isTracked: Bool = false) async throws -> [RecordedEvent] {
         let condition = isTracked ? " AND verdict = 'counted' AND creative IS NOT NULL AND kind IN ('impression', 'click')" : ""
         return try await reading(for: .background) { session in
@@ -66,7 +61,6 @@ extension SQLLedger {
         return try await removeSettledEvents(before: moment)
     }
 
-    /// Erases a viewer's rows, and then the viewer in the events, which remain counted.
     package func eraseRows(of viewer: String, owners: [String]) async throws -> ErasedViewer {
         var erased = try await writing(isDurable: true, .viewer(viewer)) { session in
             let removals = ["listing", "selection", "exposure", "claim", "given_page"].map { table in

@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// The deliveries of campaigns.
 extension SQLLedger {
     package func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
         try reading { session in

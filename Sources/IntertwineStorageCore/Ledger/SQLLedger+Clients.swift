@@ -1,14 +1,12 @@
 internal import IntertwineFeed
 
-/// Registered client capabilities.
 extension SQLLedger {
     private var nameLimit: Int64 { 1_000 }
-    /// The limit of digests for each name; the oldest ones are removed.
     private var digestLimit: Int64 { 8 }
     /// The time in milliseconds within which an equal registration writes nothing.
     private var freshness: Int64 { 86_400_000 }
-    /// The difference between the stored times of used and unused registrations. Why: every client may register, and unused registrations are evicted
-    /// before all used ones.
+    /// The difference between the stored times of used and unused registrations. Why: every client may register, and unused registrations
+    /// are evicted before all used ones.
     private var unused: Int64 { 1 << 60 }
 
     package func capabilities(of digest: String) async throws -> String? {

@@ -1,9 +1,6 @@
 package import IntertwineFeed
 
-/// Pages of viewers' lists.
 extension SQLLedger {
-    /// Reads a page of a list, after or before a mark. The cost is proportional to the page, independent of the length of the list and of
-    /// repeated additions.
     package func storedCells(
         on list: ViewerList, of viewer: String, _ direction: PageDirection, of mark: Int64, limit: Int
     ) async throws -> [ListEntry] {

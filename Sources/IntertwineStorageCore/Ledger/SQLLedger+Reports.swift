@@ -1,6 +1,5 @@
 internal import IntertwineFeed
 
-/// Aggregation of totals.
 extension SQLLedger {
     /// The limit of events that are read at once and added in one transaction: some thousand rows, which delay clicks by a few milliseconds.
     private var batch: Int { 4_000 }
@@ -11,9 +10,6 @@ extension SQLLedger {
         try await reading(for: .background) { try ReportTables.marker(of: checkpoint, $0) }
     }
 
-    /// Adds all events so far to the totals.
-    ///
-    /// - Parameter isUrgent: true if a caller waits. Otherwise the task sleeps between batches as long as each batch took.
     func gatherCounts(isUrgent: Bool = true) async throws {
         let settled = try await settledEnd()
         // This process has already added up its own events. Other processes may have written later events.
@@ -35,7 +31,6 @@ extension SQLLedger {
         }
     }
 
-    /// Adds the counts of recent events. Returns false if other events precede them after the marker; all of them are then read.
     private func apply(_ recent: EventTail) async throws -> Bool {
         var totals = ReportTotals()
         for (event, count) in recent.counted { totals.add(event, count: count) }
@@ -52,7 +47,6 @@ extension SQLLedger {
         }
     }
 
-    /// Removes hours older than the retention of events; totals by day remain.
     func removeReports(before moment: Int64) async throws {
         while try await writing(isDurable: false, nil, { try ReportTables.removeSome(before: moment, $0) }) {
             try await Task.sleep(for: .milliseconds(20))

@@ -1,8 +1,6 @@
 package import IntertwineFeed
 
-/// The calls of trackers.
 extension SQLLedger {
-    /// The limit of calls that one batch of events makes, and of events that are examined for them.
     private var batch: (calls: Int, events: Int64) { (1_000, 10_000) }
 
     package func enqueueTrackerCalls(
@@ -39,9 +37,6 @@ extension SQLLedger {
         }
     }
 
-    /// Advances the marker without reading events, and returns true, if no tracker is called for the events that this process has written.
-    ///
-    /// Most ads have no trackers. The trackers of an event depend only on its counted properties, so one event of each group suffices.
     private func passBy(
         _ recent: EventTail, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Bool {
@@ -112,21 +107,16 @@ extension SQLLedger {
     }
 }
 
-/// The table `tracker_call`: calls that wait, and the latest calls that were abandoned.
 private enum TrackerCallTable {
     /// The conditions contain the key of an index, through which SQLite counts.
     static let isWaiting = "given_up IS NULL AND due >= 0"
     static let isAbandoned = "given_up >= 0"
 
-    /// Removes all abandoned calls except the latest.
     static let removal = SQLCommand(
         """
         DELETE FROM tracker_call WHERE id IN (SELECT id FROM tracker_call WHERE \(isAbandoned) ORDER BY given_up DESC LIMIT ?2 OFFSET ?1)
         """, [.integer(10_000), .integer(.max)])
 
-    /// Abandons failed calls, those with most attempts first.
-    ///
-    /// - Returns: the number of abandoned calls.
     static func makeRoom<Session: SQLSession>(for count: Int64, now: Int64, _ session: Session) throws -> Int {
         let ousted = try session.write(
             """

@@ -2,7 +2,6 @@ package import IntertwineFeed
 
 /// Responses under the idempotency keys of their requests, and selections.
 extension SQLLedger {
-    /// Returns the receipt of the response that is stored under a key, or nil if the key is new.
     package func storedReceipt(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         let question = SQLCommand(
             """
@@ -33,9 +32,6 @@ extension SQLLedger {
 }
 
 extension IdempotencyKey {
-    /// Returns true if a stored response has not expired. One that was stored ahead of now by its lifetime or more has a wrong time.
-    ///
-    /// - Parameter delay: milliseconds since the request.
     func isValid(until end: Int64, delay: Int64 = 0, now: Int64) -> Bool {
         // The lifetime of a response counts from its request.
         let (lifetime, isEndless) = expires.subtractingReportingOverflow(now &- delay)

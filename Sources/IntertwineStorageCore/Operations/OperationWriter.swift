@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// A writer that performs operations one after another.
 package struct OperationWriter<Session: SQLSession> {
     private let items: StoredItemTable<Session>
     private let orders: [StreamID: SectionSort]
@@ -8,21 +7,12 @@ package struct OperationWriter<Session: SQLSession> {
     private let moment: Int64
     private var summary = StoreOperationSummary()
 
-    /// Creates a writer.
-    ///
-    /// - Parameters:
-    ///   - orders: the order of each stream; a stream without an entry is in order of positions.
-    ///   - reason: the reason of removals, which their takedowns store.
     package init(_ items: StoredItemTable<Session>, orders: [StreamID: SectionSort], reason: String?, at moment: Int64) {
         (self.items, self.orders, self.reason, self.moment) = (items, orders, reason, moment)
     }
 
-    /// Performs all operations of a list.
-    ///
-    /// - Parameter refuse: receives each operation that changes an item, and the current item, and throws to prevent the change.
-    /// - Throws: ``StoreOperationError``; the error of `refuse`; an error of the database.
     package mutating func apply(
-        _ operations: [StoreOperation], in snapshot: some FeedSnapshot, unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
+        _ operations: [StoreOperation], in snapshot: some StoreSnapshot, unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
     ) throws -> StoreOperationSummary {
         for (index, operation) in operations.enumerated() {
             if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) { try refuse(index, item) }
@@ -90,7 +80,6 @@ package struct OperationWriter<Session: SQLSession> {
         summary.removed += cleared.count
     }
 
-    /// Returns the side of a neighbour in the order of positions. In a descending section, the side is reversed.
     private func side(_ target: StoreOperation.Position, in stream: StreamID) -> PageDirection {
         let isReversed = orders[stream]?.isDescending == true
         return switch target {

@@ -1,39 +1,31 @@
-package import IntertwineFeed
+internal import IntertwineFeed
 
 package struct StreamMove: Sendable {
     package var old: Int64
-    /// The position of the next item. Ads that are listed before it move with this item.
     package var end: Int64
     package var target: Int64
 }
 
 /// Finds positions for items between others, and moves items to free positions if none is left.
-///
 /// Items move only towards the end of the stream. Pagination that continues after an earlier position therefore misses no item after it.
-package struct OrderMaintenance<Session: SQLSession> {
-    /// The least number of items that are moved at once, if so many follow.
+struct OrderMaintenance<Session: SQLSession> {
     private static var smallestPush: Int { 32 }
-    /// The limit of items that are moved at once.
     private static var largestPush: Int { 8_192 }
-    /// The least distance of items after a move. It allows ten more insertions between two of them on one side.
     private static var spacing: Int64 { 1 << 10 }
 
     private let rows: StoredStream<Session>
 
-    package init(_ rows: StoredStream<Session>) { self.rows = rows }
+    init(_ rows: StoredStream<Session>) { self.rows = rows }
 
-    /// Returns a position after all items.
-    package func atEnd() throws -> Int64 {
+    func atEnd() throws -> Int64 {
         try between(try rows.nearest(.backward, of: .max), nil)
     }
 
-    /// Returns the position of the item next to a position; nil if there is no such item.
-    package func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
+    func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
         try rows.nearest(direction, of: position)
     }
 
-    /// Returns a free position next to an item's position, with no other item in between.
-    package func free(_ direction: PageDirection, of position: Int64) throws -> Int64 {
+    func free(_ direction: PageDirection, of position: Int64) throws -> Int64 {
         let neighbour = try rows.nearest(direction, of: position)
         return switch direction {
         case .backward: try between(neighbour, position)
@@ -41,7 +33,6 @@ package struct OrderMaintenance<Session: SQLSession> {
         }
     }
 
-    /// Returns a position between two neighbours, each of which may be missing.
     private func between(_ left: Int64?, _ right: Int64?) throws -> Int64 {
         switch (left, right) {
         case (nil, nil): return ItemPosition.step
@@ -54,9 +45,6 @@ package struct OrderMaintenance<Session: SQLSession> {
         }
     }
 
-    /// Moves the items after a position until all of them have sufficient distances.
-    ///
-    /// - Returns: a position before the first of them.
     private func pushing(after left: Int64) throws -> Int64 {
         var count = Self.smallestPush
         while true {

@@ -1,24 +1,10 @@
-public import IntertwineFeed
+package import IntertwineFeed
 
-/// An editorial change of the store. Several are applied together, see `SQLiteStore.apply`.
-///
-/// ```swift
-/// let key = ItemKey(kind: "user", id: "jane")
-/// let summary = try await store.apply([
-///     .move(key, .before(ItemKey(kind: "user", id: "john"))),
-///     .remove(ItemKey(kind: "ad", id: "1")),
-/// ])
-/// ```
-///
-/// Unlike an import, an operation states if the item must exist. This prevents accidental replacements and additions.
-public enum StoreOperation: Sendable, Hashable {
+/// Unlike an import, an operation states if the item must exist.
+package enum StoreOperation: Sendable, Hashable {
     /// A position in a section relative to one of its items, in the order in which the section is shown (`SectionConfiguration.order`).
-    ///
-    /// In a section ordered by a field, the position applies only among items with an equal value.
-    public enum Position: Sendable, Hashable {
-        /// The position directly before an item.
+    package enum Position: Sendable, Hashable {
         case before(ItemKey)
-        /// The position directly after an item.
         case after(ItemKey)
 
         package var neighbour: ItemKey {
@@ -28,34 +14,21 @@ public enum StoreOperation: Sendable, Hashable {
         }
     }
 
-    /// Adds an item that must not exist at the end of its section, as imports do. In a section that shows the newest items first, this is the top.
+    /// Adds an item that must not exist at the end of its section, as imports do.
     case append(ValidatedItem)
     /// Adds an item that must not exist next to another one of its section.
     case insert(ValidatedItem, Position)
     /// Moves an existing item next to another one of its section, which must not be ordered by a field.
     case move(ItemKey, Position)
-    /// Replaces an existing item in place.
     case update(ValidatedItem)
-    /// Removes an existing item, and takes it down (``Takedown``).
     case remove(ItemKey)
-    /// Removes all items of a section, which may be empty, and takes them down.
-    ///
-    /// The section ``advertisements`` selects the ads, and `SectionConfiguration.mainName` selects the items without a section.
     case clear(section: String)
 
-    /// The limit of operations in one list.
-    public static let limit = 1_000
+    package static let limit = 1_000
 
-    /// The section name that selects the stream of ads. A configured section of this name takes precedence.
-    public static let advertisements = "advertisements"
+    package static let advertisements = "advertisements"
 
-    /// The key of the item that the operation changes; nil for an operation on a section.
-    ///
-    /// ```swift
-    /// StoreOperation.remove(ItemKey(kind: "ad", id: "1")).key?.description  // "ad:1"
-    /// StoreOperation.clear(section: "news").key  // nil
-    /// ```
-    public var key: ItemKey? {
+    package var key: ItemKey? {
         switch self {
         case .append(let item), .insert(let item, _), .update(let item): ItemKey(item)
         case .move(let key, _), .remove(let key): key
@@ -63,7 +36,6 @@ public enum StoreOperation: Sendable, Hashable {
         }
     }
 
-    /// The item that the operation stores.
     package var item: ValidatedItem? {
         switch self {
         case .append(let item), .insert(let item, _), .update(let item): item
@@ -81,29 +53,16 @@ public enum StoreOperation: Sendable, Hashable {
     }
 }
 
-/// The result of a list of operations.
-///
-/// ```swift
-/// let summary = try await store.apply([.clear(section: "news")])
-/// print("\(summary.removed) removed, first \(summary.cleared.prefix(3))")
-/// ```
-public struct StoreOperationSummary: Sendable, Hashable {
-    /// The number of appended and inserted items.
-    public var inserted = 0
-    /// The number of moved items.
-    public var moved = 0
-    /// The number of items that were replaced in place.
-    public var updated = 0
-    /// The number of items removed individually and by clearing.
-    public var removed = 0
-    /// The first items that were removed by clearing, up to ``clearedLimit``.
-    public var cleared: [ItemKey] = []
+package struct StoreOperationSummary: Sendable, Hashable {
+    package var inserted = 0
+    package var moved = 0
+    package var updated = 0
+    package var removed = 0
+    package var cleared: [ItemKey] = []
 
-    /// The maximum number of items in ``cleared``: 100.
-    public static let clearedLimit = 100
+    static let clearedLimit = 100
 
-    /// Creates a summary. Without arguments, no operation had an effect.
-    public init(inserted: Int = 0, moved: Int = 0, updated: Int = 0, removed: Int = 0) {
+    package init(inserted: Int = 0, moved: Int = 0, updated: Int = 0, removed: Int = 0) {
         self.inserted = inserted
         self.moved = moved
         self.updated = updated
@@ -111,51 +70,30 @@ public struct StoreOperationSummary: Sendable, Hashable {
     }
 }
 
-/// An error of a list of operations, of which none was applied.
-///
-/// ```swift
-/// do {
-///     _ = try await store.apply(operations)
-/// } catch let error as StoreOperationError {
-///     print("operation \(error.index): \(error.reason)")  // "operation 0: user:jane does not exist"
-/// }
-/// ```
-public struct StoreOperationError: Error, Sendable, Hashable {
-    /// The reason why an operation failed.
-    public enum Reason: Error, Sendable, Hashable {
-        /// The item does not exist.
+package struct StoreOperationError: Error, Sendable, Hashable {
+    package enum Reason: Error, Sendable, Hashable {
         case unknown(ItemKey)
-        /// The item exists already.
         case known(ItemKey)
-        /// The item is its own neighbour.
         case besideItself(ItemKey)
-        /// The two items do not belong to one section.
         case elsewhere(ItemKey, than: ItemKey)
         /// The section of the item is ordered by a field, so the item cannot be moved.
         case ordered(ItemKey, by: String)
-        /// The item is taken down, and its release is not permitted.
         case takenDown(ItemKey)
-        /// No section has this name.
         case unknownSection(String)
-        /// The list has more than ``StoreOperation/limit`` operations.
         case tooMany
     }
 
-    /// The index of the failed operation, counted from 0.
-    public var index: Int
-    /// The reason why the operation failed.
-    public var reason: Reason
+    package var index: Int
+    package var reason: Reason
 
-    /// Creates an error of the operation at an index.
-    public init(index: Int, reason: Reason) {
+    package init(index: Int, reason: Reason) {
         self.index = index
         self.reason = reason
     }
 }
 
 extension StoreOperationError.Reason: CustomStringConvertible {
-    /// The reason as one line for operators.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unknown(let key): "\(key) does not exist"
         case .known(let key): "\(key) already exists"

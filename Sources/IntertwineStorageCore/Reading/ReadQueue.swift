@@ -1,10 +1,8 @@
 internal import IntertwineFeed
 import IntertwinePrimitives
 
-/// A read that is queued or runs on a thread.
-///
-/// `@unchecked Sendable`: its stage is changed under the lock of the queue's owner; all other state is accessed by the one thread that
-/// took the read, and by its creator before the read was queued.
+/// `@unchecked Sendable`: its stage is changed under the lock of the queue's owner; all other state is accessed by the one thread that took
+/// the read, and by its creator before the read was queued.
 class PendingRead: @unchecked Sendable {
     fileprivate enum Stage {
         case new, waiting, running, over
@@ -18,24 +16,17 @@ class PendingRead: @unchecked Sendable {
         self.purpose = purpose
     }
 
-    /// Performs the read on the thread that took it.
     func run() {}
 
-    /// Passes the result to the waiting caller. Called once, after ``run()``.
     func deliver() {}
 
-    /// Passes an error to the waiting caller. Called once, in place of ``run()``.
     func fail(_ error: any Error) {}
 }
 
-/// A queue of reads that selects the next one. A state machine without a lock or a thread.
 struct ReadQueue {
     enum Admission {
-        /// The read is queued.
         case waiting
-        /// The queue is full, or the read was allowed only while no other read runs.
         case refused
-        /// The caller has cancelled the read.
         case cancelled
     }
 
@@ -51,7 +42,6 @@ struct ReadQueue {
 
     private var count: Int { requests.count + background.count }
 
-    /// The deadline of the oldest queued read.
     var firstDeadline: ContinuousClock.Instant? {
         [requests.first, background.first].lazy.compactMap { $0?.arrival }.min().map { $0 + limits.queueTimeout }
     }
@@ -70,7 +60,6 @@ struct ReadQueue {
         return .waiting
     }
 
-    /// Removes and returns the older one of the next request and the next background read. Background reads use at most half of the threads.
     mutating func next() -> PendingRead? {
         let mayLinger = runningInBackground < max(1, limits.threads / 2)
         let isBehind = background.first.map { first in requests.first.map { first.arrival < $0.arrival } ?? true } ?? false
@@ -89,7 +78,6 @@ struct ReadQueue {
         statistics.finished += 1
     }
 
-    /// Removes a cancelled read, and returns true if it was still queued.
     mutating func cancel(_ read: PendingRead) -> Bool {
         let wasWaiting = read.stage == .waiting
         guard wasWaiting || read.stage == .new else { return false }
@@ -100,7 +88,6 @@ struct ReadQueue {
         return wasWaiting
     }
 
-    /// Removes and returns the reads whose deadline has passed.
     mutating func drainExpired(at now: ContinuousClock.Instant) -> [PendingRead] {
         var late: [PendingRead] = []
         while let read = requests.first, now - read.arrival >= limits.queueTimeout { requests.popFirst().map { late.append($0) } }

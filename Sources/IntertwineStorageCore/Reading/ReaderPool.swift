@@ -3,42 +3,25 @@ import Dispatch
 package import IntertwineFeed
 import Synchronization
 
-/// Limits of threads, queue and waiting time for reads of a file.
-///
-/// ```swift
-/// let limits = ReadLimits(threads: 8, waiting: 1_000, queueTimeout: .seconds(1))
-/// let store = try SQLiteStore(path: "items.sqlite", reading: limits)
-/// ```
-public struct ReadLimits: Sendable, Hashable {
-    /// The limit of reader threads, each with its own connection. Threads start on demand.
-    public var threads: Int
-    /// The limit of queued reads. A further read is refused with `StoreError.overloaded`.
-    public var waiting: Int
-    /// The time after which a queued read is refused with `StoreError.overloaded`.
-    public var queueTimeout: Duration
+package struct ReadLimits: Sendable, Hashable {
+    package var threads: Int
+    package var waiting: Int
+    package var queueTimeout: Duration
 
-    /// Creates limits. The numbers of threads and of queued reads are at least 1.
-    public init(threads: Int = 4, waiting: Int = 4_096, queueTimeout: Duration = .seconds(2)) {
+    package init(threads: Int = 4, waiting: Int = 4_096, queueTimeout: Duration = .seconds(2)) {
         (self.threads, self.waiting, self.queueTimeout) = (max(1, threads), max(1, waiting), queueTimeout)
     }
 }
 
-/// Counters of reads since the file was opened.
 package struct ReadStatistics: Sendable, Hashable {
-    /// The number of completed reads.
-    public internal(set) var finished = 0
-    /// The number of reads that run on a thread.
-    public internal(set) var running = 0
-    /// The number of queued reads.
-    public internal(set) var waiting = 0
+    package internal(set) var finished = 0
+    package internal(set) var running = 0
+    package internal(set) var waiting = 0
     /// The number of reads that were refused because of a full queue or a timeout.
-    public internal(set) var refused = 0
+    package internal(set) var refused = 0
 }
 
-/// A pool of threads for blocking reads.
-///
-/// A read that has started runs to its end, even if the caller is cancelled. A queued read is removed if its caller is cancelled.
-///
+/// A read that has started runs to its end, even if the caller is cancelled.
 /// Why: blocking reads must not occupy the threads of Swift tasks, of which there are as many as cores, or an event loop.
 package final class ReaderPool: Sendable {
     private let crew: WorkerThreads
@@ -53,9 +36,6 @@ package final class ReaderPool: Sendable {
 
     package var statistics: ReadStatistics { crew.statistics }
 
-    /// Runs `body` on a reader thread.
-    ///
-    /// - Throws: the error of `body`; `StoreError.overloaded`; `CancellationError` if the task was cancelled while the read was queued.
     package func run<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let read = Read(purpose, body)
         return try await withTaskCancellationHandler {
@@ -68,10 +48,6 @@ package final class ReaderPool: Sendable {
         }
     }
 
-    /// Runs `body` on a reader thread for callers outside a task.
-    ///
-    /// - Parameter completion: called once, on the reader thread, or, if nothing is read, on the thread that determines that.
-    /// - Returns: a function that cancels the read if it is still queued; `completion` then receives `CancellationError`.
     package func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -105,11 +81,9 @@ package final class ReaderPool: Sendable {
     }
 }
 
-/// The threads and their shared state, which live as long as one of them runs.
 private final class WorkerThreads: Sendable {
     private struct State {
         var queue: ReadQueue
-        /// The semaphores of idle threads, with the most recently used one at the end.
         var idle: [DispatchSemaphore] = []
         var threads = 0
         var isWatched = false
@@ -167,7 +141,6 @@ private final class WorkerThreads: Sendable {
 
     // MARK: Threads
 
-    /// Starts a thread. Returns false if the system refuses one: queued reads then run on other threads, or time out.
     private func startThread() -> Bool {
         let crew = Unmanaged.passRetained(self)
         let result = clinux_start_thread(

@@ -1,10 +1,8 @@
 package import IntertwineFeed
 
 /// A complete list of a source's items, which is collected privately and then applied to the store in one transaction.
-///
-/// Not `Sendable`: one caller at a time, and its calls block. All stores have the behaviour that `SourceSnapshot` documents.
+/// Not `Sendable`: one caller at a time, and its calls block.
 package protocol SourceCollection: AnyObject {
-    /// The number of collected items.
     var count: Int { get }
 
     func add(_ items: [ValidatedItem]) throws -> [Int]
@@ -16,55 +14,31 @@ package protocol SourceCollection: AnyObject {
     func discard()
 }
 
-/// The result of applying a snapshot.
-///
-/// ```swift
-/// var changes = SourceChanges()
-/// changes.added = 2
-/// changes.isEmpty  // false
-/// ```
-public struct SourceChanges: Sendable, Hashable {
-    /// The number of items that the store did not contain.
-    public var added = 0
-    /// The number of items replaced in place.
-    public var changed = 0
-    /// The number of items that the source no longer lists and that were removed.
-    public var removed = 0
-    /// The number of listed items that the store contained with equal content.
-    public var unchanged = 0
+package struct SourceChanges: Sendable, Hashable {
+    package var added = 0
+    package var changed = 0
+    package var removed = 0
+    package var unchanged = 0
     /// The number of items that the source no longer lists, and that remain because of another origin or a later change.
-    public var released = 0
+    package var released = 0
 
     /// Listed items that were skipped because they are taken down.
-    public var withheld = BlockedItems()
+    package var withheld = BlockedItems()
 
-    /// A Boolean value indicating whether no item of the store, and no record of origin, was changed.
-    public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
+    package var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
 
-    /// Creates the result of a snapshot without changes.
-    public init() {}
+    package init() {}
 }
 
-/// The reason why a complete snapshot is not applied.
-///
-/// ```swift
-/// if case .tooManyRemovals(let removed, let stored, _) = rejection {
-///     print("\(removed) of \(stored) items are missing")
-/// }
-/// ```
-public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The snapshot has no items.
+package enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
     case empty
-    /// The snapshot lacks too many items that the source has stored before.
     case tooManyRemovals(Int, of: Int, share: Double)
 
     /// The store would exceed its limit of campaigns.
     case tooManyCampaigns(Int, limit: Int)
-    /// The source is being synchronized elsewhere.
     case busy(String)
 
-    /// The reason as one line for operators.
-    public var description: String {
+    package var description: String {
         switch self {
         case .empty: "the list is empty, which would remove all items of the source; `removable: 1` in its declaration allows that"
         case .tooManyCampaigns(let count, let limit): "there would be \(count) campaigns; the limit is \(limit)"
@@ -75,7 +49,6 @@ public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// A digest of an item's content: FNV-1a, 64 bits. It does not protect secrets, and does not prevent forgery.
 package struct ItemDigest {
     private var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -90,6 +63,5 @@ package struct ItemDigest {
         value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
     }
 
-    /// The digest as an integer column stores it.
     package var stored: Int64 { Int64(bitPattern: value) }
 }

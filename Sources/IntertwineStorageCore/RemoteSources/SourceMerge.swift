@@ -1,21 +1,15 @@
 package import IntertwineFeed
 
 /// A merge of a source's complete list into the store, inside a write transaction of the caller.
-///
-/// The table `staged` has the listed items in the source's order, and `gone` is empty. The tables are private to the session.
 package struct SourceMerge<Session: SQLSession> {
-    /// The number of rows that are examined together, which bounds memory.
     private static var batch: Int64 { 1_000 }
 
-    /// A listed item with what the store has.
     private struct ListedItem {
         var place: Int64
         var item: ValidatedItem
         var digest: Int64
-        /// True if the source listed the same content before.
         var isKnown: Bool
         var isStored: Bool
-        /// True if the stored item is the last content from this source or another one.
         var isAsListed: Bool
         var isTakenDown: Bool
     }
@@ -25,7 +19,6 @@ package struct SourceMerge<Session: SQLSession> {
     private let kind: any ItemKind
     private let items: StoredItemTable<Session>
     private var changes = SourceChanges()
-    /// True if the digest of a withheld item was stored.
     private var hasRecorded = false
 
     package var hasWritten: Bool { hasRecorded || !changes.isEmpty }
@@ -41,11 +34,6 @@ package struct SourceMerge<Session: SQLSession> {
         items = try StoredItemTable(session)
     }
 
-    /// Brings the store in step with the list.
-    ///
-    /// - Parameters:
-    ///   - share: the limit of the share of the source's items that may be removed at once.
-    ///   - step: called periodically with the number of examined items.
     package mutating func run(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges {
         try findRemoved(share)
         try put(step)
@@ -59,8 +47,6 @@ package struct SourceMerge<Session: SQLSession> {
 
     // MARK: Removed items
 
-    /// Finds items that the source no longer lists, and checks the share that will be removed before any write: those that only this source has
-    /// stored and that no other writer has changed.
     private func findRemoved(_ share: Double) throws {
         var last = (kind: "", id: "")
         var removable = 0
@@ -182,7 +168,6 @@ package struct SourceMerge<Session: SQLSession> {
 
     // MARK: Other sources
 
-    /// True if another source than `?1` lists the item of the row `s`.
     private static var areListedElsewhere: String {
         """
         EXISTS (SELECT 1 FROM source_item AS o
@@ -190,7 +175,6 @@ package struct SourceMerge<Session: SQLSession> {
         """
     }
 
-    /// The digests of an item in other sources, as a list with commas.
     private static func digestsElsewhere(of kind: String, _ id: String, besides source: String, _ dialect: SQLDialect) -> String {
         """
         (SELECT \(dialect.joined)(CAST(o.digest AS text), ',') FROM source_item AS o
@@ -198,17 +182,12 @@ package struct SourceMerge<Session: SQLSession> {
         """
     }
 
-    /// Returns true if a list of digests contains that of a content.
     private static func contains(_ digests: String, variant: String, body: [UInt8]) -> Bool {
         guard !digests.isEmpty else { return false }
         let digest = ItemDigest(variant: variant, body: body).stored
         return digests.split(separator: ",").contains { Int64($0) == digest }
     }
 
-    /// Returns true if all items of a source's last list are unchanged in the store.
-    ///
-    /// An item counts as unchanged if its content is from this source or another one. Items that are taken down are skipped.
-    /// Committed data is read, up to the first changed item.
     package static func isInStep(_ name: String, _ session: Session) throws -> Bool {
         // Without a number no list was applied before, or only empty lists.
         guard let source = try session.integer("SELECT number FROM source WHERE name = ?1", .text(name)) else { return true }

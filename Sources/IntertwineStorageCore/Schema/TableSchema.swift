@@ -1,21 +1,16 @@
 /// A table that both databases have: the statement that creates it, and the order of copies come from this value.
 package struct TableSchema: Sendable {
-    /// A database file that contains tables.
     package enum File: Sendable, CaseIterable {
         case items, ledger
     }
 
     package struct Column: Sendable {
-        /// A type, by its name in declarations.
         package enum Kind: String, Sendable {
             case integer
-            /// An integer that is 0 in new rows.
             case counter
-            /// A text that is compared and ordered by its bytes.
             case text
-            /// A text that is not compared.
             case string
-            /// A text of hundreds of bytes. SQLite's planner then expects long rows, and reads forms through their index.
+            /// SQLite's planner then expects long rows, and reads forms through their index.
             case document
             case bytes
             /// 0 or 1 in a file, a boolean in PostgreSQL.
@@ -26,7 +21,6 @@ package struct TableSchema: Sendable {
         package let kind: Kind
         fileprivate let isOptional: Bool
 
-        /// Parses a declaration such as `undone_at integer?`. A question mark means that the column may be NULL.
         fileprivate init(_ declaration: String) {
             let words = declaration.split(separator: " ")
             name = String(words[0])
@@ -35,16 +29,13 @@ package struct TableSchema: Sendable {
         }
     }
 
-    /// A property of a table that is not a column.
     package enum Trait: Sendable {
-        /// Further conditions on the rows, in SQL.
         case constraint(String)
         case index(String, on: String)
-        /// The database numbers rows in the first column. PostgreSQL accepts other numbers only from copies if the numbers are its own.
+        /// PostgreSQL accepts other numbers only from copies if the numbers are its own.
         case numbered(always: Bool)
         /// Replicas have rows of their own in PostgreSQL, by slot, which are counted together: the last column is the count.
         case perReplica
-        /// A new table has rows, which copies replace.
         case filled
         /// The share of PostgreSQL's pages that is filled, which leaves space for updates in place.
         case fillFactor(Int)
@@ -52,10 +43,8 @@ package struct TableSchema: Sendable {
 
     package let name: String
     package let file: File
-    /// The columns, with those of the key first.
     package let columns: [Column]
-    /// The number of key columns.
-    package let keyLength: Int
+    let keyLength: Int
     private let traits: [Trait]
 
     package init(_ name: String, _ file: File, key: Int, _ columns: String, _ traits: Trait...) {
@@ -64,15 +53,13 @@ package struct TableSchema: Sendable {
     }
 
     package var key: [Column] { Array(columns.prefix(keyLength)) }
-    package var isPerReplica: Bool { traits.contains { if case .perReplica = $0 { true } else { false } } }
+    var isPerReplica: Bool { traits.contains { if case .perReplica = $0 { true } else { false } } }
     package var isFilled: Bool { traits.contains { if case .filled = $0 { true } else { false } } }
 
-    /// The column in which the database numbers rows.
     package var numberColumn: String? { traits.contains { if case .numbered = $0 { true } else { false } } ? columns[0].name : nil }
 
     // MARK: Creation
 
-    /// The statements that create the table and its indices.
     package func creation(_ dialect: SQLDialect) -> String {
         var lines = columns.map { definition($0, dialect) }
         var keyNames = key.map(\.name)
@@ -93,7 +80,6 @@ package struct TableSchema: Sendable {
         return "\nCREATE TABLE \(name) (\n    \(lines.joined(separator: ",\n    "))\n)\(options);\(indices)\n"
     }
 
-    /// A Boolean value indicating whether an integer is the whole key, which is the number of a row in SQLite.
     private var hasRowID: Bool { keyLength == 1 && columns[0].kind == .integer }
 
     private func definition(_ column: Column, _ dialect: SQLDialect) -> String {

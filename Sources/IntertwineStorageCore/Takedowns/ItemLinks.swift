@@ -3,14 +3,12 @@ internal import IntertwineFeed
 
 /// The links of items that are taken down, which their takedowns store as a JSON array.
 package enum ItemLinks {
-    /// The limit of takedowns whose links are read.
     package static let takedownLimit = 100_000
 
     package static func targets(_ list: String) -> [String] {
         (try? JSONDecoder().decode([String].self, from: Data(list.utf8))) ?? []
     }
 
-    /// Returns the URLs among the links.
     package static func urls(_ list: String) -> [String] { targets(list).filter(BlockedItem.isURL) }
 
     package static func list(_ targets: [String]) throws -> String {

@@ -1,9 +1,6 @@
 package import IntertwineFeed
 
 /// The tables of items that are taken down, and of ads that belong to campaigns.
-///
-/// An item that is taken down is not in the store. An operator who stores it again ends the takedown. A membership remains after its
-/// campaign is removed; a release deletes it.
 package struct TakedownTable<Session: SQLSession> {
     private let session: Session
 
@@ -13,7 +10,7 @@ package struct TakedownTable<Session: SQLSession> {
 
     // MARK: Takedowns
 
-    /// Takes an item down. Call it before the item is removed.
+    /// Call it before the item is removed.
     package func add(_ takedown: Takedown) throws {
         try session.write(
             """
@@ -24,8 +21,7 @@ package struct TakedownTable<Session: SQLSession> {
             """, .text(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
     }
 
-    /// Takes down all items of a stream.
-    package func addAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
+    func addAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         try session.write(
             """
             INSERT INTO takedown (kind, id, at, reason, urls)
@@ -34,7 +30,6 @@ package struct TakedownTable<Session: SQLSession> {
             """, .integer(stream.rawValue), .integer(moment), .text(reason))
     }
 
-    /// Removes a takedown, and returns true if it existed.
     package func remove(_ key: ItemKey) throws -> Bool {
         try session.write("DELETE FROM takedown WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) > 0
     }
@@ -45,7 +40,6 @@ package struct TakedownTable<Session: SQLSession> {
         }
     }
 
-    /// Returns at most `limit` takedowns after one, in the order of kind and id.
     package func list(after key: ItemKey?, limit: Int) throws -> [Takedown] {
         try session.rows(
             "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3", .text(key?.kind ?? ""),
@@ -53,7 +47,6 @@ package struct TakedownTable<Session: SQLSession> {
         ) { Takedown(item: ItemKey(kind: $0.text(0), id: $0.text(1)), at: $0.integer(2), reason: $0.optionalText(3)) }
     }
 
-    /// Returns the URLs that were in the fields of items that are taken down.
     package func urls(limit: Int) throws -> [String] {
         try session.rows(
             "SELECT urls FROM takedown WHERE kind >= '' AND urls IS NOT NULL LIMIT ?1", .integer(Int64(limit))
@@ -66,7 +59,6 @@ package struct TakedownTable<Session: SQLSession> {
         } ?? TakedownVersion(count: 0, last: 0)
     }
 
-    /// Returns items of a kind that are taken down, with their links.
     package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
         try session.rows("SELECT id, urls FROM takedown WHERE kind = ?1 ORDER BY id LIMIT ?2", .text(kind), .integer(Int64(max(limit, 0))))
         {
@@ -90,9 +82,6 @@ package struct TakedownTable<Session: SQLSession> {
 
     // MARK: Releases
 
-    /// Ends takedowns, and releases ads from the campaigns that they belong to, also from campaigns that are taken down.
-    ///
-    /// - Returns: the number of items that were taken down, or belonged to a campaign.
     package func release(_ keys: [ItemKey]) throws -> Int {
         var released = try releaseFromBlockedCampaigns(keys.filter { $0.kind != Campaign.kind })
         let campaigns = keys.filter { $0.kind == Campaign.kind }.map(\.id)
@@ -110,7 +99,6 @@ package struct TakedownTable<Session: SQLSession> {
         return released.count
     }
 
-    /// Returns the ads that a campaign which is taken down names, and removes them from its links.
     private func releaseFromBlockedCampaigns(_ keys: [ItemKey]) throws -> Set<ItemKey> {
         var released: Set<ItemKey> = []
         guard !keys.isEmpty else { return released }
@@ -130,7 +118,6 @@ package struct TakedownTable<Session: SQLSession> {
         return released
     }
 
-    /// Returns true if an item is taken down, belongs to a campaign, or is a campaign with ads.
     package func isReleasable(_ key: ItemKey) throws -> Bool {
         let found = try session.integer(
             """
@@ -146,10 +133,7 @@ package struct TakedownTable<Session: SQLSession> {
 }
 
 extension SQLDialect {
-    /// A JSON array of the URLs in an item's fields at any depth, followed by the creatives of a campaign with the prefix
-    /// `BlockedItem.creative`.
-    ///
-    /// PostgreSQL finds URLs in the text of the body, with their escapes, because its JSON has no NUL. The creatives of a campaign are valid.
+    /// PostgreSQL finds URLs in the text of the body, with their escapes, because its JSON has no NUL.
     fileprivate var itemLinks: String { isSetWise ? Self.postgresLinks : Self.sqliteLinks }
 
     private static let sqliteLinks = """

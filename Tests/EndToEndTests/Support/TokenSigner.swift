@@ -1,6 +1,7 @@
 import Foundation
-import IntertwinePrimitives
 import TestSupport
+
+@testable import IntertwinePrimitives
 
 /// A private key that signs JSON Web Tokens.
 struct TokenSigner {

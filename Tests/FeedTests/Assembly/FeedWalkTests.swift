@@ -1,8 +1,9 @@
-import IntertwineFeed
 import Logging
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Walks through the feed")
 struct FeedWalkTests {

@@ -1,5 +1,6 @@
-import IntertwineFeed
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Pages of a viewer's list")
 struct ViewerListTests {

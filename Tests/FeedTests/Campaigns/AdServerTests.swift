@@ -1,8 +1,8 @@
-import IntertwinePrimitives
 import TestSupport
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Delivery of campaigns")
 struct AdServerTests {

@@ -1,9 +1,9 @@
-import IntertwinePrimitives
 import Logging
 import TestSupport
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Minimum distances of advertisements")
 struct SpacingTests {

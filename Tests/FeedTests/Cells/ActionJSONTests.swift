@@ -1,6 +1,7 @@
-import IntertwineFeed
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Custom actions as JSON")
 struct ActionJSONTests {

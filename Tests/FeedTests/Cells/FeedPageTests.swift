@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineFeed
 import Synchronization
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Pages as JSON")
 struct FeedPageTests {

@@ -1,8 +1,9 @@
 import Foundation
-import IntertwineFeed
-import IntertwinePrimitives
 import Synchronization
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Custom slots and their input")
 struct OwnSlotTests {

@@ -1,5 +1,6 @@
-import IntertwineFeed
 import Testing
+
+@testable import IntertwineFeed
 
 /// The pattern in one place: an item, a factory that makes its view model, and the line that performs its commands.
 @Suite("The pattern of cells and commands")

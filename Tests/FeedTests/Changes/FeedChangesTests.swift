@@ -1,9 +1,9 @@
 import Foundation
-internal import IntertwinePrimitives
 import TestSupport
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Changes to a client's pages")
 struct FeedChangesTests {

@@ -1,6 +1,7 @@
-import IntertwineFeed
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Differences between lists of cells")
 struct ListDiffTests {

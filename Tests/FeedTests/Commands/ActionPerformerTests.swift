@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineFeed
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Performing actions")
 struct ActionPerformerTests {

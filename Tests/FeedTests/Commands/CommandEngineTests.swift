@@ -1,6 +1,7 @@
-import IntertwineFeed
 import Synchronization
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Command engine")
 struct CommandEngineTests {

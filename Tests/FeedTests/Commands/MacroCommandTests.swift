@@ -1,5 +1,6 @@
-import IntertwineFeed
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Macro commands")
 struct MacroCommandTests {

@@ -1,5 +1,6 @@
-import IntertwineFeed
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Ids as bytes")
 struct ByteStringTests {

@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineFeed
-import IntertwinePrimitives
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Cells of a declared kind")
 struct DeclaredCellTests {

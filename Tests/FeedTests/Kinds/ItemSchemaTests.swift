@@ -1,8 +1,9 @@
 import Foundation
-import IntertwineFeed
-import IntertwinePrimitives
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("JSON Schemas of kinds")
 struct ItemSchemaTests {

@@ -1,5 +1,6 @@
 import Foundation
-import IntertwineFeed
+
+@testable import IntertwineFeed
 
 /// Kinds as in a configuration, and stores that hold their items.
 enum KindFixture {

@@ -1,9 +1,9 @@
 import Foundation
-import IntertwinePrimitives
 import TestSupport
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Texts by language")
 struct LanguageTests {

@@ -1,6 +1,7 @@
-import IntertwineFeed
 import Logging
 import Testing
+
+@testable import IntertwineFeed
 
 /// A feed over an in-memory store with default settings.
 struct Fixture: Sendable {

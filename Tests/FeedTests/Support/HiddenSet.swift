@@ -1,4 +1,4 @@
-import IntertwineFeed
+@testable import IntertwineFeed
 
 /// Hidden cells as an in-memory set.
 struct HiddenSet: ViewerStateStore, CellSet {

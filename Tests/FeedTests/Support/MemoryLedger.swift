@@ -1,5 +1,6 @@
-import IntertwineFeed
 import Synchronization
+
+@testable import IntertwineFeed
 
 /// An in-memory ledger with the guarantees of a ledger on disk, except deduplication and rates.
 final class MemoryLedger: Ledger {

@@ -1,9 +1,10 @@
-import IntertwineFeed
 import Synchronization
+
+@testable import IntertwineFeed
 
 /// An in-memory store with the behaviour of a store on disk: snapshots, and a version that changes with every write.
 final class MemoryStore: FeedStore {
-    struct Snapshot: FeedSnapshot {
+    struct Snapshot: StoreSnapshot {
         /// The items of each lane, ordered by position.
         var lanes: [StreamID: [FeedItem]] = [.content: [], .advertisements: []]
         /// The listings of each lane, ordered by position.
@@ -65,7 +66,7 @@ final class MemoryStore: FeedStore {
     var version: StoreVersion { state.withLock { StoreVersion(high: 1, low: $0.writes) } }
 
     func read<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value
     ) async throws -> Value {
         try body(state.withLock { $0.snapshot })
     }

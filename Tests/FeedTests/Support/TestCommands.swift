@@ -1,5 +1,6 @@
-import IntertwineFeed
 import Synchronization
+
+@testable import IntertwineFeed
 
 struct TestFailure: Error, Hashable {}
 

@@ -1,8 +1,9 @@
-import IntertwineFeed
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineService
 
 @Suite("Failed commands", .timeLimit(.untilStuck))
 struct FailedCommandTests {

@@ -1,6 +1,5 @@
 import Foundation
 import FoundationNetworking
-import IntertwineService
 import IntertwineTesting
 import ServiceLifecycle
 import Synchronization
@@ -8,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ExtensionProbe
+@testable import IntertwineService
 
 /// The code in the articles of `IntertwineService.docc` and the tutorial is in this folder or in that of the program `ExtensionProbe`, and is
 /// compiled and run here.
@@ -64,10 +64,9 @@ struct ArticleTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let database = "\(folder)/items.sqlite"
-        let importer = try ItemImport(into: database, kinds: try ServiceConfiguration().itemKinds())
-        try importer.append(Array(sampleItems(users: 2).utf8))
-        try importer.endOfFile()
-        _ = try importer.commit()
+        var configuration = ServiceConfiguration()
+        configuration.store.database = database
+        try configuration.importItems(Array(sampleItems(users: 2).utf8))
 
         let port = try freePort()
         let serving = Task { try await serve(database, port: Int(port)) }

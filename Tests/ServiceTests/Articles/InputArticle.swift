@@ -3,7 +3,7 @@
 @testable import ExtensionProbe
 
 // article: CommandInput
-import IntertwineService
+@testable import IntertwineService
 
 /// Votes for a cell with one to five stars.
 struct Rate: InputCommand, UndoableCommand {

@@ -1,5 +1,5 @@
 // article: RoutesOfYourOwn
-import IntertwineService
+@testable import IntertwineService
 
 /// Refuses requests without a token.
 struct TokenGate: ServiceMiddleware {
@@ -30,7 +30,7 @@ struct Notice: ServiceMiddleware {
 func extensions(token: String) -> ServiceExtensions {
     let names = ServiceRoute(.get, "/users/{id}/name") { _, context in
         let id = try context.parameters.require("id")
-        guard let user = try await context.store.read({ try $0.item(kind: "user", id: id) }) else {
+        guard let user = try await context.read({ try $0.item(kind: "user", id: id) }) else {
             throw Refusal(.notFound, "There is no such user.")
         }
         return ServerResponse(body: String(decoding: try ItemFields(user.body).text("username", limit: 200), as: UTF8.self))

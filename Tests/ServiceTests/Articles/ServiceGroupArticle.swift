@@ -3,7 +3,7 @@
 @testable import ExtensionProbe
 
 // article: ServiceGroups
-import IntertwineService
+@testable import IntertwineService
 import ServiceLifecycle
 
 /// Returns a group with the feed and other services, which stop after it.

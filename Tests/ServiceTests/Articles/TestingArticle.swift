@@ -3,7 +3,7 @@
 @testable import ExtensionProbe
 
 // article: TestingYourFeed
-import IntertwineService
+@testable import IntertwineService
 import IntertwineTesting
 import Testing
 

@@ -1,5 +1,5 @@
 // article: embed
-import IntertwineService
+@testable import IntertwineService
 
 /// Serves the feed in `database`, until the process is told to stop.
 func serve(_ database: String, port: Int) async throws {

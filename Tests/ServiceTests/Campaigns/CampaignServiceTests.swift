@@ -1,9 +1,9 @@
 import Foundation
-import IntertwineFeed
 import IntertwineTesting
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineService
 
 @Suite("Campaigns of a service")

@@ -1,11 +1,11 @@
 import Foundation
 import HTTPTypes
-import IntertwineHTTPServer
 import Logging
 import Synchronization
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
 
 @Suite("Client data for the ledger")

@@ -1,7 +1,8 @@
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineService
 
 @Suite("Tokens while their keys are unavailable", .timeLimit(.untilStuck))
 struct TokenOutageTests {

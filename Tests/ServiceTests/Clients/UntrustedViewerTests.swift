@@ -1,7 +1,8 @@
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineService
 
 @Suite("Names of viewers from senders that are no trusted proxies", .timeLimit(.untilStuck))
 struct UntrustedViewerTests {

@@ -1,10 +1,10 @@
 import Foundation
-import IntertwineFeed
-import IntertwineHTTPServer
 import Logging
 import Synchronization
 import Testing
 
+@testable import IntertwineFeed
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
 
 @Suite("Reload of the configuration")

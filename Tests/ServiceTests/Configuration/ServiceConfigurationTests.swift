@@ -1,7 +1,7 @@
 import Foundation
-import IntertwineFeed
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineService
 
 @Suite("Configuration")

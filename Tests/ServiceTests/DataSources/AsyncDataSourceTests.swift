@@ -1,9 +1,10 @@
-import IntertwineFeed
-import IntertwineService
 import IntertwineTesting
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineService
 
 /// Makes a cell of a card, whose body is `{"text":"…"}`.
 private struct CardFactory: CellViewModelFactory {

@@ -1,11 +1,11 @@
 import Foundation
 import HTTPTypes
-import IntertwineFeed
-import IntertwineHTTPServer
-import IntertwineImages
 import Logging
 import Testing
 
+@testable import IntertwineFeed
+@testable import IntertwineHTTPServer
+@testable import IntertwineImages
 @testable import IntertwineService
 
 @Suite("API description")

@@ -1,12 +1,12 @@
 import Foundation
-import IntertwineFeed
-import IntertwineImages
-import IntertwineStorage
 import Logging
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
+@testable import IntertwineImages
 @testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Cached image responses", .timeLimit(.untilStuck))
 struct ImageResponseCacheTests {

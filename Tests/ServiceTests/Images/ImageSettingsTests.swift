@@ -1,7 +1,7 @@
 import Foundation
-import IntertwineImages
 import Testing
 
+@testable import IntertwineImages
 @testable import IntertwineService
 
 @Suite("Image settings")

@@ -1,10 +1,10 @@
 import Foundation
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Images of items that are taken down")
 struct TakedownImageFilterTests {

@@ -1,7 +1,7 @@
-import IntertwineHTTPServer
 import Synchronization
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
 
 @Suite("Rate limit of failed authentications")

@@ -1,11 +1,11 @@
 import Foundation
-import IntertwineFeed
-import IntertwineStorage
 import Logging
 import Synchronization
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Ledger retention")
 struct LedgerRetentionTests {

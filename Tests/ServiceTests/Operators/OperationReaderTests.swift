@@ -1,10 +1,10 @@
 import HTTPTypes
-import IntertwineFeed
-import IntertwineHTTPServer
-import IntertwineStorage
 import Testing
 
+@testable import IntertwineFeed
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Operations in a request")
 struct OperationReaderTests {

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
-import IntertwineHTTPServer
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
 
 @Suite("Access to the operators' listener")

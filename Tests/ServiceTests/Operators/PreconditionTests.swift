@@ -1,8 +1,8 @@
 import HTTPTypes
-import IntertwineFeed
-import IntertwineHTTPServer
 import Testing
 
+@testable import IntertwineFeed
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
 
 @Suite("Preconditions of writes")

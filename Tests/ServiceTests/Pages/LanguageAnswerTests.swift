@@ -1,8 +1,9 @@
 import Foundation
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineService
 
 @Suite("Responses in the viewer's language")
 struct LanguageAnswerTests {

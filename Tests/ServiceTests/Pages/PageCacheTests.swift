@@ -1,8 +1,8 @@
 import HTTPTypes
-import IntertwineFeed
 import Synchronization
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineHTTPServer
 @testable import IntertwineService
 

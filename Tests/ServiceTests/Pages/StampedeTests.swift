@@ -1,8 +1,9 @@
 import Foundation
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineService
 
 @Suite("Concurrent requests for one page")
 struct StampedeTests {

@@ -1,9 +1,10 @@
 import Foundation
-import IntertwineService
-import IntertwineStorage
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Cached pages after writes", .timeLimit(.untilStuck))
 struct UntouchedPagesTests {

@@ -1,9 +1,10 @@
 import HTTPTypes
-import IntertwineFeed
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineService
 
 @Suite("Routes of an embedding program", .timeLimit(.untilStuck))
 struct ServiceRouteTests {
@@ -106,8 +107,8 @@ struct ServiceRouteTests {
         extensions.routes = [
             ServiceRoute(.get, "/me/{id}") { _, context in
                 let id = try context.parameters.require("id")
-                let item = try await context.store.read { try $0.item(kind: "user", id: id) }
-                let saved = try await context.ledger.contains("user:\(id)", on: .saved, of: context.viewer ?? "")
+                let item = try await context.read { try $0.item(kind: "user", id: id) }
+                let saved = try await context.contains("user:\(id)", on: .saved)
                 context.logger.notice("a viewer was read")
                 let isNow = context.now == context.clock()
                 return ServerResponse(body: "\(try await context.viewer ?? "nobody") \(item?.id ?? "none") \(saved) \(isNow)")

@@ -1,9 +1,9 @@
 import Foundation
-import IntertwineStorage
 import TestSupport
 import Testing
 
 @testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("State of sources", .timeLimit(.untilStuck))
 struct SourceRegistryTests {

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPTypes
-import IntertwineFeed
-import IntertwineImages
-import IntertwinePrimitives
-import IntertwineStorage
 import Testing
 
+@testable import IntertwineFeed
+@testable import IntertwineImages
+@testable import IntertwinePrimitives
 @testable import IntertwineService
+@testable import IntertwineStorage
 
 @Suite("Sources in a file")
 struct SourcesFileTests {

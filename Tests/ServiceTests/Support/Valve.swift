@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineFeed
 import Synchronization
 import TestSupport
+
+@testable import IntertwineFeed
 
 /// Blocks reads of a store, as a slow store does.
 final class Valve: Sendable {

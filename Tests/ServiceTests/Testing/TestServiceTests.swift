@@ -1,9 +1,10 @@
 import Foundation
-import IntertwineFeed
-import IntertwineService
 import IntertwineTesting
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineService
 
 @Suite("Service inside a test process", .timeLimit(.untilStuck))
 struct TestServiceTests {

@@ -1,8 +1,8 @@
-import IntertwineStorage
 import Synchronization
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Campaign queries, in every ledger")
 struct CampaignContractTests {

@@ -1,7 +1,7 @@
-import IntertwineFeed
 import Synchronization
 import Testing
 
+@testable import IntertwineFeed
 @testable import IntertwineStorage
 
 @Suite("Budget leases of processes, in every ledger")

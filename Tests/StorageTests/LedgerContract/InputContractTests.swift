@@ -1,6 +1,7 @@
-import IntertwineFeed
-import IntertwineStorage
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("The input of slots, in every ledger")
 struct InputContractTests {

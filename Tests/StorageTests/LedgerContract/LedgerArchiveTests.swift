@@ -1,8 +1,9 @@
-import IntertwineFeed
-import IntertwineStorage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Reports, export and retention, in every ledger")
 struct LedgerArchiveTests {

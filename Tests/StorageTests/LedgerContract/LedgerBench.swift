@@ -1,7 +1,8 @@
-import IntertwineFeed
-import IntertwinePostgreSQL
-import IntertwineStorage
 import TestSupport
+
+@testable import IntertwineFeed
+@testable import IntertwinePostgreSQL
+@testable import IntertwineStorage
 
 /// What all ledgers promise is tested with each of these.
 enum LedgerKind: String, CaseIterable {

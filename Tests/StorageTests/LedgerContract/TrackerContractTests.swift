@@ -1,6 +1,7 @@
-import IntertwineFeed
-import IntertwineStorage
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Calls of trackers, in every ledger")
 struct TrackerContractTests {

@@ -1,6 +1,7 @@
-import IntertwineFeed
-import IntertwineStorage
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Uncounted events and clock jumps, in every ledger")
 struct UncountedEventTests {

@@ -1,7 +1,8 @@
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Viewers' lists, in every ledger")
 struct ViewerListTests {

@@ -1,5 +1,5 @@
-import IntertwineFeed
-import IntertwineStorage
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 /// What the operations mean, on plain arrays: one for each section.
 struct ArrayModel {

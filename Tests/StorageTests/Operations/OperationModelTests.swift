@@ -1,7 +1,8 @@
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Store operations, compared with arrays")
 struct OperationModelTests {

@@ -1,7 +1,8 @@
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 @Suite("Operations on the store")
 struct StoreOperationTests {

@@ -156,7 +156,7 @@ struct SectionIteratorTests {
 
 extension SQLiteStore {
     /// The statements that a read runs.
-    fileprivate func statements(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Void) async throws -> [String] {
+    fileprivate func statements(_ body: @escaping @Sendable (any StoreSnapshot) throws -> Void) async throws -> [String] {
         try await pool.read { database in
             nonisolated(unsafe) var statements: [String] = []
             database.trace { event in

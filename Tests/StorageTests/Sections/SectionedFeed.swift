@@ -1,7 +1,8 @@
-import IntertwineFeed
-import IntertwineStorage
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
 
 /// A feed of three sections over a store on disk, and the same feed as plain arrays.
 final class SectionedFeed {

@@ -10,8 +10,8 @@ const text = { font: "400 14px", line: 20 };
 const label = { font: "550 13px", line: 18 };
 /** The sum of the paddings of texts at both sides. */
 const padding = 32;
-/** The distances and heights of a table: the column of the pictures, that of the tools, a row, and the picture of an ad. */
-const [rowStart, rowEnd, rowHeight, rowPicture] = [96, 60, 88, 128];
+/** The distances and heights of a table: the column of the pictures, that of the tools with the padding, a row, and the picture of an ad. */
+const [rowStart, rowEnd, rowHeight, rowPicture] = [96, 76, 88, 128];
 /** The heights of the paddings of a label below an ad, and of a button beside it. */
 const labelPadding = 14;
 const labelButton = 44;

@@ -11,7 +11,7 @@ import { mediaPlayer } from "./media-player.mjs";
 import { placeholder } from "./standard-cells.mjs";
 
 /** The slots that a tool of its own performs, in the order of preference. Others are in the menu. */
-const saving = ["save", "like", "bookmark", "favorite"];
+const saving = ["like", "bookmark", "favorite"];
 
 let made = 0;
 
@@ -195,8 +195,9 @@ export class CellView {
     const mediaType = bindingValue(binding)?.value ?? (/Audio/.test(this.identifier) ? "audio/" : "");
     const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status", lang: this.locale() }, this.words("mediaFailed")));
     const title = this.#label.textContent || this.words("media");
-    const { player, start } = mediaPlayer({ src, mediaType, entry, title, startTitle: this.words("play", { name: title }), perform, fail });
-    outlet.replaceChildren(...[player, start].filter(Boolean));
+    const seconds = bindingValue(this.cell.actions.configuration.bindings.duration)?.value ?? null;
+    const { player, start } = mediaPlayer({ src, mediaType, entry, title, startTitle: this.words("play", { name: title }), seconds, perform, fail });
+    outlet.replaceChildren(player, start);
     outlet.parentElement?.classList.toggle("is-audio", player.localName === "audio");
   }
 

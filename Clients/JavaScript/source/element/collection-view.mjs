@@ -82,6 +82,11 @@ export class CollectionView extends EventTarget {
     return Array.from(this.#views.values()).sort((a, b) => a.entry.index - b.entry.index);
   }
 
+  /** True if a cell is displayed. */
+  get hasViews() {
+    return this.#views.size > 0;
+  }
+
   /** Returns the view that contains an element. */
   view(target) {
     return this.#byElement.get(target?.closest?.(".cell"));

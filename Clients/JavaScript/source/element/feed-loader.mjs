@@ -21,6 +21,7 @@ export class FeedLoader {
     feed.addEventListener("wanting", () => this.loadNext());
     connection.addEventListener("restored", () => this.loadNext(), { signal: this.#events.signal });
     list.addEventListener("changed", () => this.#update());
+    feed.addEventListener("rendered", () => this.#showBusy());
   }
 
   /** Ends the loading of further pages. */
@@ -45,7 +46,7 @@ export class FeedLoader {
   /** Runs a function that loads pages, and shows a message if the service refuses. */
   async run(load) {
     this.#isLoading = true;
-    this.feed.element.ariaBusy = "true";
+    this.#showBusy();
     try {
       await load();
     } catch (error) {
@@ -55,8 +56,14 @@ export class FeedLoader {
       this.#refused(error);
     } finally {
       this.#isLoading = false;
-      this.feed.element.ariaBusy = "false";
+      this.#showBusy();
     }
+  }
+
+  /** The ARIA role `feed` requires articles, except while it is busy. Cells that are far away have none. */
+  #showBusy() {
+    const isBusy = String(this.#isLoading || (this.list.entries.length > 0 && !this.feed.hasViews));
+    if (this.feed.element.ariaBusy !== isBusy) this.feed.element.ariaBusy = isBusy;
   }
 
   #update() {

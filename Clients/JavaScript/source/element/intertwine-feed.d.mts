@@ -43,6 +43,8 @@ export interface FeedEventMap {
   feedpresent: CustomEvent<{ presentation: Presentation; entry: Entry }>;
   /** Cancelable: the element loads the feed again. */
   feedreload: CustomEvent<null>;
+  /** Cancelable: the element shows the main feed in place of an empty list of the viewer. */
+  feedhome: CustomEvent<{ list: string }>;
 }
 
 /** A custom element that shows a feed: `<intertwine-feed src="/feed"></intertwine-feed>`. */

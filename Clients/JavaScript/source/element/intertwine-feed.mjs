@@ -68,6 +68,8 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   #insets = { top: 0, bottom: 0 };
   #textScale = 1;
   #locale = "en";
+  /** Where the feed was scrolled to, for an element that is removed and added again: `{ src, id, index, offset, height }`. */
+  #place = null;
   #words = wordsOf("en");
 
   constructor() {
@@ -119,7 +121,9 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   }
 
   disconnectedCallback() {
+    const place = this.#place;
     this.#end();
+    this.#place = place;
   }
 
   attributeChangedCallback(name, before, after) {
@@ -181,6 +185,30 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
     this.updateInsets();
     this.dispatchEvent(new DetailEvent("feedstart"));
     this.#session.collection.schedule();
+    if (this.#place?.src === this.src) this.#restore(this.#session, this.#place);
+  }
+
+  /** Loads the pages up to a place, and scrolls there, unless the person scrolls meanwhile. */
+  async #restore({ collection, list }, { id, index, offset, height }) {
+    this.style.minHeight = `${height}px`;
+    const { scrollY } = globalThis;
+    try {
+      while (list.entries.length <= index && !list.isAtEnd && this.#session?.list === list) await list.loadNext();
+      const entry = list.entries.find(({ cell }) => cell.id === id) ?? list.entries[index];
+      if (entry !== undefined && this.#session?.list === list && globalThis.scrollY === scrollY) collection.hold({ entry, offset });
+    } catch {
+      // The element reports an unavailable service.
+    } finally {
+      this.style.minHeight = "";
+    }
+  }
+
+  /** Remembers the place of the first visible cell. A removed element has none any more. */
+  #remember({ collection }) {
+    if (!this.isConnected) return;
+    const { top } = this.getBoundingClientRect();
+    const anchor = top < 0 ? collection.anchor() : null;
+    this.#place = anchor && { src: this.src, id: anchor.entry.cell.id, index: anchor.entry.index, offset: anchor.offset, height: collection.layout.height };
   }
 
   #showInvalid(name) {
@@ -193,6 +221,7 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   #end() {
     this.#session?.end();
     this.#session = null;
+    this.#place = null;
     this.shadowRoot.replaceChildren();
   }
 
@@ -226,6 +255,7 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
     const collection = new CollectionView({ element: surface.feed, list, makeLayout: layouts(isTable), registry, insets: () => this.#insets });
     const alignContent = () => this.style.setProperty("--content-width", `${collection.layout.contentWidth}px`);
     collection.addEventListener("laid-out", alignContent);
+    collection.addEventListener("rendered", () => this.#remember({ collection }));
     alignContent();
 
     const updates = listName === "feed" ? new FeedUpdates({ list, visible: () => collection.shown }) : null;

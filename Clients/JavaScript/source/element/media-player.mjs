@@ -18,16 +18,15 @@ function sight() {
 }
 
 /**
- * Returns the `player` for a media URL, and the button `start` that covers a video until it plays, so that its poster is visible. The player
- * pauses when it is out of sight.
+ * Returns the `player` for a media URL, and the button `start` that covers it until it plays, so that the poster is visible. Nothing is loaded
+ * before. The player pauses when it is out of sight.
  *
- * - perform(slot): performs a slot of the cell. title: the accessible name. startTitle: that of the button. fail: called if the media cannot be
+ * - perform(slot): performs a slot of the cell. title: the accessible name. startTitle: that of the button. seconds: the known duration, or null. fail: called if the media cannot be
  *   played.
  */
-export function mediaPlayer({ src, mediaType, entry, title, startTitle, perform, fail }) {
+export function mediaPlayer({ src, mediaType, entry, title, startTitle, seconds, perform, fail }) {
   const tag = mediaType.startsWith("audio/") ? "audio" : "video";
-  // The controls of a sound show its duration.
-  const player = element(tag, { src, controls: true, preload: tag === "audio" ? "metadata" : "none", playsinline: true, tabindex: "-1", "aria-label": title });
+  const player = element(tag, { src, controls: true, preload: "none", playsinline: true, tabindex: "-1", "aria-label": title });
   const slots = performed.get(entry) ?? new Set();
   performed.set(entry, slots);
   const performOnce = (slot) => {
@@ -37,14 +36,17 @@ export function mediaPlayer({ src, mediaType, entry, title, startTitle, perform,
   };
   player.addEventListener("error", fail);
   sight().observe(player);
-  const start = tag === "audio" ? null : element("button.media-start", { type: "button", tabindex: "-1", "aria-label": startTitle }, icon("M9 6.5v11l9-5.5z"));
-  start?.addEventListener("click", () => {
+  const length = seconds > 0 ? `${Math.floor(seconds / 60)}:${String(Math.round(seconds) % 60).padStart(2, "0")}` : "";
+  const names = { type: "button", tabindex: "-1", "aria-label": length ? `${startTitle}, ${length}` : startTitle };
+  const start = element("button.media-start", names, icon("M9 6.5v11l9-5.5z"), element("span.media-length", {}, length));
+  start.addEventListener("click", () => {
     start.hidden = true;
     player.classList.add("is-started");
     player.focus({ preventScroll: true });
     player.play().catch(() => {});
   });
   player.addEventListener("playing", () => {
+    start.hidden = true;
     player.classList.add("is-started");
     performOnce("start");
   });

@@ -57,7 +57,7 @@ h2, p { margin: 0; }
   color: var(--accent); font: inherit; font-size: calc(14px * var(--text)); font-weight: 600; text-underline-offset: 3px;
 }
 /* The tools are in the corner. Saving and the menu are always visible, the others while the cell has the pointer or the focus. */
-.cell-tools { position: absolute; z-index: 1; top: 0; inset-inline-end: 0; display: flex; pointer-events: none; }
+.cell-tools { position: absolute; z-index: 1; top: 0; inset-inline-end: 0; display: flex; padding-inline-start: 8px; pointer-events: none; }
 .cell-tools > * { pointer-events: auto; }
 .cell-tools .tool:not([data-tool="more"], [data-tool="save"]) { opacity: 0; pointer-events: none; }
 .cell:is(:hover, :focus-within) .cell-tools .tool { opacity: 1; pointer-events: auto; }
@@ -74,7 +74,7 @@ h2, p { margin: 0; }
 .tool[aria-pressed="true"] { color: var(--mark); }
 .tool[aria-pressed="true"] .icon { fill: currentcolor; }
 /* Without a pointer that hovers, and in a table, the menu has the other tools. */
-@media (hover: none), (max-width: 640px) { .cell-tools .tool:not([data-tool="more"], [data-tool="save"]) { display: none; } }
+@media (hover: none) and (pointer: coarse), (max-width: 640px) { .cell-tools .tool:not([data-tool="more"], [data-tool="save"]) { display: none; } }
 
 /* Any rule of a template has priority over this size. Without attributes, an image has the width of the cell, and at most half its height. */
 :where(.template-image) { width: var(--image-width, 100%); max-width: 100%; height: var(--image-height, auto); max-height: var(--image-height, calc(var(--height) / 2)); aspect-ratio: 16 / 9; }
@@ -142,16 +142,18 @@ h2, p { margin: 0; }
 .media-poster img { object-fit: contain; }
 .generic .media-outlet { position: relative; inset: auto; }
 .media-outlet > * { position: absolute; inset: auto 0 0; width: 100%; height: 100%; }
-.media-outlet > video:not(.is-started) { visibility: hidden; }
+.media-outlet > :is(video, audio):not(.is-started) { visibility: hidden; }
 .media-outlet > video.is-started { background: #000; }
 .media-start { display: grid; place-items: center; padding: 0; border: 0; background: none; color: #fff; cursor: pointer; }
 .media-start::before { content: ""; grid-area: 1 / 1; width: 64px; height: 64px; border-radius: 50%; background: rgb(16 17 20 / 72%); box-shadow: 0 0 0 2px rgb(255 255 255 / 85%); }
 .media-start .icon { grid-area: 1 / 1; width: 32px; height: 32px; fill: currentcolor; stroke-width: 1; }
+.media-length { position: absolute; inset-block-end: 10px; inset-inline-start: 16px; padding: 1px 7px; border-radius: 6px; background: rgb(16 17 20 / 72%); font-size: calc(12px * var(--text)); font-weight: 600; }
+.media-length:empty { display: none; }
 .media-start:focus-visible { outline-offset: -3px; }
 .media.is-audio { background: var(--sunken); }
-.media.is-audio .media-poster { inset-block-end: 54px; }
+.media.is-audio:has(.is-started) .media-poster { inset-block-end: 54px; }
 .media.is-audio .media-poster:empty::before {
-  content: ""; position: absolute; inset: 0; background: linear-gradient(var(--edge) 0 0) calc(50% + -28px) 50% / 6px 16px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + -14px) 50% / 6px 40px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 0px) 50% / 6px 64px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 14px) 50% / 6px 34px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 28px) 50% / 6px 20px no-repeat;
+  content: ""; position: absolute; inset: 0; background: linear-gradient(var(--edge) 0 0) calc(50% + -90px) 50% / 5px 18px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + -80px) 50% / 5px 34px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + -70px) 50% / 5px 52px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + -60px) 50% / 5px 30px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + -50px) 50% / 5px 20px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 50px) 50% / 5px 20px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 60px) 50% / 5px 44px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 70px) 50% / 5px 60px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 80px) 50% / 5px 28px no-repeat, linear-gradient(var(--edge) 0 0) calc(50% + 90px) 50% / 5px 14px no-repeat;
 }
 .media-outlet > audio { height: 54px; padding: 5px 8px; }
 .media-outlet > .media-failed { height: auto; padding: 8px 12px; background: var(--surface); color: var(--quiet); font-size: calc(13px * var(--text)); }
@@ -171,7 +173,7 @@ h2, p { margin: 0; }
 .row.advertised { flex-direction: column; align-items: start; justify-content: center; gap: 8px; padding-inline-start: 96px; }
 .row.advertised .cell-line { align-self: stretch; padding: 0; }
 .row-advertisement { flex: none; height: 128px; width: min(228px, 100%); border-radius: 10px; background: none; }
-.row-advertisement img { object-fit: contain; object-position: left; }
+.row-advertisement img { object-fit: contain; }
 .row .media { flex: none; width: min(228px, 100%); height: 128px; border-radius: 10px; overflow: hidden; }
 
 /* The outlines are displayed until the first cells arrive. They overlay the area of the cells, so that the layout does not shift. */

@@ -1,23 +1,12 @@
 internal import IntertwinePrimitives
 
-/// An allocation of one page's ad slots to campaigns.
-///
-/// The highest priority comes first. Within a priority, a weighted random choice decides; the weight grows with the distance behind the pace.
-///
-/// The decision is a pure function: equal campaigns, request, delivery snapshot and seed give an equal choice.
-package struct AdDecision {
+struct AdDecision {
     /// The delivery of all campaigns at one moment: each array has one entry for each campaign of the index.
     struct DeliverySnapshot: Sendable {
-        /// A number that changes at each full evaluation. Between two evaluations, campaigns become ineligible. A campaign becomes eligible again
-        /// only if a slot that was just allocated is freed.
         var version: UInt64 = 0
-        /// The raw value of the ``IneligibilityReason`` of each campaign; 0 if the campaign is eligible.
         var obstacles: ContiguousArray<UInt8> = []
-        /// The number of slots that each campaign may take until the next evaluation.
         var room: ContiguousArray<Int32> = []
-        /// The weight factor of each campaign's pace: 1, or more if the campaign is behind.
         var urgency: ContiguousArray<Float> = []
-        /// The slots that this process allocated to each campaign and that have no impression yet.
         var reserved: ContiguousArray<GoalReservations.Count> = []
     }
 
@@ -28,15 +17,10 @@ package struct AdDecision {
 
     private let campaignIndex: CampaignIndex
     private let matchedTargeting: ContiguousArray<UInt64>
-    /// The slots that the viewer's frequency caps still allow, by campaign; nil without a viewer. A campaign without an entry has its full
-    /// allowance.
     private let caps: [Int32: Int]?
-    /// The slots that are reserved for this address by anonymous viewers, by campaign; nil if the viewer is identified.
     private let anonymousReservations: [Int32: Int64]?
     private let seed: UInt64
-    /// The only creative that is allowed; nil for the page of a feed, which shows any creative.
     private let only: Int32?
-    /// The creatives that cannot be shown to the viewer.
     private let banned: [Int32]
     private var distances: AdDistances
     private var served: [Int32: Int] = [:]
@@ -52,18 +36,10 @@ package struct AdDecision {
         (self.only, self.banned, self.distances) = (only, banned, distances)
     }
 
-    /// Counts the slots of other pages as if they were on this page.
     mutating func assume(_ counts: [String: Int]) {
         for (campaign, count) in counts { if let index = campaignIndex.index(of: campaign) { served[Int32(index), default: 0] += count } }
     }
 
-    /// Chooses the campaign and the creative of a slot, and counts both as taken.
-    ///
-    /// The creatives of a campaign take turns.
-    ///
-    /// - Parameters:
-    ///   - draw: The selector of the candidate list for requests of this sort.
-    ///   - coordinate: The number of content items of the page in front of the slot.
     mutating func choose(
         _ candidateList: CampaignIndex.CandidateList, _ draw: inout WeightedSelector, at coordinate: Int, _ delivery: DeliverySnapshot
     )
@@ -94,7 +70,6 @@ package struct AdDecision {
         served[entry.index, default: 0] += 1
     }
 
-    /// Returns the reason why a candidate cannot have the slot, judged by the request and the page; nil if it can.
     func obstacle(
         _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, at coordinate: Int,
         _ delivery: DeliverySnapshot
@@ -103,7 +78,6 @@ package struct AdDecision {
         return obstacleOnPage(entry, candidateList, at: coordinate, delivery)
     }
 
-    /// Returns the reason why a candidate cannot have the slot, without a check of attributes and languages; nil if it can.
     private func obstacleOnPage(
         _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, at coordinate: Int,
         _ delivery: DeliverySnapshot
@@ -126,11 +100,6 @@ package struct AdDecision {
         return canBeShown ? .creativesShown : .notShown
     }
 
-    /// True if anonymous viewers may have another slot of a campaign.
-    ///
-    /// The outstanding slots of a campaign are those that are reserved and those that may still be allocated. All anonymous viewers together get half
-    /// of them, and the viewers of one address get a quarter; the minimum is one slot.
-    ///
     /// Why: A client that repeats requests and sends no impressions must not use up the slots of other viewers.
     private func isLeft(_ campaign: Int32, to nameless: [Int32: Int64], _ delivery: DeliverySnapshot) -> Bool {
         let room = delivery.room[Int(campaign)]
@@ -140,7 +109,6 @@ package struct AdDecision {
         return reserved.nameless + here < max(1, out / 2) && (nameless[campaign] ?? 0) + here < max(1, out / 4)
     }
 
-    /// Returns the reason why a campaign's targeting excludes a request for which the conditions in `holding` hold; nil if it does not.
     static func obstacle(of rules: CampaignIndex.Rules, _ campaignIndex: CampaignIndex, _ holding: ContiguousArray<UInt64>)
         -> IneligibilityReason?
     {
@@ -167,8 +135,7 @@ package struct AdDecision {
         return nil
     }
 
-    /// Returns a hash (FNV-1a, then ``mix(_:)``) that is equal for equal text and numbers in every process.
-    package static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
+    static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
         numbers.reduce(mix(FNV1a.hash((text ?? "").utf8))) { mix($0 ^ $1) }
     }
 

@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// The binary form of a page's allocation. The ledger stores it for other processes that serve the page.
 extension AdServer {
     private static let format: UInt8 = 2
     private static let (servedFlag, reservationFlag): (UInt8, UInt8) = (1, 2)
@@ -28,7 +27,6 @@ extension AdServer {
         return writer.bytes
     }
 
-    /// Returns the allocation of each slot; nil if the format version differs, the bytes are invalid, or a campaign is not in the index.
     static func ads(in bytes: [UInt8], of campaignIndex: CampaignIndex) -> [ServedAd?]? {
         var reader = ByteReader(bytes)
         guard reader.readByte() == format, let count = reader.readUInt16() else { return nil }

@@ -5,8 +5,6 @@ extension AdServer {
     /// The number of decisions without campaigns that require a record in the ledger, because the client exceeded its rate of writes.
     package var limitedDecisions: Int { limited.load(ordering: .relaxed) }
 
-    /// Returns the allocation that another process made for the page and the viewer; nil without a valid one. The other process holds the
-    /// reservations and has recorded the slots for the caps.
     func adopted(_ page: Page, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency) throws -> [ServedAd?]? {
         guard !exposures.elsewhere.isEmpty || sharesReservations(of: campaignIndex), page.banned.isEmpty, let viewer = page.facts.viewer,
             let ledger
@@ -28,12 +26,10 @@ extension AdServer {
         }
     }
 
-    /// True if another process may have allocated slots that count for goals, and has recorded the page.
     func sharesReservations(of campaignIndex: CampaignIndex) -> Bool {
         isShared && campaignIndex.reportsPlacements && state.withLock { $0.deliveryState?.hasOthers ?? true }
     }
 
-    /// Returns the claim to record in the ledger for other processes and for the successor of this process; nil if there is nothing to record.
     func claim(
         _ allocated: [ServedAd?], _ page: Page, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency
     ) -> FrequencyCapReservation? {
@@ -49,8 +45,6 @@ extension AdServer {
             now: page.now, until: page.now &+ lifetime)
     }
 
-    /// Frees the slots that require a record in the ledger, and stores the rest of the allocation as the decision for the page.
-    ///
     /// Why: A client chooses the names of viewers, so each request could add records.
     func releaseUnrecorded(_ allocated: [ServedAd?], _ page: Page, _ key: UInt64, of campaignIndex: CampaignIndex) -> [ServedAd?] {
         let areReservationsRecorded = sharesReservations(of: campaignIndex)

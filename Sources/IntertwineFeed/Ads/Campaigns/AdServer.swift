@@ -1,10 +1,9 @@
 import Synchronization
 
-/// An ad server that allocates the slots of pages to campaigns and enforces goals and frequency caps. A process has one instance.
+/// An ad server that allocates the slots of pages to campaigns and enforces goals and frequency caps.
 package final class AdServer: Sendable {
     struct State {
         var deliveryState: DeliveryState?
-        /// The selectors of the campaign index of `deliveryState`.
         var draws = WeightedSelectorCache()
         /// The moment after which pages may wait for an exchange again; nil unless the last exchange failed.
         var retry: ContinuousClock.Instant?
@@ -17,28 +16,17 @@ package final class AdServer: Sendable {
     let process: String
     /// The time in milliseconds for which an allocated slot counts as delivered without an impression.
     package let lifetime: Int64
-    /// A Boolean value indicating whether other processes may use the ledger.
     let isShared: Bool
     private let tick: Int64
     let state = Mutex(State())
-    /// Returns true if the viewer and the address of a request may write to the ledger at a moment.
     private let mayWrite: @Sendable (TargetingContext, Int64) -> Bool
     let limited = Atomic(0)
-    /// A lock that is held during an exchange.
     private let loadLock = Mutex(())
 
     /// The maximum number of decisions for a page, because another process may serve ads to the viewer in the meantime.
     private static let attempts = 8
-    /// The time for which pages do not wait for an exchange after a failed one.
     private static let pause = Duration.milliseconds(500)
 
-    /// - Parameters:
-    ///   - ledger: The record of deliveries; nil to count deliveries in memory only.
-    ///   - process: The name of this process among those that share the ledger.
-    ///   - lifetime: The lifetime of a reservation, in milliseconds.
-    ///   - isShared: False if no other process can use the ledger and nothing was delivered before.
-    ///   - tick: The interval between two evaluations of the delivery state, in milliseconds. The default is ``DeliveryState/tick``.
-    ///   - mayWrite: Returns true if the viewer and the address of a request may write to the ledger at a moment. Each call counts as a write.
     package init(
         ledger: (any CampaignLedger)?, process: String, lifetime: Int64, isShared: Bool = true, tick: Int64? = nil,
         mayWrite: @escaping @Sendable (TargetingContext, Int64) -> Bool = { _, _ in true }
@@ -48,9 +36,7 @@ package final class AdServer: Sendable {
         self.isShared = isShared && ledger != nil
     }
 
-    /// Returns the allocation of each slot of a page; nil for a slot that no campaign takes. The call may block, because it reads the ledger.
-    ///
-    /// - Throws: The errors of the ledger.
+    /// The call may block, because it reads the ledger.
     package func allocate(_ page: Page, of campaignIndex: CampaignIndex) throws -> [ServedAd?] {
         adopt(campaignIndex, now: page.now)
         let holding = campaignIndex.matchedTargeting(page.facts)
@@ -73,40 +59,32 @@ package final class AdServer: Sendable {
         return page.slots.map { _ in nil }
     }
 
-    /// True if this process or another one has allocated the page for the viewer before.
-    package func hasAllocated(_ page: Page, of campaignIndex: CampaignIndex) throws -> Bool {
+    func hasAllocated(_ page: Page, of campaignIndex: CampaignIndex) throws -> Bool {
         let key = Self.key(of: page, campaignIndex.matchedTargeting(page.facts))
         if state.withLock({ $0.recentDecisions[key] != nil }) { return true }
         guard isShared, let viewer = page.facts.viewer, let ledger else { return false }
         return try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now) != nil
     }
 
-    /// Returns the creatives that could not be shown when the page was allocated.
-    package func banned(on page: Page, of campaignIndex: CampaignIndex) -> [Int32] {
+    func banned(on page: Page, of campaignIndex: CampaignIndex) -> [Int32] {
         let key = Self.key(of: page, campaignIndex.matchedTargeting(page.facts))
         return state.withLock { $0.recentDecisions.banned[key] } ?? []
     }
 
-    /// Returns a hash that identifies a page, equal in every process.
     private static func seed(of page: Page) -> UInt64 {
         AdDecision.seed(
             page.facts.viewer, UInt64(page.identity), UInt64(bitPattern: page.facts.moment), UInt64(page.slots.count),
             page.slots.first?.layout == .table ? 1 : 0)
     }
 
-    /// Returns the seed of random choices: the seed of the session, or that of the page if there is no session.
     private static func chance(of page: Page) -> UInt64 {
         page.distances.chance == 0 ? seed(of: page) : AdDecision.mix(UInt64(page.distances.chance))
     }
 
-    /// Returns the key under which a page's allocation is stored. A viewer for whom other targeting conditions hold gets another key.
     private static func key(of page: Page, _ holding: ContiguousArray<UInt64>) -> UInt64 {
         holding.reduce(seed(of: page)) { AdDecision.mix($0 ^ $1) }
     }
 
-    /// Allocates the slots of a page in memory.
-    ///
-    /// - Returns: The allocation. `isNew` is true if this call made a decision and reserved its slots.
     private func allocate(
         _ page: Page, _ holding: ContiguousArray<UInt64>, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency
     ) -> (allocated: [ServedAd?], isNew: Bool) {
@@ -184,7 +162,6 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// True if a campaign has reached its total goal, or its daily goal for today, as far as this process knows.
     func isReached(_ campaign: String, at now: Int64) -> Bool {
         state.withLock { state in
             state.deliveryState?.advance(to: now)
@@ -193,7 +170,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Counts events that the ledger has committed. The completion of each commit must call this method.
+    /// The completion of each commit must call this method.
     package func eventsDidCommit(_ events: [LedgerEvent], _ verdicts: [Verdict]) {
         guard events.contains(where: { $0.showing?.campaign != nil }) else { return }
         state.withLock { state in
@@ -207,9 +184,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Exchanges leases with the other processes of the ledger if an exchange is due. Callers invoke it a few times per second. The call may block.
-    ///
-    /// - Throws: The errors of the ledger. The leases of this process then stay valid until they expire.
+    /// The call may block.
     package func exchange(now: Int64) throws {
         guard isShared, let ledger else { return }
         let due = state.withLock { state -> DeliveryState.Exchange in
@@ -224,7 +199,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Gives up the leases of this process; campaigns with a goal get no further slots. The call may block.
+    /// The call may block.
     package func shutdown(now: Int64) throws {
         guard isShared, let ledger else { return }
         try loadLock.withLock { _ in
@@ -244,9 +219,7 @@ package final class AdServer: Sendable {
     }
 
     /// Exchanges leases with the other processes, one exchange at a time.
-    ///
-    /// - Parameter isNeeded: Returns true if the exchange is still necessary. It is called under the lock, because another thread may have
-    ///   exchanged in the meantime.
+    /// It is called under the lock, because another thread may have exchanged in the meantime.
     private func exchangeAll(_ ledger: any CampaignLedger, now: Int64, if isNeeded: (borrowing State) -> Bool = { !$0.isShutDown }) throws {
         try loadLock.withLock { _ in
             guard state.withLock({ isNeeded($0) }), let questions = state.withLock({ $0.deliveryState?.questions(at: now) }) else { return }
@@ -269,18 +242,15 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Loads the delivery state of an index before the first page is served. The call may block.
-    ///
-    /// - Throws: The errors of the ledger.
+    /// The call may block.
     package func begin(_ campaignIndex: CampaignIndex, now: Int64) throws {
         replaceCampaigns(campaignIndex, now: now)
         try exchangeIfBlind(now: now)
     }
 
-    /// The number of processes that share the ledger and serve ads, including this one; nil before the first exchange.
     package var processes: Int? { state.withLock { $0.deliveryState?.processes.map { Int($0) } } }
 
-    /// Returns the progress of each campaign of an index, as this process knows it. The call may block.
+    /// The call may block.
     package func progress(of campaignIndex: CampaignIndex, now: Int64) -> [CampaignProgress] {
         adopt(campaignIndex, now: now)
         var progress = state.withLock { state -> [CampaignProgress] in
@@ -296,13 +266,12 @@ package final class AdServer: Sendable {
         return progress
     }
 
-    /// Returns the counts of campaigns that are in no index; an empty array if the ledger cannot be read. The call may block.
+    /// The call may block.
     package func delivered(_ campaigns: [Campaign], now: Int64) -> [DeliveryCount] {
         guard let ledger, !campaigns.isEmpty else { return [] }
         return (try? ledger.delivered(campaigns.map { DeliveryQuery($0, at: now) })) ?? []
     }
 
-    /// Explains the allocation of a page: for each slot and campaign, the reason why the campaign was not chosen; nil for the chosen one.
     package func explain(_ page: Page, of campaignIndex: CampaignIndex, served: [ServedAd?]) throws -> [[IneligibilityReason?]] {
         adopt(campaignIndex, now: page.now)
         let holding = campaignIndex.matchedTargeting(page.facts)
@@ -341,7 +310,7 @@ package final class AdServer: Sendable {
 
     // MARK: Delivery state
 
-    /// Makes an index current and keeps the delivery state of its campaigns. The call may block if the state of a goal is unknown.
+    /// The call may block if the state of a goal is unknown.
     private func adopt(_ campaignIndex: CampaignIndex, now: Int64) {
         replaceCampaigns(campaignIndex, now: now)
         // If the ledger cannot be read, the page is served without the campaigns whose delivery is unknown.
@@ -372,9 +341,6 @@ package final class AdServer: Sendable {
         try exchangeAll(ledger, now: now, if: isBlind)
     }
 
-    /// Returns the impressions and reservations of the page's viewer.
-    ///
-    /// - Parameter readsOthers: True to read the reservations of other processes even if no other process is known.
     private func exposures(_ campaignIndex: CampaignIndex, _ page: Page, readsOthers: Bool) throws -> ViewerFrequency {
         guard campaignIndex.hasCaps, let viewer = page.facts.viewer, let ledger else { return ViewerFrequency() }
         // Reservations are read before impressions: an impression between the two reads then counts twice instead of never.
@@ -385,7 +351,6 @@ package final class AdServer: Sendable {
         return ViewerFrequency(seen: seen.filter { $0.at <= page.now + CellTokens.skew }, elsewhere: elsewhere)
     }
 
-    /// True if an earlier allocation of a slot is still valid.
     static func isValid(_ allocated: ServedAd, at slot: AdSlotContext, _ deliveryState: DeliveryState, _ now: Int64) -> Bool {
         guard let index = deliveryState.campaignIndex.index(of: allocated.campaign),
             deliveryState.campaignIndex.number(of: allocated.creative) != nil

@@ -1,10 +1,8 @@
 /// A campaign: a paid set of creatives with dates, goal, frequency caps, targeting and weight.
 package struct Campaign: Sendable, Hashable {
-    /// The priority of a campaign. Campaigns of a higher priority are considered first.
     package enum Priority: String, Sendable, Hashable, CaseIterable {
         case sponsorship, standard, house
 
-        /// The position in the order of priorities, with 0 for the highest.
         var rank: Int {
             switch self {
             case .sponsorship: 0
@@ -15,9 +13,7 @@ package struct Campaign: Sendable, Hashable {
     }
 
     package enum Pacing: String, Sendable, Hashable, CaseIterable {
-        /// Delivery is spread over the campaign dates, or over the day.
         case even
-        /// Delivery is as fast as ad slots allow.
         case asap
     }
 
@@ -27,10 +23,8 @@ package struct Campaign: Sendable, Hashable {
 
         package var unit: Unit
         package var total: Int?
-        /// The amount for each day in the campaign's time zone.
         package var daily: Int?
 
-        /// The kind of ledger event that counts for the goal.
         package var kind: LedgerEvent.Kind { unit == .impressions ? .impression : .click }
     }
 
@@ -47,12 +41,10 @@ package struct Campaign: Sendable, Hashable {
 
     package var id: String
     package var advertiser: String
-    /// The ids of the ads. For items of another kind, the ids of their cells.
     package var creatives: [String]
     /// The start in milliseconds since 1970-01-01 UTC; nil if the campaign has no start.
     package var starts: Int64?
     package var ends: Int64?
-    /// A Boolean value indicating whether the campaign is paused.
     package var isPaused = false
     package var zone = CampaignTimeZone.utc
     package var priority = Priority.standard
@@ -61,10 +53,9 @@ package struct Campaign: Sendable, Hashable {
     package var pacing = Pacing.asap
     package var caps: [FrequencyCap] = []
     package var targeting = Targeting()
-    /// The labels of the campaign. Two campaigns with a common label are never shown on one page.
+    /// Two campaigns with a common label are never shown on one page.
     package var labels: [String] = []
     package var disclosure: Disclosure?
-    /// The trackers that are called in addition to those of the creatives.
     package var trackers = Trackers()
 
     package init(id: String, advertiser: String, creatives: [String]) {
@@ -72,38 +63,32 @@ package struct Campaign: Sendable, Hashable {
     }
 
     /// The longest window of all caps, in seconds; 0 without caps.
-    package var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
+    var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
 
-    /// True if the campaign's dates include the moment and the campaign is not paused.
     package func isRunning(at now: Int64) -> Bool { !isPaused && !(starts.map { now < $0 } ?? false) && !(ends.map { now >= $0 } ?? false) }
 }
 
-/// The targeting of a campaign: the slots, times and viewers that it is shown to. An empty value has no restrictions.
 package struct Targeting: Sendable, Hashable {
-    package static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
     package var feeds: [String] = []
     package var sections: [String] = []
     package var layouts: [CellLayout] = []
     /// Language ranges (RFC 4647). One range must match a language that the client accepts.
     package var locales: [String] = []
-    /// The hours of the day in the campaign's time zone, from 0 to 23, as a bit set.
     package var hours: UInt32 = 0xFF_FFFF
-    /// The days of the week, from Monday in bit 0, as a bit set.
     package var days: UInt8 = 0x7F
-    /// Viewer attributes as `name=value`. The viewer must have at least one of `any`, all of `all`, and none of `none`.
+    /// The viewer must have at least one of `any`, all of `all`, and none of `none`.
     package var any: [String] = []
     package var all: [String] = []
     package var none: [String] = []
 
     package init() {}
 
-    /// True if the targeting depends on the viewer or client, and not only on slot and time.
     var asksViewer: Bool { !locales.isEmpty || !any.isEmpty || !all.isEmpty || !none.isEmpty }
 
     /// An attribute that a viewer must have and must not have; nil if there is none.
     var contradiction: String? { all.first(where: none.contains) ?? (any.allSatisfy(none.contains) ? any.first : nil) }
 
-    /// True if the targeting excludes an hour of the week.
     var hasTimes: Bool { hours != 0xFF_FFFF || days != 0x7F }
 }

@@ -1,24 +1,17 @@
 package import IntertwinePrimitives
 import Synchronization
 
-/// A forecast of delivery: it simulates campaigns, viewers and days with the real allocation logic, in simulated time and without a
-/// store.
-///
-/// Requests are spread evenly over the time. Each request belongs to a random viewer and asks for the page after that viewer's last one
-/// of the day. An impression is reported 3 seconds later, to any of the processes. Equal settings give an equal forecast.
+/// A forecast of delivery: it simulates campaigns, viewers and days with the real allocation logic, in simulated time and without a store.
 package struct CampaignForecast: Sendable {
     package var viewers = 10_000
     package var days = 7
-    /// The total number of page requests.
     package var requests = 100_000
     /// The start of the simulation in milliseconds since 1970-01-01 UTC.
     package var start: Int64
-    /// The share of allocated slots that get an impression. `clicked` is the share of these impressions that get a click.
     package var seen = 1.0
     package var clicked = 0.01
     package var placement: any AdPlacement = MidpointPlacement()
     package var spacing = AdSpacing()
-    /// The number of content items on a page.
     package var limit = ContentRange.usualCount
     package var processes = 1
     package var slot = AdSlotContext(feed: "main")
@@ -35,36 +28,26 @@ package struct CampaignForecast: Sendable {
         package var campaign: String
         package var impressions = 0
         package var clicks = 0
-        /// The number of distinct viewers with at least one impression.
         package var viewers = 0
-        /// The delivery in units of the goal, for each day of the simulation.
         package var days: [Int]
-        /// The part of the goal that is due in the simulated time; nil without a goal.
         package var goal: Int?
-        /// The reason why no simulated page can show the campaign; nil if some page can.
         package var obstacle: IneligibilityReason?
     }
 
     private static let delay: Int64 = 3_000
     private static let exchange: Int64 = 500
-    /// The number of pages between two evaluations of the delivery state, and between two exchanges. The time between them is at most
-    /// `longest`, 5 seconds. Why: A service evaluates 10 times per second and exchanges twice per second; simulated pages are further apart,
-    /// so this rate is not needed.
+    /// The time between them is at most `longest`, 5 seconds. Why: A service evaluates 10 times per second and exchanges twice per second;
+    /// simulated pages are further apart, so this rate is not needed.
     private static let pages: Int64 = 16
     private static let longest: Int64 = 5_000
 
-    /// The position of a viewer's pagination in one day.
     private struct Session {
         var shown: ShownAds?
         var items: Int64 = 0
     }
 
-    /// An impression that is committed at a later moment, with its click.
     private typealias PendingImpression = (at: Int64, events: [LedgerEvent])
 
-    /// Runs the simulation.
-    ///
-    /// - Returns: One forecast for each campaign, in the order of `campaigns`.
     package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
         let campaignIndex = CampaignIndex(campaigns) { (CreativeID(kind: Advertisement.kind, id: $0), CellLayout.allCases) }
         let ledger = SimulatedLedger()
@@ -167,7 +150,6 @@ package struct CampaignForecast: Sendable {
         return Session(shown: distances.beside(.forward), items: session.items + Int64(limit))
     }
 
-    /// Returns the reason why slot, attributes or languages exclude a campaign; nil if they do not. All simulated pages have these in common.
     private func obstacle(of campaign: Campaign, in campaignIndex: CampaignIndex) -> IneligibilityReason? {
         guard let index = campaignIndex.index(of: campaign.id) else { return nil }
         if let obstacle = campaignIndex.obstacle(of: index, at: slot) { return obstacle }
@@ -177,7 +159,6 @@ package struct CampaignForecast: Sendable {
         }
     }
 
-    /// Returns the part of the goal that is due in the simulated time.
     private func goal(of campaign: Campaign, span: Int64) -> Int? {
         guard let goal = campaign.goal else { return nil }
         let end = start + span
@@ -215,11 +196,9 @@ package struct CampaignForecast: Sendable {
     }
 }
 
-/// The ledger that the simulated processes share.
 private final class SimulatedLedger: CampaignLedger {
     private struct State {
         var totals: [String: Int64] = [:]
-        /// The counts by quarter of an hour.
         var spans: [String: [Int64: Int64]] = [:]
         var exposures: [String: [FrequencyCount]] = [:]
         var holdings: [String: SharedBudgetLeases] = [:]

@@ -1,7 +1,6 @@
 package import IntertwinePrimitives
 import Synchronization
 
-/// The properties of an ad slot that targeting can depend on.
 package struct AdSlotContext: Sendable, Hashable {
     package var feed: String
     package var section: String?
@@ -12,18 +11,10 @@ package struct AdSlotContext: Sendable, Hashable {
     }
 }
 
-/// An immutable index of all campaigns, prepared for allocation. If a campaign changes, a new index is built.
-///
-/// Each kind of ad slot has a candidate list: the campaigns that the slot can show, by priority. Conditions that do not depend on the
-/// request are evaluated when the list is built. Conditions of the request are a bit set, and requests with equal bits share a
-/// ``WeightedSelector``.
 package final class CampaignIndex: Sendable {
-    /// True if the index has no campaigns and no withheld creatives.
     var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }
 
-    /// The maximum number of campaigns in a file, and in a store. A write beyond the limit is rejected.
     package static let limit = 10_000
-    /// The message for a campaign beyond the limit.
     package static let surplus = "the limit of \(limit) campaigns is reached"
 
     /// The offsets of one campaign's conditions in the `rules` of the index: the start, and the end of each group.
@@ -38,15 +29,12 @@ package final class CampaignIndex: Sendable {
     /// The campaigns that a kind of ad slot can show, by priority.
     final class CandidateList: Sendable {
         struct Candidate: Sendable {
-            /// The index of the campaign in `campaigns`.
             var index: Int32
             var tier: UInt8
             var hasRules: Bool
-            /// The smallest count of the campaign's frequency caps; the largest number without caps.
             var smallestCap: Int32
             var weight: Float
             var rules: Rules
-            /// The range of the campaign's creatives in the candidate list. `labels` is the range of its labels in the index.
             var creatives: Range<Int32>
             var labels: Range<Int32>
 
@@ -61,42 +49,27 @@ package final class CampaignIndex: Sendable {
         }
     }
 
-    /// The campaigns, sorted by priority and id.
     package let campaigns: [Campaign]
-    /// The existing creatives of each campaign, by layout, as indices into ``creatives``.
     private let fitting: [[CellLayout: [Int32]]]
     package let creatives: [CreativeID]
     private let numbers: [CreativeID: Int32]
-    /// The first index of creatives that only stopped campaigns name. From `firstFormer` on, the creatives belong to campaigns that no longer
-    /// name them.
     private let firstWithheld: Int32
     private let firstFormer: Int32
-    /// Ads that belong to campaigns but are no longer named by any, with the ids of these campaigns.
     package let former: [CreativeID: [String]]
     private let indices: [String: Int]
-    /// The numbers of the conditions on requests: attributes, and languages in lower case after a colon.
     private let conditions: [String: Int32]
     let rules: ContiguousArray<Int32>
     private let ends: [Rules]
-    /// The labels of all campaigns, concatenated.
     let labels: ContiguousArray<AdKey>
-    /// The keys of ``creatives``, in the order of that array.
     let keys: ContiguousArray<AdKey>
     private let labelRanges: [Range<Int32>]
     private let asksLanguages: Bool
     /// The longest window of all caps of all campaigns, in seconds; 0 without caps.
     let longestCapWindow: Int
-    /// A Boolean value indicating whether any goal counts impressions.
     let reportsPlacements: Bool
-    /// The range from the first start to the last end of the campaigns of each feed.
     private let spans: [String: Range<Int64>]
     private let candidateLists = Mutex<[AdSlotContext: CandidateList]>([:])
 
-    /// - Parameters:
-    ///   - withheld: The creatives of campaigns that are taken down. They are not house ads.
-    ///   - former: Ads that belong to campaigns but are no longer named by any, including those of campaigns that were removed. They are not
-    ///     house ads.
-    ///   - creative: Returns the ad that a campaign names and the layouts that can show it; nil if the ad does not exist.
     package init(
         _ campaigns: [Campaign], withheld: [String] = [], former: Set<CampaignMembership> = [],
         creative: (String) -> (creative: CreativeID, layouts: [CellLayout])?
@@ -176,22 +149,16 @@ package final class CampaignIndex: Sendable {
 
     package func number(of creative: CreativeID) -> Int32? { numbers[creative] }
 
-    /// The ads that are taken down together with all campaigns that name them.
     var takenDown: ArraySlice<CreativeID> { creatives[Int(firstWithheld)..<Int(firstFormer)] }
 
-    /// True if an ad is taken down together with all campaigns that name it.
     package func isTakenDown(_ creative: CreativeID) -> Bool {
         numbers[creative].map { (firstWithheld..<firstFormer).contains($0) } ?? false
     }
 
-    /// True if an ad belongs only to campaigns that are taken down or no longer name it.
-    package func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
+    func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 
-    /// A condition that holds if the viewer has attributes that are not known. Any unknown attribute may be one that a campaign excludes. The
-    /// empty string is not a valid attribute.
     private static let unknownAttributes = ""
 
-    /// True if any creative of a campaign exists and has a cell in a layout that the campaign targets.
     func hasCreatives(_ index: Int) -> Bool {
         let layouts = campaigns[index].targeting.layouts
         return fitting[index].contains { layout, creatives in !creatives.isEmpty && (layouts.isEmpty || layouts.contains(layout)) }
@@ -228,7 +195,6 @@ package final class CampaignIndex: Sendable {
         return candidateList
     }
 
-    /// Returns the conditions that hold for a request, as a bit set.
     func matchedTargeting(_ facts: TargetingContext) -> ContiguousArray<UInt64> {
         var bits = ContiguousArray<UInt64>(repeating: 0, count: (conditions.count + 63) / 64)
         func addCondition(_ condition: String) {
@@ -241,29 +207,24 @@ package final class CampaignIndex: Sendable {
         return bits
     }
 
-    /// True if an ad belongs to a campaign, running or not. It is then not shown as a house ad.
-    package func hasCreative(_ row: ItemRow) -> Bool {
+    func hasCreative(_ row: ItemRow) -> Bool {
         guard !numbers.isEmpty else { return false }
         return hasCreative(
             CreativeID(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self)))
     }
 
-    /// True if the ad with this kind and id belongs to a campaign, running or not.
-    package func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }
+    func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }
 
-    /// True if the dates of any campaign of a feed, or of any feed if `feed` is nil, include the moment. Each page request calls this method.
-    package func hasActiveCampaigns(feed: String?, at now: Int64) -> Bool {
+    func hasActiveCampaigns(feed: String?, at now: Int64) -> Bool {
         guard let feed else { return spans.values.contains { $0.contains(now) } }
         return [Self.everyFeed, feed].contains { spans[$0]?.contains(now) ?? false }
     }
 
-    /// The range from the first start to the last end of all campaigns; nil without campaigns.
     var span: Range<Int64>? {
         guard let start = spans.values.map(\.lowerBound).min(), let end = spans.values.map(\.upperBound).max() else { return nil }
         return start..<end
     }
 
-    /// The key of campaigns without a feed restriction. The empty string is not the name of a feed.
     private static let everyFeed = ""
 
     private static func spans(_ campaigns: [Campaign]) -> [String: Range<Int64>] {
@@ -279,24 +240,16 @@ package final class CampaignIndex: Sendable {
     }
 }
 
-/// The facts of a request that campaigns can target.
 package struct TargetingContext: Sendable, Hashable {
-    /// The viewer whose frequency caps apply; nil if the request names no viewer or the viewer opted out of tracking.
     package var viewer: String?
-    /// A hash of the address of an anonymous viewer; 0 if the address is unknown. The hash differs between processes.
     package var address: UInt16 = 0
-    /// A hash of the address of an identified viewer, or of its network (/64) for IPv6, for the rate of writes. The hash differs between
-    /// processes.
     package var network = 0
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
-    /// A number that separates repeated displays of a page: the reservation period for an identified viewer, or a unique number for an
-    /// anonymous one.
     package var moment: Int64
-    /// A Boolean value indicating whether slots are reserved; false for a preview.
     package var allocates = true
-    /// The slots that previewed pages before this one would allocate to each campaign, by campaign id. No viewer was served these slots.
-    package var assumedServed: [String: Int] = [:]
+    /// The slots that previewed pages before this one would allocate to each campaign, by campaign id.
+    var assumedServed: [String: Int] = [:]
 
     package init(
         viewer: String? = nil, attributes: ViewerAttributes? = nil, languages: LanguagePreferences? = nil, moment: Int64,
@@ -305,26 +258,21 @@ package struct TargetingContext: Sendable, Hashable {
         (self.viewer, self.attributes, self.languages, self.moment, self.allocates) = (viewer, attributes, languages, moment, allocates)
     }
 
-    /// Returns a number that differs between pages, viewers and moments. The number is never 0.
+    /// The number is never 0.
     package func page(_ identity: UInt32) -> UInt32 {
         max(1, UInt32(truncatingIfNeeded: AdDecision.seed(viewer, UInt64(identity), UInt64(bitPattern: moment))))
     }
 }
 
-/// The reason why a campaign is not shown in a slot.
 package enum IneligibilityReason: UInt8, Sendable, Hashable, CaseIterable {
     case notStarted = 1
     case ended, outsideHours, goalReached, dailyGoalReached
-    /// The rest of the goal is reserved, or leased to other processes.
     case reserved
     case pacing, unknownDelivery
     case feed, section, layout, noCreative
     case locale, attributes, capped, noViewer, label, creativesShown
-    /// The viewer has dismissed the creatives, or the client supports none of their cells.
     case notShown
-    /// Another campaign was chosen.
     case lost
-    /// The declaration of the campaign pauses it.
     case paused
 
     /// True if the reason depends on the progress of the goal, so that it can end as time passes.

@@ -1,19 +1,13 @@
 /// The ad slots that campaigns can use and the viewer data of requests, as configured.
 package struct CampaignInventory: Sendable {
-    /// The sections of all feeds, or whole feeds without sections.
     private let parts: [(feed: String, section: String?, hasSlots: Bool)]
     private let hasAttributes: Bool
     private let hasViewers: Bool
 
-    /// - Parameters:
-    ///   - parts: The sections of all feeds, or whole feeds without sections, each with true if campaigns can fill its slots.
-    ///   - hasAttributes: True if requests carry viewer attributes.
-    ///   - hasViewers: True if requests identify viewers.
     package init(_ parts: [(feed: String, section: String?, hasSlots: Bool)], hasAttributes: Bool, hasViewers: Bool) {
         (self.parts, self.hasAttributes, self.hasViewers) = (parts, hasAttributes, hasViewers)
     }
 
-    /// Returns the reason why no request can show a campaign; nil if some request can.
     fileprivate func blockage(of campaign: Campaign) -> String? {
         let targeting = campaign.targeting
         if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty || !targeting.none.isEmpty {
@@ -36,10 +30,6 @@ package struct CampaignInventory: Sendable {
 
 extension Campaign {
     /// Returns the reason why the campaign can never be shown, for any viewer at any time; nil if it can be.
-    ///
-    /// - Parameters:
-    ///   - inventory: The available slots; nil if they are unknown.
-    ///   - now: The moment after which hours count; nil to count all hours of the campaign.
     package func blockage(in inventory: CampaignInventory?, now: Int64? = nil) -> String? {
         if let pair = targeting.contradiction { return "targeting: no viewer fits: '\(pair)' is both required and excluded" }
         let pace = CampaignPace(self)
@@ -50,14 +40,12 @@ extension Campaign {
 }
 
 extension Campaigns {
-    /// Returns the reason why a campaign of an index cannot be shown in the current state; nil if it can be.
     package func blockage(of id: String, in campaignIndex: CampaignIndex, now: Int64) -> String? {
         guard let index = campaignIndex.index(of: id) else { return nil }
         if let reason = campaignIndex.campaigns[index].blockage(in: inventory, now: now) { return reason }
         return campaignIndex.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
     }
 
-    /// Returns the ids of all campaigns that have not ended and cannot be shown, each with the reason.
     package func blockages(in store: any FeedStore, now: Int64) async throws -> [(campaign: String, reason: String)] {
         guard let campaignIndex = try await campaignIndex(of: store) else { return [] }
         return campaignIndex.campaigns.filter { ($0.ends ?? .max) > now }.compactMap { campaign in

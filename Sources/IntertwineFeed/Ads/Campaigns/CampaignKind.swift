@@ -1,8 +1,6 @@
 internal import IntertwinePrimitives
 
 /// The item kind of campaigns: `{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1","2"],…}`.
-///
-/// Campaigns are written, removed and taken down as other items are. No cell shows a campaign.
 package struct CampaignKind: ItemKind {
     package let name = Campaign.kind
     package let stream = StreamID.advertisements
@@ -11,11 +9,6 @@ package struct CampaignKind: ItemKind {
     private let declared: Set<String>
     private let file: String
 
-    /// - Parameters:
-    ///   - places: The feeds and sections that a campaign may name; nil if they are unknown.
-    ///   - creatives: The rules for the names of creatives.
-    ///   - declared: The ids of campaigns that a file declares. A campaign of the store must not use one of them.
-    ///   - file: The name of that file, for messages.
     package init(
         places: ValidTargets? = nil, creatives: CreativeNames = CreativeNames(hasOthers: true), declared: Set<String> = [],
         file: String = ""
@@ -100,7 +93,6 @@ package struct CampaignKind: ItemKind {
 }
 
 extension Campaign {
-    /// Reads a campaign from its stored item; nil if the item was modified outside the service and is invalid.
     init?(item: FeedItem) {
         guard let value = try? JSONValue(json: item.body) else { return nil }
         var reader = CampaignReader(validTargets: nil)

@@ -1,14 +1,10 @@
-/// Caches of recent allocations and reservations.
 extension AdServer {
-    /// A cache of allocations by page. A repeated request gets the earlier allocation, and nothing is reserved twice.
     struct RecentDecisions {
-        /// The size of one generation. At this size, the older of the two generations is dropped.
         private static let capacity = 32_768
 
         private var recent: [UInt64: [ServedAd?]] = [:]
         private var older: [UInt64: [ServedAd?]] = [:]
         private var turned: Int64 = .min
-        /// The creatives that could not be shown, by page. Pages without such creatives have no entry.
         private(set) var banned: [UInt64: [Int32]] = [:]
 
         subscript(key: UInt64) -> [ServedAd?]? { recent[key] ?? older[key] }

@@ -1,13 +1,7 @@
-/// The pacing of a campaign: the part of its goals that is due at a moment.
-///
-/// With even pacing, the due part of a goal equals the elapsed share of its time. The time of the total goal is that between start and
-/// end; the time of the daily goal is the day. Hours and days that targeting excludes are not part of the time.
 struct CampaignPace: Sendable {
     /// The slots that may be served until a moment, and the weight factor.
     struct PacingTarget: Sendable, Hashable {
-        /// The number of slots that may be served now. It is negative if more was delivered than is due.
         var room: Int64
-        /// The weight factor: 1, and up to 10 if the campaign is behind.
         var urgency: Float
     }
 
@@ -21,7 +15,6 @@ struct CampaignPace: Sendable {
     private let isEven: Bool
     private let days: UInt8
     private let hours: UInt32
-    /// The offsets of the time zone; nil if no hour of the week is excluded.
     private let clocks: TimeZoneOffsets?
     /// The milliseconds within the campaign dates in which the campaign is shown; 0 without a start or an end.
     private var duration: Int64 = 0
@@ -33,34 +26,21 @@ struct CampaignPace: Sendable {
         if let starts, let ends { duration = shown(from: starts, to: ends) }
     }
 
-    /// True if targeting excludes an hour of the week.
     var hasTimes: Bool { clocks != nil }
 
-    /// True if targeting excludes all of the time between start and end.
     var hasNoTime: Bool { starts != nil && ends != nil && duration == 0 }
 
-    /// True if targeting excludes all of the time between a moment and the end.
     func hasNoTime(after now: Int64) -> Bool {
         guard hasTimes, let ends, now < ends else { return false }
         return shown(from: max(now, starts ?? now), to: ends) == 0
     }
 
-    /// True if targeting includes the hour of the week at a moment.
-    ///
-    /// - Parameter offset: The offset of the campaign's time zone at that moment, in milliseconds.
     func isOpen(at now: Int64, offset: Int64) -> Bool {
         guard clocks != nil else { return true }
         let (day, rest) = TimeZoneOffsets.local(now + offset)
         return days >> UInt8(Self.weekday(day)) & 1 != 0 && hours >> UInt32(rest / Self.hour) & 1 != 0
     }
 
-    /// Returns the slots that may be served now, and the weight factor.
-    ///
-    /// - Parameters:
-    ///   - day: The day of the moment in the campaign's time zone.
-    ///   - delivered: The total count, including reservations.
-    ///   - today: The count since the start of the day, including reservations.
-    ///   - lookahead: The time in milliseconds for which the result is used.
     func due(at now: Int64, in day: Range<Int64>, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> PacingTarget {
         guard let goal else { return PacingTarget(room: .max, urgency: 1) }
         var due = PacingTarget(room: .max, urgency: 1)
@@ -69,9 +49,6 @@ struct CampaignPace: Sendable {
         return due
     }
 
-    /// Returns the moment at which the next unit of a goal becomes due, or an earlier moment.
-    ///
-    /// - Parameter day: The day of the moment in the campaign's time zone.
     func nextUnit(at moment: Int64, in day: Range<Int64>) -> Int64 {
         guard let goal, isEven else { return .max }
         // With excluded hours, the due amount is evaluated each time.
@@ -90,17 +67,14 @@ struct CampaignPace: Sendable {
         return start + Int64(due / Double(goal) * length)
     }
 
-    /// Returns the part of the total goal that is due at a moment; nil without a total goal.
     func due(at now: Int64) -> Int64? {
         (goal?.total).map { Int64(Double($0) * share(at: now)) }
     }
 
-    /// Returns the part of the daily goal that is due at a moment; nil without a daily goal.
     func dueToday(at now: Int64, in day: Range<Int64>) -> Int64? {
         (goal?.daily).map { Int64(Double($0) * share(of: day, at: now)) }
     }
 
-    /// Returns the elapsed share of the time between start and end.
     private func share(at moment: Int64) -> Double {
         guard isEven, let starts, let ends, duration > 0 else { return 1 }
         return Double(shown(from: starts, to: min(max(moment, starts), ends))) / Double(duration)
@@ -111,7 +85,6 @@ struct CampaignPace: Sendable {
         return share(from: max(day.lowerBound, starts ?? .min), to: min(day.upperBound, ends ?? .max), at: moment)
     }
 
-    /// Returns the elapsed share of a time range, counting only hours in which the campaign is shown.
     func share(from start: Int64, to end: Int64, at now: Int64) -> Double {
         let all = shown(from: start, to: end)
         return all > 0 ? Double(shown(from: start, to: min(max(now, start), end))) / Double(all) : 1
@@ -141,7 +114,6 @@ struct CampaignPace: Sendable {
         return passed * length + before + (hours >> hour & 1 != 0 ? rest % Self.hour : 0)
     }
 
-    /// Returns the weekday, with 0 for Monday. Day 0 (1970-01-01) was a Thursday.
     private static func weekday(_ day: Int64) -> Int64 {
         let rest = (day + 3) % 7
         return rest < 0 ? rest + 7 : rest

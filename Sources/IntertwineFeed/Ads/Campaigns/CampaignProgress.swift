@@ -1,14 +1,9 @@
-/// The progress of a campaign.
 package struct CampaignProgress: Sendable {
     package var campaign: Campaign
-    /// The delivery count in units of the goal, or impressions without a goal; nil if unknown.
     package var delivered: DeliveryCount?
-    /// The number of reserved slots without an impression.
     package var reserved: Int64
-    /// The part of the total goal that is due now; nil without a total goal. With even pacing, it depends on the elapsed time.
     package var due: Int64?
     package var dueToday: Int64?
-    /// The reason why the campaign is not shown now; nil if only the request decides.
     package var obstacle: IneligibilityReason?
 
     package var figures: CampaignStatistics {
@@ -19,7 +14,6 @@ package struct CampaignProgress: Sendable {
 }
 
 extension Campaigns {
-    /// Returns the statistics of each campaign by id, as recorded in the ledger.
     package func figures(in store: any FeedStore, _ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {
         let campaignIndex = try await campaignIndex(of: store)
         let takenDown = try await takenDown(in: store).map { $0.campaign ?? Campaign(id: $0.id, advertiser: "", creatives: []) }
@@ -43,7 +37,6 @@ extension Campaigns {
 }
 
 extension DeliveryQuery {
-    /// A query for the total and daily delivery of a campaign, in units of its goal, or in impressions without a goal.
     init(_ campaign: Campaign, at now: Int64) {
         self.init(
             campaign: campaign.id, kind: campaign.goal?.kind ?? .impression, day: campaign.zone.clocks.day(of: now).lowerBound)
@@ -51,14 +44,12 @@ extension DeliveryQuery {
 }
 
 extension Campaign.Goal {
-    /// Returns the goal that the counts reach, total before daily; nil if they reach none.
     func obstacle(_ delivered: Int64, _ today: Int64) -> IneligibilityReason? {
         if let total, delivered >= Int64(total) { return .goalReached }
         if let daily, today >= Int64(daily) { return .dailyGoalReached }
         return nil
     }
 
-    /// Returns the units that remain to be delivered, limited by the total and the daily goal.
     func left(of delivered: DeliveryCount) -> Int64 {
         min(total.map { Int64($0) - delivered.total } ?? .max, daily.map { Int64($0) - delivered.today } ?? .max)
     }

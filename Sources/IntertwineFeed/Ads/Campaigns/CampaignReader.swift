@@ -1,8 +1,6 @@
 package import IntertwinePrimitives
 
-/// An error in the declaration of a campaign, with its location.
 package struct CampaignError: Error, Sendable, Hashable {
-    /// The path from the outermost member inwards. Indices of lists start at 0.
     package var path: [String]
     package var reason: String
 
@@ -11,7 +9,6 @@ package struct CampaignError: Error, Sendable, Hashable {
     }
 }
 
-/// The feeds and sections that a campaign may name.
 package struct ValidTargets: Sendable, Hashable {
     package var feeds: [String]
     package var sections: [String]
@@ -21,32 +18,27 @@ package struct ValidTargets: Sendable, Hashable {
     }
 }
 
-/// A reader of campaign declarations. The input is a ``JSONValue``, which JSON and YAML files share.
 package struct CampaignReader {
     package static let members = [
         "advertiser", "creatives", "paused", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting",
         "labels",
         "disclosure", Trackers.impressionField, Trackers.clickField,
     ]
-    /// Members of items that other components read.
     private static let others = ["kind", "id"]
     private static let nameLimit = 64
     private static let creativeLimit = 64
     private static let listLimit = 200
 
-    /// The valid feeds and sections; nil if unknown, in which case names are not checked.
     private let validTargets: ValidTargets?
     private let creatives: CreativeNames
     private let allowed: [String]
     package private(set) var errors: [CampaignError] = []
 
-    /// - Parameter isItem: True if the members of items are allowed as well.
     package init(validTargets: ValidTargets?, creatives: CreativeNames = CreativeNames(hasOthers: true), isItem: Bool = true) {
         (self.validTargets, self.creatives) = (validTargets, creatives)
         allowed = Self.members + (isItem ? Self.others : [])
     }
 
-    /// True for a letter or digit followed by letters, digits, underscores, dots and hyphens. Such a name needs no quoting in any format.
     private static func isName(_ text: String) -> Bool {
         guard (1...nameLimit).contains(text.utf8.count), let first = text.utf8.first, isAlphanumeric(first) else { return false }
         return text.utf8.allSatisfy { isAlphanumeric($0) || "_.-".utf8.contains($0) }
@@ -56,9 +48,6 @@ package struct CampaignReader {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
     }
 
-    /// Reads a campaign.
-    ///
-    /// - Returns: The campaign; nil if the declaration is invalid. `errors` then contains the reasons.
     package mutating func campaign(_ id: String, from value: JSONValue) -> Campaign? {
         let before = errors.count
         if !Self.isName(id) {
@@ -188,8 +177,6 @@ package struct CampaignReader {
         return targeting
     }
 
-    /// Reports empty lists as errors.
-    ///
     /// Why: An empty list could mean all viewers or no viewer.
     private mutating func refuseEmptyLists(_ fields: [String: JSONValue], _ path: [String]) {
         for name in fields.keys.sorted() where fields[name] == .list([]) {
@@ -207,7 +194,6 @@ package struct CampaignReader {
         }
     }
 
-    /// Reads hours of the day: `8`, `8-20` (8:00 to 19:59:59) or `22-6`, which passes midnight.
     private mutating func hours(_ value: JSONValue?, _ path: [String]) -> UInt32? {
         guard value != nil else { return nil }
         var bits: UInt32 = 0
@@ -299,7 +285,6 @@ package struct CampaignReader {
         return text
     }
 
-    /// Reads a Boolean. In YAML input, every scalar that is not a number is a text.
     private mutating func flag(_ value: JSONValue?, _ path: [String]) -> Bool? {
         switch value {
         case .flag(let flag)?: return flag

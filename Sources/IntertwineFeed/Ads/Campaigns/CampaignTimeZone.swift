@@ -1,21 +1,16 @@
 internal import Foundation
 
-/// The time zone of a campaign's days and hours: a zone of the IANA database, such as `Europe/Berlin`, or a fixed offset, such as
-/// `+02:00`.
-///
-/// Foundation provides the rules. Foundation contains a copy of the database and does not read the one of the operating system.
+/// The time zone of a campaign's days and hours: a zone of the IANA database, such as `Europe/Berlin`, or a fixed offset, such as `+02:00`.
 package struct CampaignTimeZone: Sendable, Hashable {
-    package static let utc = CampaignTimeZone(name: "UTC", clocks: TimeZoneOffsets(seconds: 0))
+    static let utc = CampaignTimeZone(name: "UTC", clocks: TimeZoneOffsets(seconds: 0))
     static let allowed = "UTC, an offset such as +02:00, or a zone of the IANA database such as Europe/Berlin"
 
-    /// The zones of the IANA database whose names contain no slash.
     private static let plainNames: Set<String> = [
         "CET", "CST6CDT", "Cuba", "EET", "EST", "EST5EDT", "Egypt", "Eire", "GB", "GB-Eire", "GMT", "GMT0", "Greenwich", "HST", "Hongkong",
         "Iceland", "Iran", "Israel", "Jamaica", "Japan", "Kwajalein", "Libya", "MET", "MST", "MST7MDT", "NZ", "NZ-CHAT", "Navajo", "PRC",
         "PST8PDT", "Poland", "Portugal", "ROC", "ROK", "Singapore", "Turkey", "UCT", "Universal", "W-SU", "WET", "Zulu",
     ]
 
-    /// The name as declared.
     package let name: String
     let clocks: TimeZoneOffsets
 
@@ -23,7 +18,6 @@ package struct CampaignTimeZone: Sendable, Hashable {
         (self.name, self.clocks) = (name, clocks)
     }
 
-    /// Creates a time zone; nil if the name is neither a known zone nor an offset.
     package init?(_ name: String) {
         if name == "UTC" || name == "Z" {
             self = .utc
@@ -40,7 +34,6 @@ package struct CampaignTimeZone: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// Returns the seconds of an offset such as `+02:00`; nil for other text. Days begin at quarters of an hour, as counts are kept by quarters.
     private static func offset(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 6, bytes[0] == UInt8(ascii: "+") || bytes[0] == UInt8(ascii: "-"), bytes[3] == UInt8(ascii: ":"),

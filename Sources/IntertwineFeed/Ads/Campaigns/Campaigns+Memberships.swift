@@ -1,10 +1,6 @@
 import Synchronization
 
 extension Campaigns {
-    /// Writes the memberships that the last load found and that the store lacks. Without new memberships, or without a membership store,
-    /// nothing is written.
-    ///
-    /// - Throws: ``StoreError``. The memberships are then written after the next load.
     package func remember() async throws {
         guard let memberships else { return }
         let new = unwritten.withLock { Array($0) }
@@ -13,7 +9,6 @@ extension Campaigns {
         unwritten.withLock { $0.subtract(new) }
     }
 
-    /// Returns all memberships: those of the store and those of the given campaigns. Memberships that the store lacks are queued for writing.
     func all(_ stored: [CampaignMembership], and campaigns: [Campaign]) -> Set<CampaignMembership> {
         let stored = Set(stored)
         guard memberships != nil else { return stored }

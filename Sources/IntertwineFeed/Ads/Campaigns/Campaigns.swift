@@ -5,44 +5,29 @@ import Synchronization
 package final class Campaigns: Sendable {
     private struct Known {
         var items: [FeedItem] = []
-        /// The layouts that can show each creative, by the name of the creative; nil for one that does not exist.
         var creatives: [ByteString: [CellLayout]?] = [:]
-        /// The campaigns that are taken down.
         var withheld: [BlockedItem] = []
-        /// The memberships in the store. `memberships` also contains those that are not yet written.
         var storedMemberships: [CampaignMembership] = []
         var memberships: Set<CampaignMembership> = []
         var campaignIndex: CampaignIndex
-        /// The store version of the last load; nil before the first one.
         var version: StoreVersion?
     }
 
-    /// The maximum number of takedowns of one kind that are read.
     private static let takedownLimit = 100_000
 
     package let delivery: AdServer
     private let declared: [Campaign]
     private let factories: CellFactories
-    /// The store of memberships; nil if memberships are not recorded.
     let memberships: (any CampaignMembershipStore)?
-    /// The memberships that the store lacks.
     let unwritten = Mutex<Set<CampaignMembership>>([])
-    /// The available ad slots; nil if unknown.
     let inventory: CampaignInventory?
-    /// The cache of the campaign index. Requests wait for a load to finish, so that a campaign that was just written appears on the next
-    /// page.
+    /// Requests wait for a load to finish, so that a campaign that was just written appears on the next page.
     private let cache = VersionedCache<CampaignIndex>(maximumWait: .seconds(3_600))
     private let known: Mutex<Known>
-    /// Campaigns of the store that this process has loaded and that were taken down since, by id.
     private let departed = Mutex<[String: Campaign]>([:])
-    /// The first start and the last end of all campaigns, for a check without a lock.
     private let firstStart = Atomic(Int64.max)
     private let lastEnd = Atomic(Int64.min)
 
-    /// - Parameters:
-    ///   - declared: The campaigns of the file.
-    ///   - memberships: The store of memberships, for processes that serve ads; nil for processes that write nothing.
-    ///   - inventory: The ad slots that campaigns can use; nil if unknown.
     package init(
         _ declared: [Campaign], factories: CellFactories, delivery: AdServer, memberships: (any CampaignMembershipStore)? = nil,
         inventory: CampaignInventory? = nil
@@ -52,21 +37,17 @@ package final class Campaigns: Sendable {
         known = Mutex(Known(campaignIndex: CampaignIndex([]) { _ in nil }))
     }
 
-    /// True if the dates of any campaign of a feed include the moment, as of the last load. If `feed` is nil, all feeds count.
     package func hasActive(feed: String? = nil, at now: Int64) -> Bool {
         guard now >= firstStart.load(ordering: .relaxed), now < lastEnd.load(ordering: .relaxed) else { return false }
         return known.withLock { $0.campaignIndex.hasActiveCampaigns(feed: feed, at: now) }
     }
 
     /// True unless it is known that no campaign of the feed is active.
-    ///
-    /// - Parameter version: The store version. If it differs from that of the last load, the result is true.
     package func mayHaveActive(feed: String? = nil, at now: Int64, _ version: StoreVersion) -> Bool {
         known.withLock { $0.version != version || $0.campaignIndex.hasActiveCampaigns(feed: feed, at: now) }
     }
 
-    /// Returns the index of the campaigns in a snapshot; nil if it is empty.
-    package func campaignIndex(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignIndex? {
+    package func campaignIndex(at version: StoreVersion, in snapshot: any StoreSnapshot, of store: any FeedStore) throws -> CampaignIndex? {
         var campaignIndex = known.withLock { $0.version == version ? $0.campaignIndex : nil }
         if campaignIndex == nil {
             campaignIndex = try cache.value(at: version, in: snapshot, of: store) { [self] in try load($0, at: version) }
@@ -74,16 +55,13 @@ package final class Campaigns: Sendable {
         return campaignIndex.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns a campaign by id, as of the last load.
     package func campaign(_ id: String) -> Campaign? {
         let campaignIndex = latest
         return campaignIndex.index(of: id).map { campaignIndex.campaigns[$0] }
     }
 
-    /// The index of the last load.
     var latest: CampaignIndex { known.withLock { $0.campaignIndex } }
 
-    /// Returns the current index for callers without a snapshot; nil if it is empty.
     package func campaignIndex(of store: any FeedStore) async throws -> CampaignIndex? {
         let version = store.version
         // If the store version is unchanged, nothing is read.
@@ -93,7 +71,6 @@ package final class Campaigns: Sendable {
         return try await store.read(for: .request) { [self] in try campaignIndex(at: version, in: $0, of: store) }
     }
 
-    /// Returns the URLs in the fields of ads that are taken down together with their campaigns.
     package func withheldURLs(in store: any FeedStore) async throws -> [String] {
         guard let withheld = try await campaignIndex(of: store)?.takenDown, !withheld.isEmpty else { return [] }
         return try await store.read(for: .background) { snapshot in
@@ -103,10 +80,7 @@ package final class Campaigns: Sendable {
         }
     }
 
-    /// Loads the campaigns. Changes are detected by comparison of the items' bytes; if nothing changed, the previous index is returned.
-    ///
-    /// - Parameter version: The store version, read before the snapshot was taken.
-    private func load(_ snapshot: any FeedSnapshot, at version: StoreVersion) throws -> CampaignIndex {
+    private func load(_ snapshot: any StoreSnapshot, at version: StoreVersion) throws -> CampaignIndex {
         var items: [FeedItem] = []
         try snapshot.forEachRow(in: .type(ItemType(kind: Campaign.kind, variant: ""))) { row in
             items.append(row.item)
@@ -128,7 +102,6 @@ package final class Campaigns: Sendable {
         let isSame = hasSameItems && stored == old.storedMemberships
         let memberships = isSame ? old.memberships : all(stored, and: campaigns)
         if unwritten.withLock({ !$0.isEmpty }) { Task { try? await remember() } }
-        /// The layouts that can show each creative, by the name of the creative; nil for one that does not exist.
         var creatives: [ByteString: [CellLayout]?] = [:]
         // Creatives of campaigns that are taken down are not used as house ads either.
         let declaredAndStopped = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives)
@@ -164,12 +137,10 @@ package final class Campaigns: Sendable {
         return campaignIndex
     }
 
-    /// Returns the item that a campaign's creative name refers to.
     func item(of name: String) -> CreativeID {
         factories.item(ofCell: name).map { CreativeID(kind: $0.kind, id: $0.id) } ?? CreativeID(kind: Advertisement.kind, id: name)
     }
 
-    /// Returns the campaigns that are taken down. A campaign that neither the file declares nor this process has loaded has only its id.
     package func takenDown(in store: any FeedStore) async throws -> [(id: String, campaign: Campaign?)] {
         let ids = try await store.read(for: .background) { snapshot in
             try snapshot.blockedItems(kind: Campaign.kind, limit: CampaignIndex.limit).map(\.id)
@@ -178,9 +149,7 @@ package final class Campaigns: Sendable {
         return ids.map { id in (id, declared.first { $0.id == id } ?? known[id]) }
     }
 
-    /// Returns the layouts that can show a creative, found by the id of an ad or, for other kinds, by the id of its cell; nil if it does not
-    /// exist.
-    private func layouts(ofCreative name: String, in snapshot: any FeedSnapshot) throws -> [CellLayout]? {
+    private func layouts(ofCreative name: String, in snapshot: any StoreSnapshot) throws -> [CellLayout]? {
         let creative = item(of: name)
         guard let item = try snapshot.item(kind: creative.kind, id: creative.id) else { return nil }
         return CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(item.type) }
@@ -188,19 +157,13 @@ package final class Campaigns: Sendable {
 }
 
 extension Campaigns {
-    /// The result of a comparison of a file's campaigns with a store.
     package struct ValidationResult: Sendable {
         /// The conflicts, one line each: ids that both contain, and creatives that do not exist and never did.
         package var errors: [(campaign: String, creative: Int?, reason: String)] = []
-        /// Creatives that existed once. Their removal by a source or an operator does not prevent the start of the service.
         package var gone: [(campaign: String, creative: String)] = []
     }
 
-    /// Compares the campaigns of the file with a store.
-    ///
-    /// - Parameters:
-    ///   - ledger: The record of creatives that have existed. Without a ledger, every missing creative is an error.
-    ///   - isTrial: True if the ledger must not record the existing creatives.
+    /// `isTrial`: True if the ledger must not record the existing creatives.
     package func findings(in store: any FeedStore, _ ledger: (any CampaignLedger)?, isTrial: Bool = false) async throws -> ValidationResult
     {
         try await store.read(for: .background) { [self] snapshot in
@@ -239,7 +202,6 @@ extension Campaigns {
 }
 
 extension JSONValue {
-    /// The texts in the value, at any depth, that are HTTP or HTTPS URLs.
     fileprivate var urls: [String] {
         switch self {
         case .text(let text): text.hasPrefix("http://") || text.hasPrefix("https://") ? [text] : []

@@ -1,27 +1,18 @@
 internal import IntertwinePrimitives
 
-/// The rules by which the creative names of campaigns refer to items. A name is the id of an ad or the id of a cell.
 package struct CreativeNames: Sendable, Hashable {
-    /// A creative of a campaign and its position in the declaration.
     package struct Named: Sendable, Hashable {
-        /// The path of the field, for example `creatives.0`.
         package var field: String
         package var name: String
         package var item: CreativeID
 
-        /// The error message if the item does not exist.
         package var reason: String { "the store has no ad '\(ItemError.shown(name))'" }
     }
 
-    /// The kinds of ads by the prefix of their cell ids. `others` contains the prefixes of other kinds.
     private var kinds = ["ad": Advertisement.kind]
     private var others: Set<String> = ["user"]
-    /// A Boolean value indicating whether further kinds exist that are not declared here.
     private let hasOthers: Bool
 
-    /// - Parameters:
-    ///   - declared: The declared kinds: prefix of the cell ids, kind and stream.
-    ///   - hasOthers: True if further kinds exist.
     package init(_ declared: [(prefix: String, kind: String, stream: StreamID)] = [], hasOthers: Bool = false) {
         self.hasOthers = hasOthers
         for (prefix, kind, stream) in declared {
@@ -29,12 +20,10 @@ package struct CreativeNames: Sendable, Hashable {
         }
     }
 
-    /// True if the name is the id of a cell that is not an ad.
     func isContent(_ name: String) -> Bool {
         name.utf8.firstIndex(of: UInt8(ascii: ":")).map { others.contains(String(name[..<$0])) } ?? false
     }
 
-    /// Returns the item of a creative name; nil if its kind is unknown.
     func item(_ name: String) -> CreativeID? {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return CreativeID(kind: Advertisement.kind, id: name) }
         if let kind = kinds[String(name[..<colon])] { return CreativeID(kind: kind, id: String(name[name.utf8.index(after: colon)...])) }

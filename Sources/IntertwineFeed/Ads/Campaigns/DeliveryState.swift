@@ -1,24 +1,16 @@
 /// The delivery state of an index's campaigns in one process: delivered units, reserved slots, and slots that may still be served.
-///
-/// An allocated slot counts as delivered until the ledger counts its impression or until its reservation expires. Processes that share a
-/// ledger hold leases on the rest of a goal. Delivered units, the reservations of all processes and the leases of all processes together
-/// never exceed the goal. A process serves slots from its lease, and stops before the other processes may treat the lease as expired.
+/// Delivered units, the reservations of all processes and the leases of all processes together never exceed the goal.
 struct DeliveryState {
     struct Row {
-        /// The lease on the goal. It is kept when the campaigns change.
         var account = BudgetLease()
-        /// The number of slots that pacing allows this process.
         var part: Int64 = 0
         let pace: CampaignPace
-        /// The number of the campaign's time zone in `zones`.
         let zone: Int
         let goal: Campaign.Goal?
     }
 
-    /// The work that an exchange has to do.
     enum Exchange {
         case nothing
-        /// No other process was present at the last exchange. A read that confirms this is sufficient.
         case readOnly
         case complete
     }
@@ -27,8 +19,7 @@ struct DeliveryState {
     static let leaseDuration: Int64 = 10_000
     /// The time in milliseconds before the end of its lease at which a process stops serving slots.
     private static let leaseSafetyMargin: Int64 = 1_000
-    /// The limit up to which a process without others leases the whole rest of a goal. Above it, the process leases half, so that a new
-    /// process finds slots.
+    /// Above it, the process leases half, so that a new process finds slots.
     private static let scale: Int64 = 1_000
     /// The interval between two evaluations, in milliseconds.
     static let tick: Int64 = 100
@@ -41,42 +32,29 @@ struct DeliveryState {
     /// The moment for each campaign until which its evaluation is valid if no event occurs; the smallest number if one occurred. Why: Of a
     /// thousand campaigns, only a few need an evaluation at each tick.
     var leases: ContiguousArray<Int64>
-    /// The slots that this process reserved and that have neither an impression nor expired.
     var reservations: GoalReservations
     private let lifetime: Int64
-    /// Impressions that this process received for slots of other processes, not yet reported.
     var seenElsewhere: [RemoteImpressions: Int] = [:]
-    /// Impressions that other processes received for slots of this process, as reported by the current exchange.
     private var seenByOthers: [RemoteImpressions] = []
     let process: UInt16
     let isShared: Bool
     private let tick: Int64
     private var last: Int64 = .min
     private var zones = LocalTimeCache()
-    /// The number of processes that share the ledger, including this one; nil before the first exchange.
     private(set) var processes: Int64?
     /// The moment since which no other process is present, in milliseconds since 1970-01-01 UTC; nil if others are present or may be.
     private var aloneSince: Int64?
-    /// The number of other processes that precede this one in the order of names.
     private var rank: Int64 = 0
     private var hasChanges = true
-    /// The moment at which the leases were last written. `ends` is the moment until which they may be used.
     private var exchanged: Int64 = 0
     private var ends: Int64 = .min
     /// True if a complete exchange is useful for a process without others, because it could get larger leases.
     var needsBudget = false
-    /// True if a lease belongs to a goal that has changed since.
     private var hasOtherGoals = false
     /// True if any campaign has a goal or a cap, so that processes must exchange data.
     let hasLimits: Bool
-    /// True if the delivery counts of a goal are not known yet.
     private var hasUnknown: Bool
 
-    /// - Parameters:
-    ///   - lifetime: The lifetime of a reservation, in milliseconds.
-    ///   - isShared: True if other processes may exist.
-    ///   - process: The number that represents this process.
-    ///   - tick: The interval between two evaluations, in milliseconds.
     init(_ campaignIndex: CampaignIndex, lifetime: Int64, isShared: Bool, process: UInt16, tick: Int64 = tick) {
         (self.campaignIndex, self.isShared, self.process, processes) = (campaignIndex, isShared, process, isShared ? nil : 1)
         (self.tick, self.lifetime) = (tick, lifetime)
@@ -93,7 +71,6 @@ struct DeliveryState {
         current.reserved = ContiguousArray(repeating: GoalReservations.Count(), count: rows.count)
     }
 
-    /// Returns the queries for the delivery counts of all goals at a moment.
     mutating func questions(at now: Int64) -> [DeliveryQuery] {
         rows.indices.compactMap { index in
             guard let goal = rows[index].goal else { return nil }
@@ -102,7 +79,6 @@ struct DeliveryState {
         }
     }
 
-    /// Starts goals with unknown counts at 0, for a process without a shared ledger.
     mutating func begin(at now: Int64) {
         for question in questions(at: now) {
             if let index = campaignIndex.index(of: question.campaign) { rows[index].account.beginWithNothing(on: question.day) }
@@ -110,7 +86,6 @@ struct DeliveryState {
         (hasChanges, last, hasUnknown) = (true, .min, false)
     }
 
-    /// Takes over leases and reservations from the state of the previous index.
     mutating func migrate(from old: DeliveryState) {
         let campaignIndex = campaignIndex
         func new(_ index: Int32) -> Int32? { campaignIndex.index(of: old.campaignIndex.campaigns[Int(index)].id).map { Int32($0) } }
@@ -132,7 +107,6 @@ struct DeliveryState {
 
     // MARK: Several processes
 
-    /// True if a goal is new or changed, or if the leases have expired. Pages then wait for an exchange.
     func needsDeliveryCounts(at now: Int64) -> Bool {
         isShared && hasLimits && (hasUnknown || hasOtherGoals || now >= ends || now < exchanged - Self.leaseDuration)
     }
@@ -146,14 +120,10 @@ struct DeliveryState {
     /// Forgets other processes while no exchange takes place, because nothing is known about them.
     mutating func resetPeers() { if isShared { (processes, ends, aloneSince) = (nil, .min, nil) } }
 
-    /// True if reservations of other processes may exist: other processes are present, or were present within the lifetime of a reservation.
     func mayHaveOthers(at now: Int64) -> Bool { aloneSince.map { now < $0 + lifetime } ?? isShared }
 
-    /// True if other processes are present or may be present.
     var hasOthers: Bool { isShared && processes != 1 }
 
-    /// Takes over the state that the ledger reports and returns the leases that this process claims. Until the leases are on disk, this
-    /// process serves no more than its previous leases allow.
     mutating func proposeLeases(_ situation: BudgetSyncState, to questions: [DeliveryQuery], at now: Int64) -> SharedBudgetLeases {
         expire(now)
         (processes, rank) = (Int64(situation.processes) + 1, Int64(situation.before))
@@ -184,7 +154,6 @@ struct DeliveryState {
         return SharedBudgetLeases(holdings)
     }
 
-    /// Activates the proposed leases after they are on disk.
     mutating func commitLeases(since now: Int64) {
         for index in rows.indices { rows[index].account.commit() }
         release(seenByOthers, from: &reservations)
@@ -193,7 +162,6 @@ struct DeliveryState {
         (hasChanges, last) = (true, .min)
     }
 
-    /// Keeps the previous leases, reduced to the size of the failed proposal if that was smaller.
     mutating func dropLeases() {
         for index in rows.indices { rows[index].account.drop() }
         (needsBudget, seenByOthers) = (true, [])
@@ -207,14 +175,11 @@ struct DeliveryState {
         }
     }
 
-    /// Returns the impressions to report to other processes and removes them from the queue. They are reported once; if the report fails, the
-    /// reservations last until they expire.
     mutating func drainSeenElsewhere() -> [RemoteImpressions] {
         defer { seenElsewhere = [:] }
         return seenElsewhere.map { RemoteImpressions(campaign: $0.campaign, reservation: $0.reservation, count: $1) }
     }
 
-    /// Gives up all leases and returns the reservations without an impression. The process then serves no slots of goals.
     mutating func returnLeases() -> SharedBudgetLeases {
         var holdings: [String: SharedBudgetLease] = [:]
         for index in rows.indices {
@@ -226,7 +191,6 @@ struct DeliveryState {
         return SharedBudgetLeases(holdings, isThere: false)
     }
 
-    /// Returns this process's share of the units that are neither delivered nor reserved.
     private func share(of left: Int64, at now: Int64) -> Int64 {
         guard left > 0, let processes else { return 0 }
         guard processes > 1 else { return left <= Self.scale ? left : left / 2 }
@@ -245,7 +209,6 @@ struct DeliveryState {
 
     // MARK: Time
 
-    /// Evaluates the campaigns again if the tick has passed. With `isAtOnce`, the evaluation is immediate.
     mutating func advance(to now: Int64, isAtOnce: Bool = false) {
         guard isAtOnce || now < last || now >= last + tick || last == .min else { return }
         let areAll = hasChanges || now < last
@@ -291,7 +254,6 @@ struct DeliveryState {
         leases[index] = end(of: index, now, time.day, isShown: obstacle.map { $0.isOfGoal } ?? true)
     }
 
-    /// Returns the moment until which the evaluation of a campaign is valid if no event occurs.
     private func end(of index: Int, _ now: Int64, _ day: Range<Int64>, isShown: Bool) -> Int64 {
         let pace = rows[index].pace
         var end = Int64.max
@@ -318,7 +280,6 @@ struct DeliveryState {
         return room / processes + (turn < room % processes ? 1 : 0)
     }
 
-    /// Returns the number of slots that may be served now: the share from pacing, limited by the lease.
     private func room(_ index: Int, _ now: Int64) -> Int32 {
         guard isShared else { return Int32(clamping: rows[index].part) }
         guard now < ends else { return 0 }
@@ -327,7 +288,6 @@ struct DeliveryState {
         return Int32(clamping: isHeld ? min(rows[index].part, rows[index].account.remaining) : rows[index].part)
     }
 
-    /// Returns the reason why no slot of a campaign may be served.
     func exhaustion(_ index: Int) -> IneligibilityReason {
         let (account, goal) = (rows[index].account, rows[index].goal)
         if let reached = account.obstacle(goal) { return reached }

@@ -1,5 +1,4 @@
 extension ReservationID {
-    /// Returns the number for a process name.
     package static func number(of process: String) -> UInt16 { UInt16(truncatingIfNeeded: AdDecision.seed(process)) }
 }
 
@@ -14,11 +13,9 @@ package struct RemoteImpressions: Sendable, Hashable {
     }
 }
 
-/// The slots that a process reserved for goals and that have no impression yet. A reservation counts until its impression or its expiry.
 struct GoalReservations {
     struct Count {
         var all: Int64 = 0
-        /// The part of `all` that belongs to anonymous viewers.
         var nameless: Int64 = 0
     }
 
@@ -27,10 +24,8 @@ struct GoalReservations {
         var address: UInt16
     }
 
-    /// The reservations of one time slot.
     private typealias ExpiryBucket = (number: Int64, counts: [Key: Int64])
 
-    /// The number of time slots in the lifetime of a reservation.
     private static let slotCount: Int64 = 60
 
     private let lifetime: Int64
@@ -41,9 +36,6 @@ struct GoalReservations {
     private var counts: ContiguousArray<Count>
     private var addresses: [UInt16: [Int32: Int64]] = [:]
 
-    /// - Parameters:
-    ///   - campaigns: The number of campaigns.
-    ///   - lifetime: The lifetime of a reservation, in milliseconds, at least 1.
     init(campaigns: Int, lifetime: Int64) {
         (self.lifetime, grace) = (lifetime, min(lifetime / Self.slotCount, 5_000))
         counts = ContiguousArray(repeating: Count(), count: campaigns)
@@ -55,12 +47,8 @@ struct GoalReservations {
 
     subscript(campaign: Int) -> Count { counts[campaign] }
 
-    /// Returns the reservations of anonymous viewers with an address, by campaign.
     func reserved(by address: UInt16) -> [Int32: Int64] { addresses[address] ?? [:] }
 
-    /// Takes over the reservations of another index.
-    ///
-    /// - Parameter number: Returns the new number of a campaign; nil if it no longer exists.
     mutating func migrate(from old: GoalReservations, number: (Int32) -> Int32?) {
         for slot in old.slots {
             slots.append((slot.number, [:]))
@@ -71,9 +59,6 @@ struct GoalReservations {
         }
     }
 
-    /// Adds a reservation.
-    ///
-    /// - Returns: The number of the time slot.
     mutating func add(_ campaign: Int, address: UInt16, at now: Int64) -> UInt16 {
         let number = now / length
         if slots.last?.number != number { slots.append((number, [:])) }
@@ -81,9 +66,6 @@ struct GoalReservations {
         return UInt16(truncatingIfNeeded: number)
     }
 
-    /// Ends reservations.
-    ///
-    /// - Returns: The number of reservations that existed; expired ones do not count.
     @discardableResult
     mutating func release(_ campaign: Int, _ reservation: ReservationID, count: Int64 = 1) -> Int64 {
         let key = Key(campaign: Int32(campaign), address: reservation.address)
@@ -93,9 +75,6 @@ struct GoalReservations {
         return released
     }
 
-    /// Removes expired reservations.
-    ///
-    /// - Returns: The campaigns with reservations that expired without an impression.
     mutating func expire(_ now: Int64) -> Set<Int32> {
         var unseen: Set<Int32> = []
         while let slot = slots.first, end(of: slot) <= now || end(of: slot) > now + 2 * lifetime + length + grace {

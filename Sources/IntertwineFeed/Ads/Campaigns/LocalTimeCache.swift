@@ -1,5 +1,4 @@
-/// A cache of the current local time in several time zones. It is computed once per quarter of an hour, because days, hours and offset
-/// changes begin at quarters. Times are milliseconds since 1970-01-01 UTC.
+/// It is computed once per quarter of an hour, because days, hours and offset changes begin at quarters.
 struct LocalTimeCache {
     struct Time {
         fileprivate var quarter = Int64.min
@@ -12,7 +11,6 @@ struct LocalTimeCache {
 
     private var zones: [(clocks: TimeZoneOffsets, now: Time)] = []
 
-    /// Adds a zone and returns its number.
     mutating func add(_ clocks: TimeZoneOffsets) -> Int {
         zones.append((clocks, Time()))
         return zones.count - 1
@@ -29,6 +27,5 @@ struct LocalTimeCache {
 
     func day(in zone: Int, at moment: Int64) -> Range<Int64> { zones[zone].clocks.day(of: moment) }
 
-    /// Returns the end of the current quarter of an hour, until which the local time of every zone stays cached.
     static func end(of moment: Int64) -> Int64 { (moment / quarter + 1) * quarter }
 }

@@ -1,11 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The offsets of a time zone from UTC over time, from which days and hours are computed. All values are in milliseconds.
-///
-/// Offset changes are known from 2000 to 2100. Before and after that period, the offset is constant.
 final class TimeZoneOffsets: Sendable {
-    /// An interval of constant offset, from `start` to the start of the next interval.
     private struct Interval: Sendable {
         var start: Int64
         var offset: Int64
@@ -13,13 +9,11 @@ final class TimeZoneOffsets: Sendable {
 
     private static let day: Int64 = 86_400_000
     private static let (from, until): (Int64, Int64) = (946_684_800_000, 4_102_444_800_000)
-    /// The sampling interval. No zone changes its offset twice within this time.
     private static let step: Int64 = 14 * day
     private static let minute: Int64 = 60_000
     /// A cache by zone name. Why: The computation takes some milliseconds, a few hundred zones exist, and many campaigns share a zone.
     private static let known = Mutex<[String: TimeZoneOffsets]>([:])
 
-    /// The intervals in order of time. The first one has no lower bound.
     private let intervals: [Interval]
 
     init(seconds: Int64) {
@@ -47,7 +41,6 @@ final class TimeZoneOffsets: Sendable {
         self.intervals = stretches
     }
 
-    /// Returns the offsets of a zone; nil if the database has no zone of this name.
     static func named(_ name: String) -> TimeZoneOffsets? {
         if let clocks = known.withLock({ $0[name] }) { return clocks }
         guard let zone = TimeZone(identifier: name) else { return nil }
@@ -58,14 +51,12 @@ final class TimeZoneOffsets: Sendable {
 
     func offset(at moment: Int64) -> Int64 { intervals[index(at: moment)].offset }
 
-    /// Returns the day of a moment, from midnight to midnight. It can have 23 or 25 hours if the offset changes.
     func day(of moment: Int64) -> Range<Int64> {
         let number = Self.local(moment + offset(at: moment)).day
         let start = min(start(ofDay: number), moment)
         return start..<max(self.start(ofDay: number + 1), moment + 1)
     }
 
-    /// Calls a closure for each part of a time range that has a constant offset.
     func forEachInterval(from start: Int64, to end: Int64, _ body: (_ start: Int64, _ end: Int64, _ offset: Int64) -> Void) {
         guard start < end else { return }
         var (index, start) = (index(at: start), start)
@@ -82,7 +73,6 @@ final class TimeZoneOffsets: Sendable {
         return (number, moment - number * day)
     }
 
-    /// Returns the moment at which local clocks first show the day. If the clocks skip midnight, it is the moment of the offset change.
     private func start(ofDay number: Int64) -> Int64 {
         let midnight = number * Self.day
         var index = index(at: midnight - 2 * Self.day)

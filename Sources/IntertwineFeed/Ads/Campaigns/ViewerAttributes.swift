@@ -1,21 +1,13 @@
-/// The attributes of a viewer, sent by the proxy that authenticates requests: `plan=free, country=DE`, a dictionary of strings (RFC
-/// 9651).
-///
-/// Invalid members and members beyond the limits are ignored, and mark the attributes as incomplete. Why: The cost of a hostile header must be
-/// bounded.
+/// The attributes of a viewer, sent by the proxy that authenticates requests: `plan=free, country=DE`, a dictionary of strings (RFC 9651).
+/// Invalid members and members beyond the limits are ignored, and mark the attributes as incomplete. Why: The cost of a hostile header must
+/// be bounded.
 package struct ViewerAttributes: Sendable, Hashable {
     private static let limit = 32
-    /// The maximum number of bytes of a header that are read.
     private static let longest = 2_048
 
-    /// The attributes as `name=value`.
     let pairs: [String]
-    /// A Boolean value indicating whether attributes are missing. Campaigns that exclude viewers by attributes are then not shown.
     let isCut: Bool
 
-    /// - Parameters:
-    ///   - field: The value of the header. If the header is repeated, all values joined with commas.
-    ///   - claims: Attributes of a token as `name=value`. A comma is part of the value.
     package init(_ field: String, claims: [String] = []) {
         var pairs = claims.prefix(Self.limit + 1).compactMap { Self.pair($0[...]) }
         var isCut = field.utf8.count > Self.longest || pairs.count < claims.count
@@ -32,7 +24,6 @@ package struct ViewerAttributes: Sendable, Hashable {
         self.pairs = Array(pairs.prefix(Self.limit))
     }
 
-    /// Returns `name=value` without surrounding blanks and quotes; nil for invalid text. A name without a value means `name=true`.
     static func pair(_ text: Substring) -> String? {
         let text = trimmed(text)
         let name = text.prefix { $0 != "=" }
@@ -46,7 +37,6 @@ package struct ViewerAttributes: Sendable, Hashable {
         return "\(name)=\(value)"
     }
 
-    /// Returns true if a text can name an attribute.
     package static func isName(_ text: Substring) -> Bool {
         guard (1...64).contains(text.utf8.count), let first = text.utf8.first else { return false }
         return (0x61...0x7A).contains(first) && text.utf8.allSatisfy(isOfName)

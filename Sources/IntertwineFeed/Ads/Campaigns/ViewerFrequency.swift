@@ -1,10 +1,8 @@
 /// The impressions and reservations of a viewer, for campaigns with frequency caps, as recorded in the ledger.
 struct ViewerFrequency {
     var seen: [FrequencyCount] = []
-    /// The reservations of other processes, including those that no longer run.
     var elsewhere: [FrequencyCount] = []
 
-    /// Returns the number of reservations by other processes that have no impression yet.
     private func waiting(_ campaign: String) -> Int {
         let reservations = elsewhere.filter { $0.campaign == campaign }
         guard let first = reservations.map(\.at).min() else { return 0 }
@@ -12,10 +10,6 @@ struct ViewerFrequency {
         return max(0, reservations.reduce(0) { $0 + $1.count } - seen)
     }
 
-    /// Returns the slots that the viewer's caps still allow, for campaigns with an impression or a reservation of the viewer; nil without a
-    /// viewer.
-    ///
-    /// - Parameter pending: The reservations of this process.
     func room(
         of campaignIndex: CampaignIndex, for viewer: String?, besides pending: AdServer.UncommittedImpressions, now: Int64
     ) -> [Int32: Int]? {

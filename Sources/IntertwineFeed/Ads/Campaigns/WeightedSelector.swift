@@ -1,30 +1,23 @@
 /// A weighted random selection of a campaign from a candidate list, for requests with equal targeting. It avoids an evaluation of all
 /// campaigns for each slot.
-///
-/// The cumulative weights are computed once per delivery snapshot, from campaign weights and pacing. The number of slots that campaigns of the
-/// priority got in the session selects a campaign, so that each one has its share of every session. If that campaign cannot have the slot, for example because of a
-/// frequency cap or spacing, others are drawn at random. After 16 failed attempts, all candidates are evaluated. Each eligible campaign
-/// therefore wins in proportion to its share of the weights of all eligible campaigns.
+/// The number of slots that campaigns of the priority got in the session selects a campaign, so that each one has its share of every
+/// session. If that campaign cannot have the slot, for example because of a frequency cap or spacing, others are drawn at random. After 16
+/// failed attempts, all candidates are evaluated. Each eligible campaign therefore wins in proportion to its share of the weights of all
+/// eligible campaigns.
 struct WeightedSelector: Sendable {
-    /// The properties of requests that have the same candidates.
     struct SelectionKey: Hashable, Sendable {
         var slot: AdSlotContext
         var matchedTargeting: ContiguousArray<UInt64>
         var hasViewer: Bool
     }
 
-    /// The index of a candidate in the candidate list, and the sum of the weights up to and including it, within its priority.
     private typealias CumulativeWeight = (entry: Int32, sum: Float)
 
-    /// The number of attempts before all candidates are evaluated.
     private static let attempts = 16
-    /// The fractional part of the golden ratio, as a 64-bit fixed-point number: the distance of the random seeds of adjacent slots.
     private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// The candidates that requests of this sort can show.
     private let entries: ContiguousArray<Int32>
     private var tickets: ContiguousArray<CumulativeWeight> = []
-    /// The range of tickets of each priority that has any.
     private var tiers: [(priority: Campaign.Priority, tickets: Range<Int>)] = []
     /// The version of the delivery snapshot that the tickets belong to; nil if they must be rebuilt.
     private var version: UInt64?
@@ -38,11 +31,6 @@ struct WeightedSelector: Sendable {
             }.map { Int32(clamping: $0) })
     }
 
-    /// Returns the index of a candidate, and the number that selects one of its creatives; nil if none can have the slot.
-    ///
-    /// - Parameters:
-    ///   - seed: The random seed of the session.
-    ///   - turns: The slots of the session that campaigns of each priority got.
     mutating func choose(
         _ candidateList: CampaignIndex.CandidateList, _ delivery: AdDecision.DeliverySnapshot, seed: UInt64, turns: AdDistances,
         where fits: (CampaignIndex.CandidateList.Candidate) -> Bool
@@ -66,10 +54,7 @@ struct WeightedSelector: Sendable {
         return nil
     }
 
-    /// Returns the candidate whose turn it is, and the number of its turns before.
-    ///
-    /// The tier is halved until one candidate remains. Of n consecutive turns, a half with the share s has n × s, rounded down or up. The result
-    /// depends on the number of the turn alone, so the page size and the reading direction do not change it.
+    /// The result depends on the number of the turn alone, so the page size and the reading direction do not change it.
     private func scheduled(in tier: Range<Int>, turn: UInt64, seed: UInt64) -> (entry: Int, turn: UInt64) {
         var (low, high, turn, phase) = (tier.lowerBound, tier.upperBound, turn, seed)
         while high - low > 1 {
@@ -147,9 +132,7 @@ struct WeightedSelector: Sendable {
     }
 }
 
-/// The selectors by sort of request, for one campaign index.
 struct WeightedSelectorCache: Sendable {
-    /// The maximum number of selectors. Beyond it, all are discarded.
     private static let limit = 64
 
     private var draws: [WeightedSelector.SelectionKey: WeightedSelector] = [:]

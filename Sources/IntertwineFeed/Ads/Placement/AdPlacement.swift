@@ -40,8 +40,7 @@ public enum FillPolicy: Sendable, Hashable {
     /// The pinned advertisements, at the positions where an import listed them.
     case pinned
 
-    /// True if a page may have slots that campaigns and the rotation fill.
-    package var fillsSlots: Bool {
+    var fillsSlots: Bool {
         switch self {
         case .rotating(let perPage): perPage > 0
         case .perSlot: true
@@ -57,8 +56,7 @@ public enum FillPolicy: Sendable, Hashable {
 /// let second = ContentRange(count: 20, start: 20)
 /// ```
 public struct ContentRange: Sendable, Hashable {
-    /// The number of content items on a page if a request states none.
-    package static let usualCount = 20
+    static let usualCount = 20
 
     /// The number of content items on the page.
     public var count: Int
@@ -75,25 +73,16 @@ public struct ContentRange: Sendable, Hashable {
 }
 
 /// A placement that shows the advertisements as one block in the middle of the content: at index `count / 2`, like the sample app.
-///
-/// ```swift
-/// let placement = MidpointPlacement(advertisements: 2)
-/// let indices = placement.indices(for: 2, in: ContentRange(count: 20))  // [10, 10]
-/// ```
-public struct MidpointPlacement: AdPlacement {
-    /// The number of advertisements on each page.
-    public let advertisements: Int
+package struct MidpointPlacement: AdPlacement {
+    package let advertisements: Int
 
-    /// Creates a placement, by default with one advertisement.
-    public init(advertisements: Int = 1) {
+    package init(advertisements: Int = 1) {
         self.advertisements = advertisements
     }
 
-    /// The policy: a fixed number on each page.
-    public var supply: FillPolicy { .rotating(perPage: advertisements) }
+    package var supply: FillPolicy { .rotating(perPage: advertisements) }
 
-    /// Returns the middle for each advertisement.
-    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
+    package func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         Array(repeating: range.count / 2, count: advertisements)
     }
 }

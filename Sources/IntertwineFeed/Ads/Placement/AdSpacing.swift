@@ -2,23 +2,18 @@ package import IntertwinePrimitives
 
 /// The minimum distances between impressions of an ad in one pagination session, in content items, for campaigns and house ads.
 package struct AdSpacing: Sendable, Hashable {
-    /// The ranges of the configurable distances.
     package static let limits = (creative: 1...1_000, label: 0...1_000)
 
-    /// The minimum distance between two impressions of one advertisement.
     package var creative: Int
-    /// The minimum distance between two campaigns with a common label; 0 for no limit.
     package var label: Int
 
     package init(creative: Int = 1, label: Int = 20) {
         (self.creative, self.label) = (creative, label)
     }
 
-    /// Returns the distance within which an impression of a key excludes others.
     fileprivate func reach(of key: AdKey) -> Int { key.isLabel ? label : creative }
 }
 
-/// A short hash of an advertisement or a label. A hash collision only delays one impression.
 package struct AdKey: Hashable {
     private static let labelBit: UInt32 = 1 << 31
 
@@ -26,7 +21,6 @@ package struct AdKey: Hashable {
 
     fileprivate init(number: UInt32) { self.number = number }
 
-    /// Creates the key of a row. Cursors contain it.
     package init(_ row: ItemRow) { number = Self.hash(row.kind, row.id) & ~Self.labelBit }
 
     package init(_ creative: CreativeID) {
@@ -48,10 +42,7 @@ struct PriorityCounts: Hashable {
     private static let bits: UInt32 = 10
     private static let mask: UInt32 = 1 << bits - 1
 
-    /// The counts in 10 bits each, the highest priority first.
     private(set) var packed: UInt32 = 0
-
-    init(packed: UInt32 = 0) { self.packed = packed }
 
     subscript(priority: Campaign.Priority) -> UInt32 {
         get { packed >> (Self.bits * UInt32(priority.rank)) & Self.mask }
@@ -78,18 +69,13 @@ package struct ShownAds: Hashable {
     struct Showing: Hashable {
         var key: AdKey
         var isBefore: Bool
-        /// The number of content items between the advertisement and the edge.
         var distance: Int
     }
 
-    /// The maximum number of showings in a cursor; the nearest ones are carried.
     static let limit = 64
 
-    /// The ad slots of campaigns before the edge.
     var counts: PriorityCounts
-    /// The random seed of the session; 0 for none.
     var chance: UInt32
-    /// The showings, nearest first.
     var showings: [Showing]
 
     init(counts: PriorityCounts = PriorityCounts(), chance: UInt32 = 0, showings: [Showing] = []) {
@@ -120,27 +106,18 @@ package struct ShownAds: Hashable {
 }
 
 /// A check that keeps the advertisements of one page apart from each other and from those of adjacent pages.
-///
-/// A coordinate is the number of content items on the page before an ad slot. Coordinates of earlier pages are negative.
 package struct AdDistances {
     private typealias Showing = (key: AdKey, at: Int)
 
     private let spacing: AdSpacing
-    /// The number of content items of the page.
     private let count: Int
-    /// True if the page is read backward: its slots are then filled from its end.
-    package let isBackward: Bool
-    /// The ad slots of campaigns before the edge from which the page is read, and those on the page.
+    let isBackward: Bool
     private var (countsBeforeEdge, countsOnPage): (PriorityCounts, PriorityCounts)
-    /// Advertisements on pages that the session has already shown beyond that edge.
     private var near: [Showing] = []
-    /// Advertisements on the other side of that edge, shown earlier in the session. Showing one at its old coordinate again is no repetition.
     private var far: [Showing] = []
     private var onPage: [Showing] = []
-    /// The random seed of the session; 0 if no campaign was considered.
     private(set) var chance: UInt32
 
-    /// - Parameter shown: The advertisements around the edge from which the page is read.
     package init(_ spacing: AdSpacing = AdSpacing(), count: Int = 0, isBackward: Bool = false, around shown: ShownAds? = nil) {
         (self.spacing, self.count, self.isBackward) = (spacing, count, isBackward)
         (countsBeforeEdge, countsOnPage) = (shown?.counts ?? PriorityCounts(), PriorityCounts())
@@ -152,9 +129,8 @@ package struct AdDistances {
         }
     }
 
-    /// Returns the number, among the session's slots of campaigns of a priority, that the next one gets.
-    ///
-    /// Slots that other ads get do not count. Why: campaigns that take turns would otherwise miss theirs if the other ads are at regular distances.
+    /// Slots that other ads get do not count. Why: campaigns that take turns would otherwise miss theirs if the other ads are at regular
+    /// distances.
     func turn(of priority: Campaign.Priority) -> UInt64 {
         guard isBackward else { return UInt64((countsBeforeEdge + countsOnPage)[priority]) }
         var count = countsBeforeEdge - countsOnPage
@@ -162,10 +138,8 @@ package struct AdDistances {
         return UInt64(count[priority])
     }
 
-    /// True if no advertisement was shown that could exclude another.
     var isEmpty: Bool { near.isEmpty && far.isEmpty && onPage.isEmpty }
 
-    /// Returns true if an advertisement, or a campaign with a label, may be shown at a coordinate.
     package func permits(_ key: AdKey, at coordinate: Int) -> Bool {
         let reach = spacing.reach(of: key)
         func isNear(_ showing: Showing) -> Bool { showing.key == key && abs(showing.at - coordinate) < reach }
@@ -173,21 +147,16 @@ package struct AdDistances {
             && !far.contains { $0.at != coordinate && isNear($0) }
     }
 
-    /// Sets the random seed of the session, if the session has none yet.
     package mutating func begin(_ chance: UInt64) { if self.chance == 0 { self.chance = max(1, UInt32(truncatingIfNeeded: chance)) } }
 
     package mutating func note(_ key: AdKey, at coordinate: Int) { onPage.append((key, coordinate)) }
 
-    /// - Parameters:
-    ///   - priority: The priority of the campaign.
-    ///   - labels: The labels of the campaign.
     package mutating func note(_ creative: AdKey, of priority: Campaign.Priority, labels: some Sequence<AdKey>, at coordinate: Int) {
         note(creative, at: coordinate)
         countsOnPage[priority] &+= 1
         for label in labels { note(label, at: coordinate) }
     }
 
-    /// Returns the state for the cursor of the page after this one or, if `backward`, of the page before; nil if there is no state.
     package func beside(_ direction: PageDirection) -> ShownAds? {
         let edge = direction == .forward ? count : 0
         var showings: [ShownAds.Showing] = []

@@ -1,37 +1,20 @@
 /// A placement with one ad slot after every `every` content items of a feed or section, independent of page sizes.
-///
-/// Items are counted across the pages of a pagination session, so no slot is repeated or skipped at a page boundary. A slot lies in front of an
-/// item, so the end of a feed has no slot. Among items added in front of the session's first item, a slot lies behind every `every`-th item.
-///
-/// ```swift
-/// let placement = EveryPlacement(every: 5, offset: 2)
-/// ```
-public struct EveryPlacement: AdPlacement {
-    /// The number of content items between two ad slots, at least 1.
-    public let every: Int
-    /// The number of content items before the first ad slot.
-    public let offset: Int
+/// Items are counted across the pages of a pagination session, so no slot is repeated or skipped at a page boundary. A slot lies in front
+/// of an item, so the end of a feed has no slot.
+struct EveryPlacement: AdPlacement {
+    let every: Int
+    let offset: Int
 
-    /// Creates a placement.
-    ///
-    /// - Parameter offset: The number of items before the first slot; equal to `every` if nil.
-    public init(every: Int, offset: Int? = nil) {
+    init(every: Int, offset: Int? = nil) {
         self.every = max(1, every)
         self.offset = max(0, offset ?? every)
     }
 
-    /// The policy: one advertisement for each slot.
-    public let supply = FillPolicy.perSlot
+    let supply = FillPolicy.perSlot
     /// True, because the items are counted across pages.
-    public let countsContent = true
+    let countsContent = true
 
-    /// Returns the indices of the slots, at most one for each advertisement.
-    ///
-    /// ```swift
-    /// let placement = EveryPlacement(every: 5, offset: 2)
-    /// let indices = placement.indices(for: 3, in: ContentRange(count: 20))  // [2, 7, 12]
-    /// ```
-    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
+    func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let (every, offset) = (Int64(every), Int64(offset))
         let indices = (0...max(0, range.count)).lazy.filter { index in
             let (number, overflow) = range.start.addingReportingOverflow(Int64(index))
@@ -45,42 +28,24 @@ public struct EveryPlacement: AdPlacement {
 }
 
 /// A placement with ad slots in front of content items with fixed numbers, counted from 0.
-///
-/// ```swift
-/// let placement = FixedPlacement(at: [2, 7], scope: .page)
-/// ```
-public struct FixedPlacement: AdPlacement {
-    /// The range in which the items are counted.
-    public enum Scope: Sendable, Hashable {
-        /// Each page separately. A number equal to the page's item count is the end of the page.
+package struct FixedPlacement: AdPlacement {
+    package enum Scope: Sendable, Hashable {
         case page
-        /// The whole feed or section.
         case feed
     }
 
-    /// The numbers of the items, ascending.
-    public let numbers: [Int]
-    /// The range in which the items are counted.
-    public let scope: Scope
+    package let numbers: [Int]
+    package let scope: Scope
 
-    /// Creates a placement. The numbers are sorted; negative and duplicate ones are ignored.
-    public init(at numbers: [Int], scope: Scope = .page) {
+    package init(at numbers: [Int], scope: Scope = .page) {
         self.numbers = Set(numbers.filter { $0 >= 0 }).sorted()
         self.scope = scope
     }
 
-    /// The policy: one advertisement for each slot.
-    public let supply = FillPolicy.perSlot
-    /// True if the items of the whole feed are counted.
-    public var countsContent: Bool { scope == .feed }
+    package let supply = FillPolicy.perSlot
+    package var countsContent: Bool { scope == .feed }
 
-    /// Returns the indices of the slots, at most one for each advertisement.
-    ///
-    /// ```swift
-    /// let placement = FixedPlacement(at: [2, 7], scope: .page)
-    /// let indices = placement.indices(for: 2, in: ContentRange(count: 5))  // [2]
-    /// ```
-    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
+    package func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let indices: [Int] =
             switch scope {
             case .page: numbers.filter { $0 <= range.count }
@@ -95,15 +60,10 @@ public struct FixedPlacement: AdPlacement {
 }
 
 /// A placement that shows each advertisement where an import listed it among the content, once for each listing.
-///
-/// It is for sections in import order. A section that is sorted by a field has no such positions.
-public struct PinnedPlacement: AdPlacement {
-    /// Creates the placement, which has no settings.
-    public init() {}
+struct PinnedPlacement: AdPlacement {
 
-    /// The policy: the pinned advertisements.
-    public let supply = FillPolicy.pinned
+    let supply = FillPolicy.pinned
 
     /// Returns no indices, since the store provides the positions.
-    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] { [] }
+    func indices(for advertisements: Int, in range: ContentRange) -> [Int] { [] }
 }

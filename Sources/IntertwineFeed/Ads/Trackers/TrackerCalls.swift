@@ -1,20 +1,15 @@
 internal import IntertwinePrimitives
 
-/// A tracker call (webhook), as stored in the ledger until it is answered.
 package struct TrackerCall: Sendable, Hashable {
-    /// The id of the call in the ledger; 0 before it is stored.
     package var id: Int64 = 0
-    /// The sequence number of the event.
     package var event: Int64
     package var campaign: String
     package var kind: LedgerEvent.Kind
     package var url: String
-    /// The time of the event. This and the following times are in milliseconds since 1970-01-01 UTC.
+    /// This and the following times are in milliseconds since 1970-01-01 UTC.
     package var at: Int64
     package var due: Int64
-    /// The number of attempts.
     package var attempts = 0
-    /// The reason why the last attempt failed.
     package var failure: String?
     package var abandonedAt: Int64?
 
@@ -23,7 +18,6 @@ package struct TrackerCall: Sendable, Hashable {
     }
 }
 
-/// A factory of the tracker calls of events.
 package struct TrackerCalls: Sendable {
     private let pseudonyms: HMACSHA256
 
@@ -50,7 +44,6 @@ package struct TrackerCalls: Sendable {
         }
     }
 
-    /// Returns a pseudonym of a viewer. It is stable as long as the signing key stays, and cannot be reversed without the key.
     private func hash(_ viewer: String) -> String {
         Base64URL.encode(pseudonyms.code(of: viewer.utf8).prefix(16))
     }

@@ -1,13 +1,7 @@
-/// A source of the trackers of events. Trackers of campaigns and of ads come from different sources.
 package protocol TrackerSource: Sendable {
-    /// Returns the trackers of events.
-    ///
-    /// - Parameter events: Counted impressions and clicks of ads.
-    /// - Returns: The trackers of each event, in the order of the events.
     func trackers(of events: [LedgerEvent]) async throws -> [Trackers]
 }
 
-/// The trackers declared by ads, read from the store.
 package struct AdTrackers: TrackerSource {
     private let store: any FeedStore
     private let factories: @Sendable () -> CellFactories
@@ -34,12 +28,10 @@ package struct AdTrackers: TrackerSource {
     }
 }
 
-/// The trackers declared by campaigns.
 package struct CampaignTrackers: TrackerSource {
     private let store: any FeedStore
     private let campaigns: @Sendable () -> Campaigns
 
-    /// - Parameter campaigns: Returns the current campaigns.
     package init(store: any FeedStore, campaigns: @escaping @Sendable () -> Campaigns) {
         self.store = store
         self.campaigns = campaigns

@@ -15,7 +15,6 @@ public struct ImageBinding: Sendable, Hashable {
     public var placeholder: ImagePlaceholder?
     /// The alternative text for people who do not see the image.
     public var alternative: String?
-    /// The source URL; nil if the service has no image metadata. If the metadata of the source changes, the cell is rendered again.
     package var source: String?
 
     /// The size of the area that shows an image, in points.
@@ -61,23 +60,9 @@ public struct ImagePlaceholder: Sendable, Hashable {
     }
 }
 
-/// A store of image metadata. It contains images that were fetched at least once.
-///
-/// ```swift
-/// struct FixedMetadata: ImageMetadataStore {
-///     let images: [String: ImagePlaceholder]
-///     let version: UInt64 = 1
-///     let revision: UInt64 = 1
-///
-///     func placeholder(of source: String) -> ImagePlaceholder? { images[source] }
-/// }
-/// ```
-public protocol ImageMetadataStore: Sendable {
-    /// Returns the metadata of an image; nil if the image is unknown.
+package protocol ImageMetadataStore: Sendable {
     func placeholder(of source: String) -> ImagePlaceholder?
-    /// A number that changes if the metadata of a further image becomes known.
     var version: UInt64 { get }
-    /// A number that changes if known metadata of an image changes or is removed.
     var revision: UInt64 { get }
 }
 
@@ -125,7 +110,6 @@ public struct ImageGeometry: Sendable, Hashable {
 package struct ImageSizing: Sendable, Hashable {
     package enum Length: Sendable, Hashable {
         case points(Double)
-        /// A share of the cell's width; `ofHeight` is a share of its height.
         case ofWidth(Double)
         case ofHeight(Double)
 
@@ -148,10 +132,8 @@ package struct ImageSizing: Sendable, Hashable {
         self.height = height
     }
 
-    /// The size of the cell.
     package static let cell = ImageSizing(width: .ofWidth(1), height: .ofHeight(1))
 
-    /// Returns a square whose side is a share of the cell's height.
     static func square(_ share: Double) -> ImageSizing { ImageSizing(width: .ofHeight(share), height: .ofHeight(share)) }
 
     package func shape(in cell: CellSize, _ fit: ImageGeometry.Fit) -> ImageGeometry {

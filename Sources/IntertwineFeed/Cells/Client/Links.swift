@@ -3,11 +3,6 @@ internal import IntertwinePrimitives
 /// A factory of the hrefs in cells and pages: relative references, or absolute URLs below a public base URL.
 ///
 /// Why a class: Every cell of a page refers to it.
-///
-/// ```swift
-/// let links = Links(base: "https://feed.example.com/")
-/// let feed = links.href("/feed")  // "https://feed.example.com/feed"
-/// ```
 public final class Links: Sendable {
     /// A function that maps the source URL of an image to the href from which clients load it.
     ///
@@ -32,24 +27,9 @@ public final class Links: Sendable {
     package let base: String
     private let imageHref: ImageHref
     private let mediaHref: @Sendable (_ source: String) -> String
-    /// The store of image metadata; nil if the service has none.
     package let known: (any ImageMetadataStore)?
 
-    /// Creates a factory of hrefs.
-    ///
-    /// ```swift
-    /// let links = Links(
-    ///     base: "https://feed.example.com",
-    ///     media: { source in source.replacing("http://", with: "https://") })
-    /// let video = links.media("http://example.com/a.mp4")  // "https://example.com/a.mp4"
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - base: The public base URL, such as `https://feed.example.com`; nil for relative references. A trailing slash is removed.
-    ///   - image: Maps image sources to hrefs. By default, clients load images from their source.
-    ///   - media: Maps media sources to hrefs. By default, clients play media from their source.
-    ///   - known: The store of image metadata; nil if the service has none.
-    public init(
+    package init(
         base: String? = nil, image: @escaping ImageHref = { source, _, _ in ImageLink(source) },
         media: @escaping @Sendable (_ source: String) -> String = { $0 },
         known: (any ImageMetadataStore)? = nil
@@ -111,11 +91,6 @@ public final class Links: Sendable {
     }
 
     /// Returns the href that executes a command of a cell, such as `/cells/{id}/selection`.
-    ///
-    /// ```swift
-    /// let links = Links()
-    /// let href = links.cell("note:1", "selection")  // "/cells/note:1/selection"
-    /// ```
     public func cell(_ id: String, _ resource: String) -> String {
         let id = PercentCoding.encode(id, keeping: .segment)
         var href = ""
@@ -129,22 +104,11 @@ public final class Links: Sendable {
     }
 
     /// Returns the href that undoes an invocation.
-    ///
-    /// ```swift
-    /// let links = Links()
-    /// let href = links.invocation("AbC-1")  // "/invocations/AbC-1"
-    /// ```
     public func invocation(_ id: String) -> String {
         base + "/invocations/" + PercentCoding.encode(id, keeping: .segment)
     }
 
     /// Returns the href of a feed page. Layout, width and scale are included if they differ from the default.
-    ///
-    /// ```swift
-    /// let links = Links()
-    /// let next = links.page(path: "/feed", cursor: "AAAB", limit: 20, layout: .table, scale: 2)
-    /// // "/feed?cursor=AAAB&limit=20&layout=table&scale=2"
-    /// ```
     ///
     /// - Parameters:
     ///   - cursor: The cursor, which contains only base64url characters.

@@ -14,13 +14,11 @@ public struct CellIdentifier: Sendable, Hashable {
     }
 }
 
-/// The cells of the service that a client does not support. Clients with equal unsupported cells share cached pages and rendered cells.
 package struct UnsupportedCells: Sendable, Hashable {
     private let cells: Set<CellIdentifier>
     /// A digest of the unsupported cells; never 0.
     package let digest: UInt64
 
-    /// Creates the set of unsupported cells; nil if the client supports all cells.
     package init?(_ cells: Set<CellIdentifier>) {
         self.cells = cells
         guard !cells.isEmpty else { return nil }

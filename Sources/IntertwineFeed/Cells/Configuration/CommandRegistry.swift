@@ -8,8 +8,6 @@
 /// ```
 public struct CommandRegistry: Sendable {
     private var commands: [String: any Command] = [:]
-    /// The components of composites and the commands of slots without a registration of their own, by name. The ledger stores performances under
-    /// these names.
     private var components: [String: any Command] = [:]
 
     /// Creates an empty registry.
@@ -41,9 +39,6 @@ public struct CommandRegistry: Sendable {
         for leaf in command.leaves { components[leaf.name] = components[leaf.name] ?? leaf }
     }
 
-    /// Adds the commands that are values of slots, which configuration cannot name.
-    ///
-    /// - Throws: ``CellCommandsError/registeredTwice(_:)`` if commands of different types have one name, since the ledger has names only.
     package mutating func add(_ actions: CellActions) throws(CellCommandsError) {
         for command in actions.slots.values.flatMap(\.values) {
             for leaf in command.leaves {
@@ -64,23 +59,19 @@ public struct CommandRegistry: Sendable {
         commands[name]
     }
 
-    /// Returns the command that undoes performances of the given name, or nil if they cannot be undone.
     package func undoing(_ name: String) -> (any UndoableCommand)? {
         commands[name].map(\.undoing) ?? components[name]?.undoing
     }
 
-    /// The refusals of all commands for the API description, without duplicates.
     package var refusals: [Refusal] {
         var seen: Set<Refusal> = []
         return all.flatMap(\.refusals).filter { seen.insert($0).inserted }
     }
 
-    /// The commands with input for the API description, sorted by name.
     package var inputs: [(name: String, fields: [FieldDeclaration])] {
         all.filter { !$0.input.isEmpty }.map { ($0.name, $0.input) }
     }
 
-    /// The registered commands and the components, sorted by name.
     package var all: [any Command] { commands.merging(components) { first, _ in first }.sorted { $0.key < $1.key }.map(\.value) }
 
     /// The names of all commands, sorted.

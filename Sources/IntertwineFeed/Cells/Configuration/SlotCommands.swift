@@ -4,7 +4,6 @@
 /// let slots: [CommandKey: SlotCommands] = [.selection: ["analytics", "present"], "like": SlotCommands(Like(), label: "Like")]
 /// ```
 public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// A command as a value, or the name of a registered command.
     enum Reference: Sendable {
         case name(String)
         case value(any Command)
@@ -69,7 +68,6 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// The commands that are values.
     var values: [any Command] {
         references.compactMap { if case .value(let command) = $0 { command } else { nil } }
     }
@@ -94,7 +92,6 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
 /// let actions: CellActions = .on(.selection, Analytics(), Present()).on("like", Like(), label: "Like")
 /// ```
 public struct CellActions: Sendable {
-    /// The commands by slot.
     package private(set) var slots: [CommandKey: SlotCommands] = [:]
 
     /// Creates actions without commands.

@@ -2,10 +2,8 @@ package import IntertwinePrimitives
 
 /// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
 extension FieldDeclaration {
-    /// The maximum number of values of a slot.
     private static let inputLimit = 32
 
-    /// Returns the reason why declarations are invalid as the input of a slot, or nil if they are valid.
     static func error(in input: [FieldDeclaration]) -> String? {
         guard input.count <= inputLimit else { return "at most \(inputLimit) values" }
         for (index, field) in input.enumerated() {
@@ -18,7 +16,6 @@ extension FieldDeclaration {
         return nil
     }
 
-    /// Returns the JSON Schema (2020-12) of the object that holds the values, with the labels as titles.
     package static func schema(of input: [FieldDeclaration]) -> ByLanguage<JSONValue> {
         let properties = input.reduce(ByLanguage([] as [JSONValue.Member])) { properties, field in
             properties.combined(with: field.propertySchema) { $0 + [.init(field.name, $1)] }
@@ -31,7 +28,6 @@ extension FieldDeclaration {
         }
     }
 
-    /// The schema of one value.
     private var propertySchema: ByLanguage<JSONValue> {
         let value = schema.value(isRequired: isRequired)
         guard let label, case .object(let members) = value else { return ByLanguage(value) }

@@ -50,9 +50,7 @@ public struct Dismiss: UndoableCommand {
 
 /// Removes the cell from a list of the viewer, at any time after it was added.
 package struct ListRemoval: UndoableCommand {
-    /// Removes a saved cell.
     package static let unsave = ListRemoval(name: "unsave", list: .saved)
-    /// Returns a dismissed cell to its position in the feed.
     package static let restore = ListRemoval(name: "restore", list: .dismissed)
 
     package let name: String
@@ -64,7 +62,6 @@ package struct ListRemoval: UndoableCommand {
         context.record(.undo)
     }
 
-    /// Restores the cell's position on the list.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         try context.revert(record, from: list)
     }

@@ -72,7 +72,6 @@ public struct Viewability: Sendable, Hashable {
     /// A description of the texts that ``init(_:)`` parses, for error messages.
     public static let allowed = "a share and a time, such as '50% 1s'"
 
-    /// The JSON value for clients.
     var value: JSONValue { .object([.init("share", .number(share)), .init("seconds", .number(seconds))]) }
 
     private static func printed(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? number.description }
@@ -85,9 +84,6 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
     private let plan: CellCommands
     private let alternative: LocalizedText
 
-    /// - Parameters:
-    ///   - plan: The commands of the cell, except the configuration.
-    ///   - alternative: The alternative text of the poster if the item has none.
     init(_ cell: MediaCell, plan: CellCommands, layout: CellLayout, alternative: LocalizedText) {
         (self.plan, self.alternative) = (plan, alternative)
         let (width, height) = (Double(max(1, cell.width)), Double(max(1, cell.height)))

@@ -1,11 +1,8 @@
-/// The header of a section. Factories treat it as an item, but no store contains it; the assembler creates it at the start of a section.
 package struct SectionHeader: Sendable, Hashable {
-    /// The kind of the header's item, and the prefix of its cell id.
     package static let kind = "section"
     /// The maximum length of a title, in bytes.
     package static let titleLimit = 4_096
 
-    /// The name of the section.
     package var name: String
     package var title: String
 
@@ -14,9 +11,6 @@ package struct SectionHeader: Sendable, Hashable {
         self.title = title
     }
 
-    /// Reads a header from its item.
-    ///
-    /// - Throws: `ItemError` if the item is not a section header.
     package init(item: FeedItem) throws(ItemError) {
         self.init(name: item.id, title: String(decoding: try ItemFields(item.body).text("title", limit: Self.titleLimit), as: UTF8.self))
     }
@@ -28,12 +22,11 @@ package struct SectionHeader: Sendable, Hashable {
     }
 }
 
-/// A factory of cells that show the title of a section above its first item. The cell has no actions other than the configuration.
-package struct SectionHeaderCellFactory: CellViewModelFactory {
-    package let identifier: String
+struct SectionHeaderCellFactory: CellViewModelFactory {
+    let identifier: String
     private let size: SizeRule
 
-    package init(layout: CellLayout = .collection) {
+    init(layout: CellLayout = .collection) {
         switch layout {
         case .collection:
             identifier = "SectionHeaderCollectionReusableView"
@@ -44,7 +37,7 @@ package struct SectionHeaderCellFactory: CellViewModelFactory {
         }
     }
 
-    package func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+    func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
         let header = try SectionHeader(item: item)
         return CellViewModel(
             identifier: identifier, size: size.size(width: context.width),

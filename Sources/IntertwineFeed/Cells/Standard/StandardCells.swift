@@ -1,41 +1,30 @@
-/// The configuration of the built-in cells: the cells of users, and the commands of users and ads.
 package struct CellConfiguration: Sendable {
-    /// The cells of users by user type. A user whose type is missing has no cell and is not shown in the feed.
     package var userCells: [User.Variant: UserCell] = [.regular: .snapshot, .featured: .circular]
 
-    /// The names of the commands of a user's cell, by command key.
     package var userCommands: [CommandKey: SlotCommands] = [
         .cancellation: ["cancel-images"],
         .selection: ["analytics", "present"],
         .deselection: ["analytics"],
     ]
 
-    /// The names of the commands of an ad's cell, by command key.
     package var advertisementCommands: [CommandKey: SlotCommands] = [
         .cancellation: ["cancel-images"],
         .selection: ["analytics", "clickthrough"],
         .impression: ["analytics"],
     ]
 
-    /// The names of the commands for playback progress, for each key of ``CommandKey/playback``.
-    package var playbackCommands: SlotCommands = ["analytics"]
+    var playbackCommands: SlotCommands = ["analytics"]
 
-    /// The cells that play ads, by ad type. An ad whose type is missing has no cell and is not shown in the feed.
     package var mediaCells: [Advertisement.Variant: MediaCell] = [.video: .video, .audio: .audio]
 
-    /// The conditions under which an ad counts as viewed, by ad type.
     package var viewability: [Advertisement.Variant: Viewability] = [:]
 
-    /// The labels of command keys, for users and ads.
     package var labels: [CommandKey: LocalizedText] = [:]
 
-    /// The alternative text of an ad's image if the item has none.
     package var advertisementAlternative = LocalizedText("Advertisement")
 
-    /// A Boolean value indicating whether requests can have a viewer. If not, commands that need a viewer are rejected at startup.
     package var hasViewers: Bool
 
-    /// Creates the defaults. With viewers, cells also have a dismissal that can be undone.
     package init(hasViewers: Bool = true) {
         self.hasViewers = hasViewers
         if hasViewers {
@@ -54,9 +43,6 @@ extension CellConfiguration {
 }
 
 extension CellFactories {
-    /// Returns the factories of the two built-in kinds and of section headers.
-    ///
-    /// - Throws: ``CellCommandsError`` if a command key names a command that is unknown or not allowed there.
     package static func standard(
         _ configuration: CellConfiguration = CellConfiguration(), commands registry: CommandRegistry = .standard
     ) throws -> CellFactories {
@@ -118,15 +104,13 @@ public enum UserCell: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A factory of cells that show a user with background, avatar and name.
-package struct UserSnapshotCellFactory: CellViewModelFactory {
+struct UserSnapshotCellFactory: CellViewModelFactory {
     private let cell: StandardCell
     private let avatar: ImageSizing
     private let background: ImageSizing
-    package var identifier: String { cell.identifier }
+    var identifier: String { cell.identifier }
 
-    /// - Parameter plan: The commands of the cell, except the configuration.
-    package init(plan: CellCommands, layout: CellLayout = .collection) {
+    init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.25) : .square(0.6)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.snapshot.rawValue,
@@ -135,19 +119,17 @@ package struct UserSnapshotCellFactory: CellViewModelFactory {
         background = layout == .collection ? ImageSizing(width: .ofWidth(1), height: .ofHeight(0.72)) : .cell
     }
 
-    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+    func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: background)
     }
 }
 
-/// A factory of cells that show a user with a round avatar and name.
-package struct CircularUserCellFactory: CellViewModelFactory {
+struct CircularUserCellFactory: CellViewModelFactory {
     private let cell: StandardCell
     private let avatar: ImageSizing
-    package var identifier: String { cell.identifier }
+    var identifier: String { cell.identifier }
 
-    /// - Parameter plan: The commands of the cell, except the configuration.
-    package init(plan: CellCommands, layout: CellLayout = .collection) {
+    init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.63) : .square(0.7)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.circular.rawValue,
@@ -156,7 +138,7 @@ package struct CircularUserCellFactory: CellViewModelFactory {
             table: "CircularUserTableViewCell", height: 80)
     }
 
-    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+    func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: nil)
     }
 }
@@ -167,9 +149,6 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
     private let alternative: LocalizedText
     package var identifier: String { cell.identifier }
 
-    /// - Parameters:
-    ///   - plan: The commands of the cell, except the configuration.
-    ///   - alternative: The alternative text of the image if the item has none.
     package init(plan: CellCommands, layout: CellLayout = .collection, alternative: LocalizedText = LocalizedText("Advertisement")) {
         self.alternative = alternative
         cell = StandardCell(
@@ -207,17 +186,13 @@ private struct StandardCell: Sendable {
         self.plan = plan
     }
 
-    /// - Parameter bindings: The bindings of the cell. They are not evaluated if only commands are executed, which saves the signing of image
-    ///   URLs.
     func makeViewModel(filledWith bindings: @autoclosure () -> [CellBinding], subject: CommandSubject) -> CellViewModel {
         CellViewModel(
             identifier: identifier, size: size.size(width: subject.context.width),
             commands: plan.filled(by: BindCommand(subject.context.rendersContent ? bindings() : [])), subject: subject)
     }
 
-    /// - Parameters:
-    ///   - avatar: The size of the avatar. Cropping keeps its most salient part, because it usually is a face.
-    ///   - background: The size of the background; nil if the cell shows none.
+    /// Cropping keeps its most salient part, because it usually is a face.
     func makeViewModel(
         forUser item: FeedItem, cell: String, in context: CellContext, avatar: ImageSizing, background: ImageSizing?
     ) throws -> CellViewModel {
@@ -250,7 +225,6 @@ private struct StandardCell: Sendable {
                 presentation: .imageZoom(username: username, image: context.links.image(source, now: context.now)), context: context))
     }
 
-    /// - Parameter alternativeText: The alternative text of the image.
     func image(
         _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, in context: CellContext,
         alternativeText: String

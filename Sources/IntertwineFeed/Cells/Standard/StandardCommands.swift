@@ -95,45 +95,24 @@ public struct BindCommand: Command {
     }
 }
 
-/// Instructs the client to send a request. The command runs on the client only; other commands perform the request on the server.
-public struct RequestCommand: Command {
-    /// The resource that the request is sent to.
-    public enum Target: Sendable, Hashable {
-        /// The image requests that filling the cell started.
+struct RequestCommand: Command {
+    enum Target: Sendable, Hashable {
         case imageRequests
-        /// The slot itself, performed by the service.
         case slot(CommandKey)
-        /// The slot as a report with the token of the cell, and the viewability condition of the report.
         case report(CommandKey, Viewability?)
     }
 
-    /// The name of the command.
-    public let name: String
-    /// The resource that the request is sent to.
-    public var target: Target
-    /// The JSON Schema of the input, or nil if the request takes no input.
+    let name: String
+    var target: Target
     private let schema: ByLanguage<JSONValue>?
 
-    /// Creates a command that requests a target.
-    ///
-    /// ```swift
-    /// let text = FieldDeclaration("text", .text, isRequired: true)
-    /// let command = RequestCommand(name: "comment", target: .slot("comment"), input: [text])
-    /// let action = command.action(for: subject)  // POST /cells/{id}/comment with a schema of the input
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - name: The name of the command.
-    ///   - target: The resource that the request is sent to.
-    ///   - input: The input fields of the request.
-    public init(name: String, target: Target, input: [FieldDeclaration] = []) {
+    init(name: String, target: Target, input: [FieldDeclaration] = []) {
         self.name = name
         self.target = target
         schema = input.isEmpty ? nil : FieldDeclaration.schema(of: input)
     }
 
-    /// Returns the request of the target; nil for ``CommandKey/configuration`` and ``CommandKey/cancellation``, which have no request.
-    public func action(for subject: CommandSubject) -> Action? {
+    func action(for subject: CommandSubject) -> Action? {
         let links = subject.context.links
         let schema = self.schema?[subject.context.language]
         switch target {

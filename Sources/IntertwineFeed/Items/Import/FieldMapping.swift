@@ -1,51 +1,30 @@
 internal import IntertwinePrimitives
 
-/// A mapping from the values of a remote source to the fields of an item.
-///
-/// ```swift
-/// let mapping = FieldMapping([
-///     ("id", .pointer(JSONPointer(member: "uuid"))),
-///     ("type", .constant("plain")),
-/// ])
-/// ```
-public struct FieldMapping: Sendable, Hashable {
-    /// The origin of a field's value, and its form.
-    public struct Origin: Sendable, Hashable {
-        /// The place of a value.
-        public enum Place: Sendable, Hashable {
-            /// The first of these pointers in an object of the source that has a value.
+package struct FieldMapping: Sendable, Hashable {
+    package struct Origin: Sendable, Hashable {
+        package enum Place: Sendable, Hashable {
             case first([JSONPointer])
-            /// A constant text for every item.
             case constant(String)
-            /// A text in which values of the object are inserted.
             case template(SourceTemplate)
         }
 
-        /// The place of the value.
-        public var place: Place
-        /// The form to which the value is converted; nil if it is not converted.
-        public var form: SourceForm?
-        /// The pointer in each element of a list, and the text between the joined elements; nil if a list is not joined.
-        public var joined: (each: JSONPointer?, separator: String)?
+        package var place: Place
+        package var form: SourceForm?
+        package var joined: (each: JSONPointer?, separator: String)?
 
-        /// Creates an origin, by default of an unconverted value.
-        public init(_ place: Place, as form: SourceForm? = nil) {
+        package init(_ place: Place, as form: SourceForm? = nil) {
             (self.place, self.form) = (place, form)
         }
 
-        /// The value at a pointer in an object of the source.
-        public static func pointer(_ pointer: JSONPointer) -> Origin { Origin(.first([pointer])) }
-        /// A constant text for every item.
-        public static func constant(_ text: String) -> Origin { Origin(.constant(text)) }
+        package static func pointer(_ pointer: JSONPointer) -> Origin { Origin(.first([pointer])) }
+        package static func constant(_ text: String) -> Origin { Origin(.constant(text)) }
 
-        /// Returns true if place, form and joining are equal.
-        public static func == (left: Origin, right: Origin) -> Bool {
+        package static func == (left: Origin, right: Origin) -> Bool {
             left.place == right.place && left.form == right.form && left.joined?.each == right.joined?.each
                 && left.joined?.separator == right.joined?.separator
         }
 
-        /// Hashes the place and the form.
-        public func hash(into hasher: inout Hasher) {
+        package func hash(into hasher: inout Hasher) {
             hasher.combine(place)
             hasher.combine(form)
         }
@@ -53,28 +32,21 @@ public struct FieldMapping: Sendable, Hashable {
 
     private let fields: [(name: String, origin: Origin)]
 
-    /// Creates a mapping.
-    ///
-    /// - Parameter fields: All fields of an item. If a name occurs twice, the kind rejects the item.
-    public init(_ fields: [(name: String, origin: Origin)]) {
+    package init(_ fields: [(name: String, origin: Origin)]) {
         self.fields = fields
     }
 
-    /// Returns true if both mappings have equal fields in one order.
-    public static func == (left: FieldMapping, right: FieldMapping) -> Bool {
+    package static func == (left: FieldMapping, right: FieldMapping) -> Bool {
         left.fields.elementsEqual(right.fields) { $0 == $1 }
     }
 
-    /// Hashes the names and origins of all fields.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         for field in fields {
             hasher.combine(field.name)
             hasher.combine(field.origin)
         }
     }
 
-    /// Returns the fields of the item for an object of the source. Missing values, null and empty texts are omitted. A value that cannot be converted
-    /// is no JSON value, and its field is invalid.
     func fields(from object: JSONObject) throws(ItemError) -> ItemFields {
         var bytes = [UInt8(ascii: "{")]
         bytes.reserveCapacity(object.range.count)
@@ -93,7 +65,6 @@ public struct FieldMapping: Sendable, Hashable {
         return try ItemFields(bytes, isLenient: true)
     }
 
-    /// Returns the JSON of a value, or nil if the object has none.
     private static func value(of origin: Origin, in object: JSONObject) throws(ItemError) -> [UInt8]? {
         switch origin.place {
         case .constant(let text): return quoted(text)
@@ -130,7 +101,6 @@ public struct FieldMapping: Sendable, Hashable {
         return bytes
     }
 
-    /// Returns an error for the operator of the source, with the pointer from which the field was read.
     func located(_ fault: ItemError) -> ItemError {
         guard let field = fault.field, let origin = fields.first(where: { $0.name == field })?.origin,
             case .first(let pointers) = origin.place
@@ -139,14 +109,11 @@ public struct FieldMapping: Sendable, Hashable {
     }
 }
 
-/// A value of an object of a source.
 enum SourceValue {
     case text(String)
-    /// A number, true or false.
     case literal(String)
     case list([SourceValue])
     case object(JSONObject)
-    /// Null, or what is not JSON.
     case none
 
     init(_ token: JSONToken, in object: JSONObject) { self.init(token, in: object.bytes) }
@@ -165,7 +132,6 @@ enum SourceValue {
         }
     }
 
-    /// True for what APIs write in place of no value.
     var isAbsent: Bool {
         switch self {
         case .text(let text): text.isEmpty
@@ -175,7 +141,6 @@ enum SourceValue {
         }
     }
 
-    /// The characters of a text or a literal.
     var plain: String? {
         switch self {
         case .text(let text), .literal(let text): text
@@ -189,19 +154,12 @@ enum SourceValue {
     }
 }
 
-/// A text with pointers in double braces, such as `https://shop.example/products/{{handle}}`. In a URL, values are escaped as parts of a path, whose
-/// slashes are kept.
-public struct SourceTemplate: Sendable, Hashable {
+/// A text with pointers in double braces, such as `https://shop.example/products/{{handle}}`.
+package struct SourceTemplate: Sendable, Hashable {
     private let literals: [String]
     private let pointers: [JSONPointer]
 
-    /// Parses a template. Nil if braces are not balanced, a name is no pointer, or a value could change the host of a URL.
-    ///
-    /// ```swift
-    /// let template = SourceTemplate("https://shop.example/{{/data/permalink}}")
-    /// let invalid = SourceTemplate("https://{{host}}/")  // nil
-    /// ```
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var (literals, pointers): ([String], [JSONPointer]) = ([], [])
         var rest = Substring(text)
         while let start = rest.firstRange(of: "{{") {
@@ -220,7 +178,6 @@ public struct SourceTemplate: Sendable, Hashable {
 
     private var isURL: Bool { literals[0].hasPrefix("https://") || literals[0].hasPrefix("http://") }
 
-    /// Returns the text for an object, or nil if one of the values is missing.
     func text(from object: JSONObject) throws(ItemError) -> String? {
         var text = literals[0]
         for (pointer, literal) in zip(pointers, literals.dropFirst()) {
@@ -238,23 +195,17 @@ public struct SourceTemplate: Sendable, Hashable {
     }
 }
 
-/// A condition on an object of a source: objects that do not satisfy it are no items.
-public struct SourceCondition: Sendable, Hashable {
-    /// The test of a value. A list satisfies it if one of its elements does.
-    public enum Test: Sendable, Hashable {
-        /// The value is one of these texts, numbers or booleans.
+package struct SourceCondition: Sendable, Hashable {
+    package enum Test: Sendable, Hashable {
         case anyOf([String])
-        /// The value differs from all of these texts, numbers and booleans, or is missing.
         case noneOf([String])
-        /// The value is present, or missing: null, an empty text or an empty list.
         case present(Bool)
     }
 
     private let pointer: JSONPointer
     private let test: Test
 
-    /// Creates a condition on the value at a pointer.
-    public init(_ pointer: JSONPointer, _ test: Test) {
+    package init(_ pointer: JSONPointer, _ test: Test) {
         (self.pointer, self.test) = (pointer, test)
     }
 

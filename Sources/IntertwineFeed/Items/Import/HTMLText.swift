@@ -1,9 +1,6 @@
 internal import IntertwinePrimitives
 
-/// The text that a person reads in HTML.
 enum HTMLText {
-    /// Returns the text of HTML: markup is removed, entities become their characters, and white space is collapsed. Blocks and line breaks become
-    /// new lines.
     static func text(of html: String) -> String {
         guard html.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") || $0 < 0x20 || $0 == 0x20 }) else {
             return html
@@ -40,16 +37,13 @@ enum HTMLText {
 
     private static let basic: Set<String> = ["AMP", "GT", "LT", "QUOT", "amp", "gt", "lt", "quot"]
     private static let longestName = 24
-    /// Elements that begin and end lines.
     private static let breaking: Set<String> = [
         "br", "p", "div", "li", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "table", "blockquote", "pre", "section", "article",
         "header", "footer", "figure", "figcaption", "hr", "dd", "dt", "dl",
     ]
     private static let separating: Set<String> = ["td", "th", "option"]
-    /// Elements whose content is no text.
     private static let hidden: Set<String> = ["script", "style", "template", "noscript", "iframe", "svg", "head"]
 
-    /// Removes a tag, a comment, or an element whose content is no text. Returns the name of the element; nil if no tag begins here.
     private static func skipTag(_ rest: inout Substring) -> String? {
         if rest.hasPrefix("<!--") {
             rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
@@ -72,7 +66,6 @@ enum HTMLText {
         return name
     }
 
-    /// Returns the text from the end tag of an element on.
     private static func content(of text: Substring, from name: String) -> Substring {
         var rest = text.utf8
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -85,7 +78,6 @@ enum HTMLText {
         return ""
     }
 
-    /// Removes a character reference and returns its characters. An ampersand that begins no reference is returned.
     private static func character(_ rest: inout Substring) -> String {
         let inner = rest.dropFirst()
         var scalar: Unicode.Scalar?
@@ -124,7 +116,6 @@ enum HTMLText {
     private static let windows1252 =
         "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars
 
-    /// The entities of HTML 4 (24 Appendix), and those that later versions added and editors write: the letters of Latin Extended-A among them.
     private static let entities: [String: Unicode.Scalar] = Dictionary(
         names.split { $0 == " " || $0 == "\n" }.compactMap { entity in
             let parts = entity.split(separator: "=")

@@ -1,33 +1,23 @@
 internal import IntertwinePrimitives
 
-/// An incremental parser for items in a JSON array or in NDJSON. It detects the format from the bytes.
-///
-/// The parser performs no I/O: bytes are passed to ``append(_:)`` and ``end()``, and ``next()`` returns items and errors. Regardless of the
-/// file size, it buffers one chunk of the file and at most one item of up to ``itemLimit`` bytes. After an invalid item, it continues with the
-/// next valid item.
 package struct ItemReader: Sendable {
-    /// The maximum size of one item in the file, in bytes. A longer item is invalid, and its bytes are discarded as they arrive.
+    /// The maximum size of one item in the file, in bytes.
     package static let itemLimit = 1 << 20
 
     package enum Outcome: Sendable, Hashable {
         case item(ValidatedItem)
         case bad(InvalidItem)
-        /// The file is not a list of items. No further outcome follows.
         case unreadable(ItemFileError)
-        /// All appended bytes are consumed. The caller must append more bytes or call ``end()``.
+        /// The caller must append more bytes or call ``end()``.
         case needsBytes
         case finished
     }
 
     private enum State: Sendable, Equatable {
-        /// Only whitespace was read.
         case start
-        /// Between two lines of NDJSON, or inside an oversized line that is skipped.
         case lines(skipping: Bool)
-        /// Before an item of an array. After the first item, the end of the array is not valid here.
         case arrayItem(isFirst: Bool)
         case arraySeparator
-        /// Inside an invalid item of an array, whose end is searched for.
         case skipping(ItemSplitter)
         case afterArray
         case finished
@@ -37,25 +27,17 @@ package struct ItemReader: Sendable {
     private let leavesOut: Bool
     private var preamble = JSONPreamble()
     private var buffer: [UInt8] = []
-    /// The index of the first unread byte of the buffer.
     private var position = 0
-    /// The number of bytes of the file before the buffer.
     private var consumed = 0
     private var isAtEnd = false
     private var state = State.start
-    /// The number of array elements so far, both valid and invalid.
     private var index: Int?
 
-    /// The number of the current line.
     package private(set) var line = 1
-    /// The number of bytes of the file before the current line.
     private var lineStart = 0
-    /// The start of the item that was returned last.
     package private(set) var last = (line: 1, index: Int?.none, offset: 0)
-    /// The invalid values of optional fields that the item that was returned last lacks.
     package private(set) var leftOut: [InvalidItem] = []
 
-    /// - Parameter leavesOut: True if an invalid value of an optional field is left out; false if it is an error of its item.
     package init(kinds: ItemKinds, leavesOut: Bool = false) {
         self.kinds = kinds
         self.leavesOut = leavesOut
@@ -68,7 +50,6 @@ package struct ItemReader: Sendable {
         buffer.append(contentsOf: preamble.utf8(bytes, isComplete: false))
     }
 
-    /// Marks the end of the file: no more bytes will be appended.
     package mutating func end() {
         buffer.append(contentsOf: preamble.utf8([], isComplete: true))
         isAtEnd = true
@@ -90,7 +71,6 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Detects the format, an array or lines, from the first byte after the preamble.
     private mutating func decide() -> Outcome? {
         guard let length = JSONPreamble.length(of: buffer[position...], isComplete: isAtEnd) else { return .needsBytes }
         if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { lineStart = 3 }
@@ -113,7 +93,6 @@ package struct ItemReader: Sendable {
 
     // MARK: Lines
 
-    /// Reads the next item of NDJSON, which has one item per line. Empty lines are ignored.
     private mutating func nextLine() -> Outcome? {
         skipWhitespace()
         guard position < buffer.count else {
@@ -152,7 +131,6 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Returns what is invalid in a line. The bytes after it, which may be missing yet, have no influence.
     private func reason(ofLineTo end: Int) -> JSONError.Reason {
         do throws(JSONError) {
             _ = try JSONObject(Array(buffer[position..<end]), at: 0, isLenient: true)
@@ -162,7 +140,6 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Skips the rest of an oversized line.
     private mutating func skipLine() -> Outcome? {
         guard let newline = buffer[position...].firstIndex(of: 0x0A) else {
             position = buffer.count
@@ -177,7 +154,6 @@ package struct ItemReader: Sendable {
 
     // MARK: Array
 
-    /// Reads an item, or the end of the array if the end is valid here.
     private mutating func nextArrayItem(isFirst: Bool) -> Outcome? {
         skipWhitespace()
         guard position < buffer.count else { return isAtEnd ? cutOff() : .needsBytes }
@@ -232,7 +208,6 @@ package struct ItemReader: Sendable {
         return bad(ItemError(JSONError(.expectedCommaOrEnd, at: position)))
     }
 
-    /// Skips an invalid item.
     private mutating func skip(_ splitter: ItemSplitter) -> Outcome? {
         var splitter = splitter
         guard let end = splitter.end(in: buffer.span, from: position) else {
@@ -269,7 +244,6 @@ package struct ItemReader: Sendable {
 
     // MARK: Positions
 
-    /// Validates an object as an item. The object begins at ``position``.
     private mutating func check(_ object: JSONObject) -> Outcome {
         last = (line, index, consumed + position)
         var errors: [ItemError] = []
@@ -284,7 +258,6 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Moves to the next byte that is not whitespace and counts lines.
     private mutating func skipWhitespace() {
         while position < buffer.count {
             switch buffer[position] {
@@ -296,7 +269,6 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Moves to `end` and counts the lines in between.
     private mutating func consume(to end: Int) {
         line += lines(from: position, to: end)
         position = end
@@ -308,7 +280,6 @@ package struct ItemReader: Sendable {
         return count
     }
 
-    /// Returns an error of the item that begins at ``position``. A syntax error has the line at which parsing stopped.
     private func bad(_ fault: ItemError, id: String? = nil) -> Outcome {
         let stop = min(max(fault.offset ?? position, position), buffer.count)
         return .bad(
@@ -318,30 +289,16 @@ package struct ItemReader: Sendable {
     private var tooLong: ItemError { ItemError(reason: "is longer than \(Self.itemLimit) bytes") }
 }
 
-/// An invalid item of a file, with the information that is needed to correct the file.
-public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The line of the start of the item, from 1. If the item is not valid JSON, it is the line at which parsing stopped.
-    public var line: Int
-    /// The number of preceding elements of an array. It is nil for NDJSON, where the line identifies the item.
-    public var index: Int?
-    /// The id of the item, if it has one.
-    public var id: String?
-    /// The byte offset of the position in ``line``, in the decompressed file.
-    public var offset: Int
-    /// The number of the file among the files of an import, from 0.
-    public var file = 0
-    /// The reason why the item, or the value of one of its fields, is invalid.
-    public var error: ItemError
-    /// True if the item is imported without the value.
-    public var isKept = false
+package struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
+    package var line: Int
+    package var index: Int?
+    package var id: String?
+    package var offset: Int
+    package var file = 0
+    package var error: ItemError
+    package var isKept = false
 
-    /// Creates the report of an invalid item in the first file of an import.
-    ///
-    /// ```swift
-    /// let error = ItemError(field: "title", reason: "is missing", code: .required)
-    /// let text = InvalidItem(line: 2, error: error).description  // "line 2: title: is missing"
-    /// ```
-    public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, error: ItemError) {
+    package init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, error: ItemError) {
         self.line = line
         self.index = index
         self.id = id
@@ -349,8 +306,7 @@ public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
         self.error = error
     }
 
-    /// The message: `line 2: …` for NDJSON. For an array, which may be a single line: `line 1, index 4998 (from 0), id "u4998", byte 812345: …`.
-    public var description: String {
+    package var description: String {
         guard let index else { return "line \(line): \(error)" }
         let id = id.map { ", id \"\(ItemError.shown($0))\"" } ?? ""
         return "line \(line), index \(index) (from 0)\(id), byte \(offset): \(error)"

@@ -1,21 +1,11 @@
 internal import IntertwinePrimitives
 
-/// A JSON Pointer (RFC 6901), such as `/data/items` or `/users/0/name`. The empty pointer refers to the whole document.
-public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
-    /// The unescaped names and indices of the path.
+/// A JSON Pointer (RFC 6901), such as `/data/items` or `/users/0/name`.
+package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     let tokens: [String]
-    /// The pointer as text, in which names are escaped.
-    public let description: String
+    package let description: String
 
-    /// Parses a pointer.
-    ///
-    /// The result is nil if the text neither is empty nor begins with `/`. It is also nil if a `~` is not part of `~0` or `~1`.
-    ///
-    /// ```swift
-    /// let name = JSONPointer("/users/0/name")
-    /// let invalid = JSONPointer("users/0/name")  // nil
-    /// ```
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         description = text
         guard !text.isEmpty else {
             tokens = []
@@ -30,7 +20,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         self.tokens = tokens
     }
 
-    /// Unescapes a token bytewise. Why bytes: the slash or tilde can form one character with the combining character after it.
+    /// Why bytes: the slash or tilde can form one character with the combining character after it.
     private static func unescaped(_ part: Substring.UTF8View) -> String? {
         let pieces = part.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
         var bytes = Array(pieces.first ?? part)
@@ -45,23 +35,14 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Creates a pointer to one member of an object, for any name.
-    ///
-    /// ```swift
-    /// let pointer = JSONPointer(member: "and/or")
-    /// let text = pointer.description  // "/and~1or"
-    /// ```
-    public init(member name: String) {
+    package init(member name: String) {
         tokens = [name]
         description = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
-    /// True if the pointer refers to the whole document.
-    public var isRoot: Bool { tokens.isEmpty }
+    var isRoot: Bool { tokens.isEmpty }
 
-    /// Returns the value at the pointer in an object, or nil if the object has no such value.
-    ///
-    /// - Throws: ``ItemError`` if a name of the path occurs twice, because the intended value is unknown.
+    /// ``ItemError`` if a name of the path occurs twice, because the intended value is unknown.
     func value(in object: JSONObject) throws(ItemError) -> JSONToken? {
         guard let first = tokens.first else { return JSONToken(.object, object.range) }
         guard var found = try Self.member(first, of: object) else { return nil }

@@ -1,27 +1,17 @@
 internal import IntertwinePrimitives
 
 /// A page of a JSON API: a list of items, and the value that identifies the next page.
-///
-/// The list is found, and split into its items, by brackets and quotes alone. Values that are not mapped are therefore not decoded, and an invalid
-/// item is one invalid item. The page may be UTF-16, and may begin with a byte order mark or a guard against inclusion as a script.
+/// The list is found, and split into its items, by brackets and quotes alone. Values that are not mapped are therefore not decoded, and an
+/// invalid item is one invalid item.
 package struct RemotePage: Sendable {
     /// The maximum size of a page in bytes.
     package static let limit = 64 << 20
 
     private let bytes: [UInt8]
     private let url: String?
-    /// The index after the opening bracket of the list.
     private let list: Int
-    /// The value that identifies the next page: a string or a number; nil if it is missing, null, false or empty.
     package let cursor: String?
 
-    /// Finds the list and the cursor.
-    ///
-    /// - Parameters:
-    ///   - items: The location of the list.
-    ///   - cursor: The location of the value that identifies the next page; nil if the page has none.
-    ///   - url: The URL of the page, to which URLs in items are relative.
-    /// - Throws: ``RemotePageError`` if the page is truncated, or its list is missing.
     package init(
         _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil
     ) throws(RemotePageError) {
@@ -50,14 +40,6 @@ package struct RemotePage: Sendable {
         }
     }
 
-    /// Calls `body` with each element of the list: an item, the reason why the element is not a valid item, or nil for no item.
-    ///
-    /// - Parameters:
-    ///   - fields: The mapping of an item's fields; nil for members with equal names.
-    ///   - conditions: The conditions of items. Objects that do not satisfy them are no items.
-    ///   - report: Called before `body` with the error of each invalid value of an optional field, which the item then lacks. Nil if such a value
-    ///     is an error of its item.
-    /// - Throws: ``RemotePageError`` if the list ends too early or a comma is missing; the errors of `body`.
     package func forEachItem(
         of kind: any ItemKind, _ fields: FieldMapping?, where conditions: [SourceCondition] = [],
         leavingOut report: ((ItemError) -> Void)? = nil,
@@ -117,7 +99,6 @@ package struct RemotePage: Sendable {
 
     // MARK: JSON around the items
 
-    /// Returns the index of the next byte that is not whitespace.
     private static func position(after index: Int, in bytes: [UInt8]) throws(RemotePageError) -> Int {
         var scanner = JSONScanner(at: index)
         scanner.skipWhitespace(bytes.span)
@@ -125,7 +106,6 @@ package struct RemotePage: Sendable {
         return scanner.position
     }
 
-    /// Returns the index after a value.
     private static func end(
         of start: Int, until closing: UInt8 = UInt8(ascii: "]"), in bytes: [UInt8]
     ) throws(RemotePageError) -> Int {
@@ -134,7 +114,6 @@ package struct RemotePage: Sendable {
         return end
     }
 
-    /// Returns the index of the value at the rest of a pointer, from the value at an index; nil if there is none.
     private static func find(
         _ tokens: ArraySlice<String>, _ pointer: JSONPointer, in bytes: [UInt8], at start: Int
     ) throws(RemotePageError) -> Int? {
@@ -196,17 +175,13 @@ package struct RemotePage: Sendable {
     }
 }
 
-/// An error in the bytes of a page: no valid document, or no list of items in it.
-public struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The reason as a phrase, without the offset.
-    public var reason: String
+package struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
+    package var reason: String
     /// The offset in the page, in bytes.
-    public var offset: Int
-    /// A Boolean value indicating whether the document is valid, but its list is not at the configured location.
-    public var isOfLocation = false
+    package var offset: Int
+    package var isOfLocation = false
 
-    /// The offset and the reason, such as `byte 12: a value is expected`.
-    public var description: String { "byte \(offset): \(reason)" }
+    package var description: String { "byte \(offset): \(reason)" }
 
     init(reason: String, offset: Int, isOfLocation: Bool = false) {
         (self.reason, self.offset, self.isOfLocation) = (reason, offset, isOfLocation)

@@ -1,31 +1,22 @@
 internal import Foundation
 internal import IntertwinePrimitives
 
-/// A form to which values of a source are converted.
-public enum SourceForm: Sendable, Hashable {
-    /// The characters of a text, a number or a boolean.
+package enum SourceForm: Sendable, Hashable {
     case plain
-    /// The text of HTML: without markup, with the characters of entities.
     case text
-    /// A number, also from its digits in a text.
     case number
     /// A date, or a date with time and offset, from a text or from seconds or milliseconds since 1970.
-    ///
-    /// - Parameter zone: The time zone of texts without offset; nil if such texts are invalid.
     case date(zone: TimeZoneName?)
 
-    /// A time zone of the IANA database, such as `Europe/Berlin`.
-    public struct TimeZoneName: Sendable, Hashable {
+    package struct TimeZoneName: Sendable, Hashable {
         fileprivate let zone: TimeZone
 
-        /// Returns nil for an unknown name.
-        public init?(_ name: String) {
+        package init?(_ name: String) {
             guard let zone = TimeZone(identifier: name) else { return nil }
             self.zone = zone
         }
     }
 
-    /// Returns the JSON of a converted value; nil if it cannot be converted.
     func json(of value: SourceValue) -> [UInt8]? {
         guard let text = text(of: value) else { return nil }
         guard self != .number else { return Array(text.utf8) }
@@ -34,7 +25,6 @@ public enum SourceForm: Sendable, Hashable {
         return bytes
     }
 
-    /// Returns the characters of a converted value; nil if it cannot be converted.
     func text(of value: SourceValue) -> String? {
         switch self {
         case .plain: return value.plain
@@ -54,12 +44,9 @@ public enum SourceForm: Sendable, Hashable {
     }
 }
 
-/// Dates as people's APIs write them.
 private enum SourceDate {
-    /// Numbers from here on are milliseconds: as seconds, they are after the year 5000. A thousand times as much are microseconds.
     private static let leastMilliseconds = 1e11
 
-    /// Returns a date, or a date with time in UTC; nil for other texts.
     static func text(of text: String, in zone: TimeZone?) -> String? {
         if let day = day(text) { return day }
         // Some servers of Microsoft write milliseconds in this form. An offset after them tells only the writer's zone.
@@ -73,7 +60,6 @@ private enum SourceDate {
         return local(text, zone) ?? english(text).flatMap { local($0, zone) }
     }
 
-    /// Reads `2026-05-01`, `2026/05/01` and `20260501`, with the year first.
     private static func day(_ text: String) -> String? {
         guard let match = text.firstMatch(of: /^(\d{4})([-\/.]?)(\d\d)\2(\d\d)$/) else { return nil }
         let day = "\(match.1)-\(match.3)-\(match.4)"
@@ -87,8 +73,6 @@ private enum SourceDate {
         return whole % 1_000 == 0 ? Timestamp.text(milliseconds: whole) : Timestamp.exactText(milliseconds: whole)
     }
 
-    /// Reads `2026-05-01T19:00:00+0200` with its variants. A space or lower case may stand for `T`, a comma for the point, and spaces before the offset.
-    /// The marks between digits, the seconds and the offset may be missing, and the name of a zone may follow.
     private static func local(_ text: String, _ zone: TimeZone?) -> String? {
         guard
             let match = text.replacing("\u{2212}", with: "-").firstMatch(

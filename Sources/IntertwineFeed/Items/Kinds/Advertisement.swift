@@ -2,26 +2,20 @@ internal import IntertwinePrimitives
 
 /// An ad with an image, a video or audio, which is shown among the content.
 package struct Advertisement: Sendable, Hashable {
-    /// The name of the kind.
     package static let kind = "ad"
 
     package enum Variant: String, Sendable, Hashable, CaseIterable {
         case image, video, audio
     }
 
-    /// The unique id. Numbers are stored in decimal form.
     package var id: String
-    /// The URL of the image or of the media that is played.
-    package var contentURL: String
-    package var clickthroughURL: String
+    var contentURL: String
+    var clickthroughURL: String
     package var variant: Variant
-    /// The URL of the poster image of the media.
-    package var posterURL: String?
-    /// The MIME type of the media.
+    var posterURL: String?
     package var mediaType: String?
     /// The duration of the media, in seconds.
     package var duration: Double?
-    /// The alternative text of the image.
     package var alternative: String?
 
     package init(
@@ -41,16 +35,12 @@ package struct Advertisement: Sendable, Hashable {
 
 extension Advertisement {
     /// The maximum length of the name of an advertiser, in bytes.
-    package static let advertiserLimit = 200
+    static let advertiserLimit = 200
     /// The maximum length of a MIME type, in bytes (RFC 6838 §4.2).
     fileprivate static let mediaTypeLimit = 127
     fileprivate static let mediaTypePattern = "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
-    /// The duration field: from a tenth of a second to one day.
     fileprivate static let duration = FieldDeclaration("duration", .number, minimum: 0.1, maximum: 86_400)
 
-    /// Parses an ad from its stored item.
-    ///
-    /// - Throws: ``ItemError`` if the item has another kind, or was changed outside the store.
     package init(item: FeedItem) throws(ItemError) {
         guard let variant = Variant(rawValue: item.variant) else { throw ItemError(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
@@ -65,7 +55,6 @@ extension Advertisement {
             alternative: try fields.alternative("alt"))
     }
 
-    /// Returns a MIME type of an image, a video or audio, without parameters.
     fileprivate static func mediaType(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let type = try fields.optionalText("mediaType", limit: mediaTypeLimit) else { return nil }
         let parts = type.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -80,20 +69,14 @@ extension Advertisement {
     }
 }
 
-/// The kind of ads.
-///
-/// An example item: `{"kind":"ad","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`. A video or audio ad
-/// may also have `posterUrl`, `mediaType` and `duration`.
-package struct AdvertisementKind: ItemKind {
+struct AdvertisementKind: ItemKind {
     /// The maximum length of an id, in bytes.
-    package static let idLimit = 512
+    static let idLimit = 512
 
-    package let name = Advertisement.kind
-    package let stream = StreamID.advertisements
+    let name = Advertisement.kind
+    let stream = StreamID.advertisements
 
-    package init() {}
-
-    package var fields: [ItemField]? {
+    var fields: [ItemField]? {
         [
             ItemField("id", isRequired: true) { fields throws(ItemError) in _ = try fields.optionalIdentifier("id", limit: Self.idLimit) },
             ItemField("type", isRequired: true) { fields throws(ItemError) in
@@ -111,7 +94,7 @@ package struct AdvertisementKind: ItemKind {
         ]
     }
 
-    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+    func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else {
             throw ItemError(field: "id", reason: "is missing", code: .required)
         }
@@ -131,7 +114,7 @@ package struct AdvertisementKind: ItemKind {
             kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
 
-    package func schema() -> [UInt8] {
+    func schema() -> [UInt8] {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.idLimit), isRequired: true)
         document.add("type", .choice(Advertisement.Variant.allCases.map(\.rawValue)), isRequired: true)
@@ -152,7 +135,6 @@ package struct AdvertisementKind: ItemKind {
         return document.bytes
     }
 
-    /// Returns the advertiser, as reports contain it.
     private static func advertiser(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let name = try fields.optionalText("advertiser", limit: Advertisement.advertiserLimit) else { return nil }
         guard !name.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {

@@ -54,8 +54,7 @@ public struct FieldDeclaration: Sendable, Hashable {
         self.label = label
     }
 
-    /// The reason why the limits are invalid, or nil if they are valid.
-    package var boundsError: String? {
+    var boundsError: String? {
         switch type {
         case .text:
             let isWhole = [minimum, maximum].compactMap { $0 }.allSatisfy { $0 >= 0 && $0 == $0.rounded() }
@@ -96,12 +95,6 @@ public enum FieldType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FieldDeclaration {
-    /// Returns the value of the field in one item: the characters of a text, or the literal of a number or boolean.
-    ///
-    /// It is nil if the value is missing.
-    ///
-    /// - Parameter language: the requested language of a text with several languages.
-    /// - Throws: ``ItemError`` if the value is missing and required, has another type, or exceeds its limits.
     package func value(in fields: ItemFields, for language: FeedLanguage? = nil) throws(ItemError) -> ArraySlice<UInt8>? {
         let texts = languages.isEmpty ? nil : try self.texts(in: fields, languages: language.map { $0.order + languages } ?? languages)
         let value = if let texts { texts.first?.text } else { try optionalValue(in: fields) }
@@ -143,13 +136,7 @@ extension FieldDeclaration {
         return text
     }
 
-    /// Returns the texts of an item with one text per language, in the order of the requested languages.
-    ///
-    /// It is nil for an item with one text for all languages.
-    ///
-    /// - Parameter isStrict: true if a text in an undeclared language is an error. Stored items may have such texts, because the language was
-    ///   declared when they were stored.
-    /// - Throws: ``ItemError`` if one of the values is not a text or exceeds the limits of the field.
+    /// Stored items may have such texts, because the language was declared when they were stored.
     private func texts(
         in fields: ItemFields, languages wanted: [String], isStrict: Bool = false
     ) throws(ItemError) -> [(tag: String, text: ArraySlice<UInt8>)]? {
@@ -177,9 +164,6 @@ extension FieldDeclaration {
         return wanted.compactMap { tag in found[tag].map { (tag, $0) } }
     }
 
-    /// Returns the JSON value that a stored item has for the field, or nil if the value is missing.
-    ///
-    /// - Throws: ``ItemError`` as ``value(in:for:)`` does, and for a text in an undeclared language.
     package func stored(in fields: ItemFields) throws(ItemError) -> [UInt8]? {
         var json: [UInt8] = []
         if !languages.isEmpty, let texts = try texts(in: fields, languages: languages, isStrict: true) {
@@ -227,9 +211,6 @@ extension FieldDeclaration {
 
 /// The canonical text of the numbers of items: one spelling for equal numbers, for any JSON number that a client can represent.
 private enum NumberText {
-    /// Returns the spelling that is stored, or nil if the number exceeds the range of a double.
-    ///
-    /// - Parameter text: a JSON number (RFC 8259 §6).
     static func canonical(_ text: ArraySlice<UInt8>) -> (text: String, value: Double)? {
         let text = String(decoding: text, as: UTF8.self)
         if let whole = Int64(text) { return (String(whole), Double(whole)) }
@@ -244,7 +225,6 @@ extension FieldDeclaration {
     /// The maximum length of a name, in bytes.
     package static let nameLimit = 64
 
-    /// Returns true if a name consists of letters, digits, underscores and hyphens and begins with a letter. It needs no quoting in any format.
     package static func isName(_ name: String) -> Bool {
         let bytes = name.utf8
         let isPlain = bytes.allSatisfy { byte in

@@ -3,11 +3,6 @@ internal import IntertwinePrimitives
 /// A kind of item: its name, its stream, and its validation.
 ///
 /// The store and the assembler depend on kinds only through this protocol. Users and ads are two of its implementations.
-///
-/// ```swift
-/// let kinds = ItemKinds.standard.adding([NoteKind()])
-/// let item = try kinds.validate(Array(#"{"kind":"note","id":"1","text":"Buy leeks"}"#.utf8))
-/// ```
 public protocol ItemKind: Sendable {
     /// The value of the member `kind` of an item.
     var name: String { get }
@@ -47,9 +42,7 @@ extension ItemKind {
     /// The default: nil, because the kind does not declare its fields.
     public var fields: [ItemField]? { nil }
 
-    /// Validates fields from outside. An invalid value of an optional field is left out, so that it does not cost the item.
-    ///
-    /// - Parameter leavingOut: Called with the error of each value that is left out; nil if every invalid value is an error.
+    /// An invalid value of an optional field is left out, so that it does not cost the item.
     package func validate(
         _ fields: ItemFields, leavingOut report: ((ItemError) -> Void)?
     ) throws(ItemError) -> ValidatedItem {
@@ -113,58 +106,34 @@ public struct ItemField: Sendable {
     }
 }
 
-/// The kinds of item that a service supports, by name.
-public struct ItemKinds: Sendable {
-    /// The built-in kinds: users and ads.
-    public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
+package struct ItemKinds: Sendable {
+    package static let standard = ItemKinds([UserKind(), AdvertisementKind()])
 
     private var kinds: [String: any ItemKind] = [:]
-    /// The variants of kinds whose items need a cell.
     private var variants: [String: Set<String>] = [:]
-    /// A hint for the message about an unknown kind: the place where other kinds are declared.
-    public var note: String?
+    package var note: String?
 
-    /// Creates a set of kinds. If two kinds have one name, the last one is used.
-    ///
-    /// ```swift
-    /// let kinds = ItemKinds([NoteKind(), RecipeKind()])
-    /// let names = kinds.names  // ["note", "recipe"]
-    /// ```
-    public init(_ kinds: [any ItemKind]) {
+    package init(_ kinds: [any ItemKind]) {
         for kind in kinds { self.kinds[kind.name] = kind }
     }
 
-    /// Returns these kinds with additional kinds. If two kinds have one name, the last one is used.
-    ///
-    /// ```swift
-    /// let kinds = ItemKinds.standard.adding([NoteKind()])
-    /// let names = kinds.names  // ["ad", "note", "user"]
-    /// ```
-    public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
+    package func adding(_ kinds: [any ItemKind]) -> ItemKinds {
         var all = ItemKinds(Array(self.kinds.values) + kinds)
         (all.note, all.variants) = (note, variants)
         return all
     }
 
-    /// Returns these kinds with a further rule: items of these kinds are invalid if no factory makes a cell of their variant.
-    ///
-    /// - Parameter variants: The variants with a factory, by kind.
     package func requiring(variants: [String: Set<String>]) -> ItemKinds {
         var all = self
         all.variants.merge(variants) { $1 }
         return all
     }
 
-    /// The kind with a name; nil if no kind has it.
-    public subscript(name: String) -> (any ItemKind)? { kinds[name] }
+    package subscript(name: String) -> (any ItemKind)? { kinds[name] }
 
-    /// The names of all kinds, sorted.
-    public var names: [String] { kinds.keys.sorted() }
+    package var names: [String] { kinds.keys.sorted() }
 
-    /// Validates one object of the import format, of any kind.
-    ///
-    /// - Throws: ``ItemError`` if the kind is unknown or rejects the fields.
-    public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         try validate(fields, leavingOut: nil)
     }
 
@@ -187,17 +156,7 @@ public struct ItemKinds: Sendable {
         return item
     }
 
-    /// Validates the bytes of one JSON object of the import format, of any kind.
-    ///
-    /// ```swift
-    /// let json = #"{"kind":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://example.com/tt.png","type":"regular"}"#
-    /// let item = try ItemKinds.standard.validate(Array(json.utf8))
-    /// let stream = item.stream  // .content
-    /// ```
-    ///
-    /// - Throws: ``ItemError`` if the bytes are not one JSON object, or if the kind is unknown or rejects the fields. Values that are not fields of
-    ///   the kind may be invalid.
-    public func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
+    package func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
         try validate(ItemFields(JSONPreamble.text(bytes), isLenient: true))
     }
 }

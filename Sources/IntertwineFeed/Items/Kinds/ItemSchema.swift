@@ -1,26 +1,23 @@
 package import IntertwinePrimitives
 
-/// The JSON Schema (2020-12) of one kind of item, built field by field.
-///
 /// Every kind ignores undeclared fields, so the schema allows them.
-package struct ItemSchemaDocument {
+struct ItemSchemaDocument {
     private let kind: String
     private var properties: [JSONValue.Member]
     private var required: [JSONValue] = [.text("kind")]
     private var alternatives: [JSONValue] = []
 
-    package init(kind: String) {
+    init(kind: String) {
         self.kind = kind
         properties = [.init("kind", .object([.init("const", .text(kind))]))]
     }
 
-    package mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {
+    mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {
         properties.append(.init(field, schema.value(isRequired: isRequired, mayBeEmpty: true)))
         if isRequired { required.append(.text(field)) }
     }
 
-    /// Declares a field whose text is the id of an item without an id.
-    package mutating func addSubstitute(forIdentifier field: String) {
+    mutating func addSubstitute(forIdentifier field: String) {
         let id = JSONValue.object([.init("type", .list([.text("string"), .text("integer")]))])
         let text = JSONValue.object([.init("pattern", .text(FieldSchema.identifierPattern))])
         alternatives = [
@@ -29,8 +26,7 @@ package struct ItemSchemaDocument {
         ]
     }
 
-    /// The schema as JSON (UTF-8).
-    package var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var writer = JSONWriter(capacity: 2_048)
         writer.write(
             .object(
@@ -42,9 +38,7 @@ package struct ItemSchemaDocument {
     }
 }
 
-/// The JSON Schema (2020-12) of the value of a field.
 package struct FieldSchema {
-    /// The members of the schema of the field if it is present.
     var members: [JSONValue.Member]
 
     static func text(minimum: Int = 1, maximum: Int) -> FieldSchema {
@@ -54,12 +48,10 @@ package struct FieldSchema {
         ])
     }
 
-    /// Returns the schema of a text without control characters.
     static func line(maximum: Int) -> FieldSchema {
         FieldSchema(members: text(maximum: maximum).members + [.init("pattern", .text("^[^\\u0001-\\u001F\\u007F]*$"))])
     }
 
-    /// The schema of the alternative text of an image. The text is empty for a decorative image.
     static let alternative = FieldSchema(members: [
         .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemFields.alternativeLimit))),
     ])
@@ -70,7 +62,6 @@ package struct FieldSchema {
         .init("pattern", .text("^[\\u0000-\\u0020]*(?:[Hh][Tt][Tt][Pp][Ss]?:|[/\\\\]{2})[/\\\\]*[^/\\\\?#@]+(?:[/\\\\?#]|$)")),
     ])
 
-    /// The schema of tracker URLs, as validated by ``TrackerTemplate``.
     static let trackers = FieldSchema(members: [
         .init("type", .text("array")), .init("maxItems", .integer(Int64(TrackerTemplate.limit))),
         .init(
@@ -89,7 +80,6 @@ package struct FieldSchema {
         return FieldSchema(members: members)
     }
 
-    /// Returns the schema of a field with one text for all languages or one text per language.
     func byLanguage(_ tags: [String]) -> FieldSchema {
         let texts = JSONValue.object([
             .init("type", .text("object")), .init("additionalProperties", .flag(false)),
@@ -110,10 +100,8 @@ package struct FieldSchema {
         FieldSchema(members: [.init("enum", .list(words.map { .text($0) }))])
     }
 
-    /// The pattern of an id: no control characters and no dot segment of a path.
     fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0001-\\u001F\\u007F]*$"
 
-    /// Returns the schema of an id: a string, or a whole number that is equal to its decimal digits.
     package static func identifier(limit: Int) -> FieldSchema {
         FieldSchema(members: [
             .init("type", .list([.text("string"), .text("integer")])), .init("minLength", .integer(1)),
@@ -121,9 +109,6 @@ package struct FieldSchema {
         ])
     }
 
-    /// Returns the schema of the field. An optional field may be missing or null.
-    ///
-    /// - Parameter mayBeEmpty: True if an optional field may also be an empty text, as in items. The input of clients has no such values.
     package func value(isRequired: Bool, mayBeEmpty: Bool = false) -> JSONValue {
         guard !isRequired else { return .object(members) }
         let empty: [JSONValue] = mayBeEmpty ? [.object([.init("const", .text(""))])] : []
@@ -132,7 +117,6 @@ package struct FieldSchema {
 }
 
 extension FieldDeclaration {
-    /// The schema of the value.
     package var schema: FieldSchema {
         switch type {
         case .text where !choices.isEmpty: .choice(choices)

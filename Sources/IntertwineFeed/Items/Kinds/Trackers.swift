@@ -1,29 +1,15 @@
 internal import IntertwinePrimitives
 
 /// A URL template of a third party that is called (webhook) after an impression or a click, with placeholders for the event's data.
-///
-/// The scheme is https. For this machine http is accepted, which operators must also allow. The host contains no placeholder, so that data of
-/// an event cannot change the target.
-public struct TrackerTemplate: Sendable, Hashable {
-    /// The names of the placeholders in braces.
+/// For this machine http is accepted, which operators must also allow. The host contains no placeholder, so that data of an event cannot
+/// change the target.
+package struct TrackerTemplate: Sendable, Hashable {
     private static let placeholders = ["event", "viewer", "time", "campaign", "ad"]
-    /// The maximum number of templates for each type of event.
     package static let limit = 8
 
-    /// The template as declared, with its placeholders.
-    public let text: String
+    package let text: String
 
-    /// Parses a template.
-    ///
-    /// The placeholders are `{event}`, `{viewer}`, `{time}`, `{campaign}` and `{ad}`.
-    ///
-    /// ```swift
-    /// let template = try TrackerTemplate("https://tracker.example.com/seen?event={event}&ad={ad}")
-    /// let invalid = try? TrackerTemplate("https://{ad}.example.com/")  // nil, because the host has a placeholder
-    /// ```
-    ///
-    /// - Throws: ``ItemError`` without a field.
-    public init(_ text: String) throws(ItemError) {
+    package init(_ text: String) throws(ItemError) {
         // The braces of placeholders are valid in a URL.
         let text = (try? ItemURL.absolute(Array(text.utf8)[...])).map { String(decoding: $0, as: UTF8.self) } ?? text
         var sample = ""
@@ -65,27 +51,15 @@ public struct TrackerTemplate: Sendable, Hashable {
     }
 }
 
-/// The trackers of an ad or a campaign, for impressions and clicks.
-///
-/// ```swift
-/// var trackers = Trackers()
-/// trackers.click = [try TrackerTemplate("https://tracker.example.com/click?time={time}")]
-/// ```
-public struct Trackers: Sendable, Hashable {
-    /// The templates that are called after an impression. An item has at most eight.
-    public var impression: [TrackerTemplate] = []
-    /// The templates that are called after a click. An item has at most eight.
-    public var click: [TrackerTemplate] = []
+package struct Trackers: Sendable, Hashable {
+    package var impression: [TrackerTemplate] = []
+    package var click: [TrackerTemplate] = []
 
-    /// Creates trackers without templates.
-    public init() {}
+    package init() {}
 
-    package static let impressionField = "impressionTrackers"
-    package static let clickField = "clickTrackers"
+    static let impressionField = "impressionTrackers"
+    static let clickField = "clickTrackers"
 
-    /// Decodes the trackers in the fields of an item.
-    ///
-    /// - Throws: ``ItemError``.
     package init(_ fields: ItemFields) throws(ItemError) {
         impression = try Self.templates(Self.impressionField, in: fields)
         click = try Self.templates(Self.clickField, in: fields)
@@ -112,7 +86,6 @@ public struct Trackers: Sendable, Hashable {
         return templates
     }
 
-    /// Returns the list as JSON for the item's body; nil if it is empty.
     static func literal(_ templates: [TrackerTemplate]) -> ArraySlice<UInt8>? {
         guard !templates.isEmpty else { return nil }
         var bytes = [UInt8(ascii: "[")]

@@ -1,18 +1,15 @@
-/// A user in the feed. Regular users are shown as snapshot cells, featured users as circular cells.
 package struct User: Sendable, Hashable {
     package enum Variant: String, Sendable, Hashable, CaseIterable {
         case regular, featured
     }
 
-    /// The unique id. If the import has no id, it is the username.
     package var id: String
     package var username: String
-    package var avatarURL: String
-    package var backgroundURL: String?
+    var avatarURL: String
+    var backgroundURL: String?
     package var variant: Variant
-    /// The alternative text of the avatar.
-    package var avatarAlternative: String?
-    package var backgroundAlternative: String?
+    var avatarAlternative: String?
+    var backgroundAlternative: String?
 
     package init(
         id: String, username: String, avatarURL: String, backgroundURL: String?, variant: Variant, avatarAlternative: String? = nil,
@@ -29,9 +26,6 @@ package struct User: Sendable, Hashable {
 }
 
 extension User {
-    /// Parses a user from its stored item.
-    ///
-    /// - Throws: ``ItemError`` if the item has another kind, or was changed outside the store.
     package init(item: FeedItem) throws(ItemError) {
         guard let variant = Variant(rawValue: item.variant) else { throw ItemError(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
@@ -45,9 +39,6 @@ extension User {
     }
 }
 
-/// The kind of users.
-///
-/// An example item: `{"kind":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://…","backgroundUrl":"https://…","type":"featured"}`.
 package struct UserKind: ItemKind {
     /// The maximum length of the id and of the username, in bytes. Why one limit: each of the two can replace the other.
     package static let nameLimit = 512

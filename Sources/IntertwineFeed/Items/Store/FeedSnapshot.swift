@@ -1,11 +1,5 @@
-/// A consistent snapshot of the items at one moment; valid only inside ``FeedStore/read(_:)``.
-///
-/// A store implements ``visit(_:_:)`` and ``item(kind:id:)``. The other requirements have defaults, which are correct for every store with the
-/// streams ``StreamID/content`` and ``StreamID/advertisements``.
+/// A consistent snapshot of the items at one moment; valid only while a ``DataSource`` visits its rows.
 public protocol FeedSnapshot {
-    /// The time for which newer data may exist; nil if the snapshot has the newest data. Only reads for ``ReadPurpose/page`` have an age.
-    var age: Duration? { get }
-
     /// Visits the rows of a query one after another, in its order. The cost must depend on the limit only, not on how far into the feed the
     /// anchor lies.
     ///
@@ -22,59 +16,42 @@ public protocol FeedSnapshot {
     /// Returns one item, or nil if the store has no item of that kind and id.
     ///
     /// ```swift
-    /// let user = try await store.read { snapshot in
-    ///     try snapshot.item(kind: "user", id: "tt")
-    /// }
+    /// let user = try snapshot.item(kind: "user", id: "tt")
     /// ```
     func item(kind: String, id: String) throws -> FeedItem?
+}
 
-    /// Announces queries that will follow the next one, so that a remote store can answer all of them in one round trip. They remain optional.
-    ///
-    /// - Parameter isComplete: True if no other reads are expected. If one follows after all, the store may restart the whole read.
+package protocol StoreSnapshot: FeedSnapshot {
+    var age: Duration? { get }
+
+    /// Announces queries that will follow the next one, so that a remote store can answer all of them in one round trip.
     func prefetch(_ queries: [RowQuery], isComplete: Bool)
 
-    /// Returns the number of items in a stream. The cost may depend on it.
-    ///
-    /// ```swift
-    /// let count = try await store.read(for: .background) { snapshot in
-    ///     try snapshot.count(in: .content)
-    /// }
-    /// ```
     func count(in stream: StreamID) throws -> Int
 
-    /// Returns the advertisements that are pinned among the content of a stream, from the least position to the greatest.
-    ///
-    /// - Parameter positions: The range of content positions. An ad that is pinned at a position is shown after the item there, whether that item
-    ///   still exists or not, and before the next item.
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
 
-    /// Returns items of a kind that are taken down until they are released, up to a limit.
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
 
-    /// Returns the advertisements that belong to campaigns, including former ones.
     func memberships() throws -> [CampaignMembership]
 
-    /// Returns the number of items of each type. The cost may depend on the number of items, so it is for operators, not for requests.
+    /// The cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemType: Int]
 }
 
-extension FeedSnapshot {
+extension StoreSnapshot {
     /// The default: nil, because the snapshot has the newest data.
-    public var age: Duration? { nil }
+    package var age: Duration? { nil }
 
-    /// Ignores the announcement, which only helps a remote store.
-    public func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
+    package func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
     /// Returns no advertisements, because a store without pinned advertisements has none.
-    public func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
+    package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
     /// Returns no items, because a store without takedowns has none.
-    public func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }
+    package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }
     /// Returns no memberships, because a store without campaigns has none.
-    public func memberships() throws -> [CampaignMembership] { [] }
+    package func memberships() throws -> [CampaignMembership] { [] }
 
-    /// Counts the rows of the stream. The cost depends on the number of items.
-    ///
-    /// - Throws: The error of `visit(_:_:)`.
-    public func count(in stream: StreamID) throws -> Int {
+    package func count(in stream: StreamID) throws -> Int {
         var count = 0
         try forEachRow(in: .stream(stream)) { _ in
             count += 1
@@ -83,10 +60,7 @@ extension FeedSnapshot {
         return count
     }
 
-    /// Counts the rows of ``StreamID/content`` and ``StreamID/advertisements`` by type. The cost depends on the number of items.
-    ///
-    /// - Throws: The error of `visit(_:_:)`.
-    public func counts() throws -> [ItemType: Int] {
+    package func counts() throws -> [ItemType: Int] {
         var counts: [ItemType: Int] = [:]
         for stream in [StreamID.content, .advertisements] {
             try forEachRow(in: .stream(stream)) { row in
@@ -97,10 +71,7 @@ extension FeedSnapshot {
         return counts
     }
 
-    /// Visits all rows, in batches.
-    ///
-    /// - Parameter body: Returns false to stop.
-    package func forEachRow(in rows: RowQuery.Rows, _ body: (ItemRow) throws -> Bool) throws {
+    func forEachRow(in rows: RowQuery.Rows, _ body: (ItemRow) throws -> Bool) throws {
         var query = RowQuery(rows, limit: RowBatch.size)
         var batch: RowBatch
         repeat {
@@ -111,7 +82,9 @@ extension FeedSnapshot {
             query.anchor = batch.last
         } while batch.continues
     }
+}
 
+extension FeedSnapshot {
     /// Returns the items of a query.
     ///
     /// ```swift

@@ -1,32 +1,22 @@
 /// An update of an item that kept its kind, id, variant and position, in a stream of content.
-public struct InPlaceUpdate: Sendable, Hashable {
-    /// The kind of the item.
-    public var kind: String
-    /// The stream of the item.
-    public var stream: StreamID
-    /// The position of the item in its stream.
-    public var position: Int64
+package struct InPlaceUpdate: Sendable, Hashable {
+    package var kind: String
+    package var stream: StreamID
+    package var position: Int64
 
-    /// Creates the update of an item at a position of a stream.
-    public init(kind: String, stream: StreamID, position: Int64) {
+    package init(kind: String, stream: StreamID, position: Int64) {
         (self.kind, self.stream, self.position) = (kind, stream, position)
     }
 }
 
-/// The part of a store's content that a page was read from. An in-place update outside this part does not change the page.
-///
-/// Inserted, deleted and moved items, and advertisements, are not covered.
-public struct PageDependencies: Sendable {
-    /// The range of positions that was read from each stream.
+/// The part of a store's content that a page was read from.
+package struct PageDependencies: Sendable {
     private var ranges: [(stream: StreamID, positions: ClosedRange<Int64>)] = []
-    /// The kinds of items that were read in another way.
     private var kinds: Set<String> = []
 
-    /// Creates empty dependencies.
-    public init() {}
+    package init() {}
 
-    /// Returns true if the update may change the page.
-    public func includes(_ item: InPlaceUpdate) -> Bool {
+    package func includes(_ item: InPlaceUpdate) -> Bool {
         ranges.contains { $0.stream == item.stream && $0.positions.contains(item.position) } || kinds.contains(item.kind)
     }
 
@@ -39,18 +29,17 @@ public struct PageDependencies: Sendable {
     fileprivate mutating func add(_ kind: String) { kinds.insert(kind) }
 }
 
-/// A snapshot that forwards to another snapshot and records the dependencies.
-package final class DependencyTrackingSnapshot: FeedSnapshot {
-    private let snapshot: any FeedSnapshot
-    package private(set) var dependencies = PageDependencies()
+final class DependencyTrackingSnapshot: StoreSnapshot {
+    private let snapshot: any StoreSnapshot
+    private(set) var dependencies = PageDependencies()
 
-    package init(_ snapshot: any FeedSnapshot) {
+    init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
     }
 
-    package func prefetch(_ queries: [RowQuery], isComplete: Bool) { snapshot.prefetch(queries, isComplete: isComplete) }
+    func prefetch(_ queries: [RowQuery], isComplete: Bool) { snapshot.prefetch(queries, isComplete: isComplete) }
 
-    package func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+    func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
         switch query.rows {
         case .type(let type):
             dependencies.add(type.kind)
@@ -69,22 +58,22 @@ package final class DependencyTrackingSnapshot: FeedSnapshot {
         }
     }
 
-    package func item(kind: String, id: String) throws -> FeedItem? {
+    func item(kind: String, id: String) throws -> FeedItem? {
         dependencies.add(kind)
         return try snapshot.item(kind: kind, id: id)
     }
 
     // The results of the following methods do not depend on the content of an item that stays at its position.
 
-    package func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }
+    func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }
 
-    package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
+    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         try snapshot.listings(in: stream, between: positions, limit: limit)
     }
 
-    package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }
+    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }
 
-    package func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
+    func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
 
-    package func counts() throws -> [ItemType: Int] { try snapshot.counts() }
+    func counts() throws -> [ItemType: Int] { try snapshot.counts() }
 }

@@ -21,39 +21,23 @@ public struct SectionSort: Sendable, Hashable {
         self.isDescending = isDescending
     }
 
-    /// Returns the rows of a stream, from which the section is read.
     package func rows(of stream: StreamID) -> RowQuery.Rows { field.map { .sorted(stream, by: $0) } ?? .stream(stream) }
 
-    /// The order as text, for the scope of cursors.
     package var text: String {
         let way = isDescending ? "-" : "+"
         return field.map { "\(way)\($0.comparison.rawValue) \($0.name)" } ?? way
     }
 }
 
-/// The storage of a section: the kinds of its items, and the fields that it is sorted by.
-public struct SectionConfiguration: Sendable, Hashable {
-    /// The name of the section for all kinds that no other section contains. This section always exists.
-    public static let mainName = "main"
+package struct SectionConfiguration: Sendable, Hashable {
+    package static let mainName = "main"
 
-    /// The name of the section.
-    public var name: String
-    /// The kinds whose items the section contains; empty for ``mainName``.
-    public var kinds: [String]
-    /// The fields by which the section can be sorted, in addition to the order of positions.
-    public var fields: [SortField]
-    /// The display order, to which operations on positions refer.
-    public var order: SectionSort
+    package var name: String
+    package var kinds: [String]
+    package var fields: [SortField]
+    package var order: SectionSort
 
-    /// Creates a section, by default without kinds and in the order of import.
-    ///
-    /// ```swift
-    /// if let starts = SortField("starts", .date) {
-    ///     let section = SectionConfiguration("events", kinds: ["event"], fields: [starts], order: SectionSort(by: starts))
-    ///     print(section.name)  // events
-    /// }
-    /// ```
-    public init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
+    package init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
         self.name = name
         self.kinds = kinds
         self.fields = fields

@@ -23,7 +23,6 @@ public struct SortPosition: Sendable, Hashable, Comparable {
         return first.key.map { $0 < key } ?? true
     }
 
-    /// Returns the nearest position after this one or, for a negative step, before it.
     package func moved(by step: Int64) -> SortPosition {
         let (position, overflow) = position.addingReportingOverflow(step)
         return overflow ? self : SortPosition(key: key, position: position)

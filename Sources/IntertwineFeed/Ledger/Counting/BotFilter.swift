@@ -1,4 +1,4 @@
-/// A filter that decides from the request alone whether an event counts. The ledger checks for duplicates afterwards.
+/// A filter that decides from the request alone whether an event counts.
 package struct BotFilter: Sendable, Hashable {
     private static let early = SubstringMatcher(["prefetch", "prerender", "preview"])
 
@@ -8,17 +8,8 @@ package struct BotFilter: Sendable, Hashable {
         bots = SubstringMatcher(names.robots, passing: names.people)
     }
 
-    /// Returns true if the user agent identifies a program.
     package func isRobot(_ userAgent: String) -> Bool { bots.matches(userAgent) }
 
-    /// Returns the verdict on a request from its header fields.
-    ///
-    /// - Parameters:
-    ///   - userAgent: the `User-Agent` field. A request without the field counts as a bot.
-    ///   - purposes: the `Sec-Purpose` field and its predecessors. Browsers send `prefetch`, `prerender` or `preview` for a request without a
-    ///     user action. One matching value is enough.
-    ///   - isHead: true if the method is HEAD, which does not follow the link.
-    ///   - isForeignSubresource: true if a page of another site loaded the link as part of that page, such as an image.
     package func verdict(
         userAgent: String?, purposes: [String] = [], isHead: Bool, isForeignSubresource: Bool = false
     ) -> Verdict {
@@ -28,7 +19,6 @@ package struct BotFilter: Sendable, Hashable {
     }
 }
 
-/// A matcher for many words in a text. It ignores the case of ASCII letters, needs one pass over the bytes and does not allocate.
 private struct SubstringMatcher: Sendable, Hashable {
     private struct Word: Sendable, Hashable {
         let bytes: [UInt8]
@@ -36,12 +26,9 @@ private struct SubstringMatcher: Sendable, Hashable {
         let isPassed: Bool
     }
 
-    /// The words by the bucket of their first two bytes, with the excluded ones first.
     private let words: [Word]
-    /// The start of each bucket in `words`, and the end of the last one.
     private let starts: [UInt16]
 
-    /// - Parameter passed: excluded words, which are no match even if they contain one of `words`.
     init(_ words: [String], passing passed: [String] = []) {
         let folded =
             passed.map { Word(bytes: $0.utf8.map(Self.folded), isPassed: true) }

@@ -1,41 +1,20 @@
 /// The client of an action: the identity that the ledger may record, and the counting state of the request.
-///
-/// ```swift
-/// var client = ClientFingerprint(viewer: "ann", userAgent: "FeedApp/1.0")
-/// client.isTracked = false  // The events have neither viewer nor address.
-/// ```
-public struct ClientFingerprint: Sendable, Hashable {
-    /// The viewer for whom viewer-bound commands act.
-    public var viewer: String?
+package struct ClientFingerprint: Sendable, Hashable {
+    package var viewer: String?
     /// The truncated or hashed address, never a full address.
-    public var address: String?
-    /// A keyed hash of the full address that identifies the address for counting. The hash changes every day.
-    ///
-    /// No event row contains the hash. The ledger keeps it only in its records of duplicates and rates until they expire.
-    public var addressHash: String?
-    /// The values of ``addressHash`` under the previous and next signing keys. The array is empty without such keys.
-    public var otherAddressHashes: [String]
-    /// The values of ``addressHash`` on the previous day (UTC), one for each signing key.
-    public var yesterdaysAddressHashes: [String]
-    /// The `User-Agent` field of the request, or nil without one.
-    public var userAgent: String?
-    /// False if `DNT` or `Sec-GPC` requests no tracking. Events are then recorded without viewer and address.
-    public var isTracked: Bool
-    /// The verdict that follows from the request alone. The ledger adds the checks for duplicates and rate limits.
-    public var verdict: Verdict
-    /// The rules by which events of the client are counted.
-    public var counting: CountingRules
-    /// The identifier of the impression of the request (``ImpressionToken/impression``).
-    ///
-    /// Impressions are deduplicated by person and token, clicks by person and cell. For a click, this is the impression of the clicked ad slot.
+    package var address: String?
+    package var addressHash: String?
+    package var otherAddressHashes: [String]
+    package var yesterdaysAddressHashes: [String]
+    package var userAgent: String?
+    package var isTracked: Bool
+    package var verdict: Verdict
+    package var counting: CountingRules
     package var token: String?
-    /// The language of the response, or nil if no language is declared.
     package var language: FeedLanguage?
-    /// The context in which the cell of the request was shown.
     package var showing: ImpressionContext?
 
-    /// Creates the identity of a client. Without arguments, the client is anonymous and its events count.
-    public init(
+    package init(
         viewer: String? = nil, address: String? = nil, addressHash: String? = nil, otherAddressHashes: [String] = [],
         yesterdaysAddressHashes: [String] = [], userAgent: String? = nil, isTracked: Bool = true, verdict: Verdict = .counted,
         counting: CountingRules = CountingRules()
@@ -51,10 +30,8 @@ public struct ClientFingerprint: Sendable, Hashable {
         self.counting = counting
     }
 
-    /// The viewer that ledger rows may contain, or nil if the client is not tracked.
-    package var tracedViewer: String? { isTracked ? viewer : nil }
+    var tracedViewer: String? { isTracked ? viewer : nil }
 
-    /// Returns an event of this client with the rules by which the ledger decides whether it counts.
     package func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: cell, viewer: tracedViewer, address: isTracked ? address : nil, userAgent: userAgent,

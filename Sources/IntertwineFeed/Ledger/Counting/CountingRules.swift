@@ -1,48 +1,27 @@
 /// The rules by which an event of a known person does not count: duplicates within a window, and rate limits.
-///
-/// ```swift
-/// var rules = CountingRules()
-/// rules.clickWindow = 60_000
-/// rules.clickLimit = 30
-/// let client = ClientFingerprint(viewer: "ann", counting: rules)
-/// ```
-public struct CountingRules: Sendable, Hashable {
+package struct CountingRules: Sendable, Hashable {
     /// The deduplication window for clicks of one person on one cell, in milliseconds.
-    public var clickWindow: Int64 = 30_000
+    package var clickWindow: Int64 = 30_000
     /// The deduplication window for impressions, in milliseconds. It must be at least as long as a token is valid.
-    ///
-    /// An impression token counts once per viewer within the window or, for clients without a viewer, once per address. The token of a page for
-    /// one viewer only, such as a page with campaigns, counts once in total, for any client.
-    public var impressionWindow: Int64 = 25 * 3_600_000
-    /// The maximum number of counted clicks per viewer and per address in ``rateWindow``.
-    public var clickLimit = 60
-    /// The maximum number of counted impressions per viewer and per address in ``rateWindow``.
-    public var impressionLimit = 3_000
-    /// A Boolean value indicating whether a click counts only after an impression of the cell on that page by that person.
-    public var countsSeenClicksAlone = false
+    package var impressionWindow: Int64 = 25 * 3_600_000
+    package var clickLimit = 60
+    package var impressionLimit = 3_000
+    package var countsSeenClicksAlone = false
     /// The window of the rate limits, in milliseconds.
-    public var rateWindow: Int64 = 60_000
+    var rateWindow: Int64 = 60_000
 
-    /// Creates rules with the default values.
-    public init() {}
+    package init() {}
 
-    /// The identities by which a person is recognized.
-    ///
-    /// A viewer name identifies the person. Without a viewer, repeatable events use address and user agent together, and one-time events use the
-    /// address only. Why: a user agent is trivial to forge.
+    /// Without a viewer, repeatable events use address and user agent together, and one-time events use the address only. Why: a user agent
+    /// is trivial to forge.
     struct Identities {
         var viewer: String?
         var address: String?
-        /// The hashes of the address under other signing keys.
         var otherAddresses: [String] = []
         var yesterdaysAddresses: [String] = []
         var userAgent: String?
 
-        /// Returns the deduplication of a one-time event: per viewer or, without a viewer, per address.
-        ///
         /// The two identities are independent, so the order of events of different people behind one address has no effect.
-        ///
-        /// - Parameter sinceYesterday: true if the window includes times before midnight, when addresses had other hashes.
         func once(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication {
             if let viewer { return LedgerEvent.Deduplication(key: CountingRules.key(what, "v", viewer), window: window) }
             guard let address else { return LedgerEvent.Deduplication(key: CountingRules.key(what, "t"), window: window) }
@@ -51,10 +30,6 @@ public struct CountingRules: Sendable, Hashable {
             return LedgerEvent.Deduplication(keys: [today], repeats: repeats, window: window)
         }
 
-        /// Returns the deduplication of an event that may be repeated after the window.
-        ///
-        /// Viewers may share a device, so two viewers are two people. A client without a viewer may be any viewer of that device: an event
-        /// of such a viewer is a duplicate of an earlier anonymous event, and the reverse.
         func again(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
             let named = viewer.map { CountingRules.key(what, "v", $0) }
             guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
@@ -76,7 +51,7 @@ public struct CountingRules: Sendable, Hashable {
             sinceYesterday ? otherAddresses + yesterdaysAddresses : otherAddresses
         }
 
-        /// Returns the rate limits of the viewer and of the address. Why the address alone: user agents are trivial to forge.
+        /// Why the address alone: user agents are trivial to forge.
         func rates(_ what: String, limit: Int, window: Int64) -> [LedgerEvent.RateLimit] {
             var rates: [LedgerEvent.RateLimit] = []
             rates.reserveCapacity(2)
@@ -109,7 +84,6 @@ public struct CountingRules: Sendable, Hashable {
         event.rates = identities.rates(event.kind.rawValue, limit: limit, window: rateWindow)
     }
 
-    /// Returns the deduplication of a one-time event with a token.
     private func once(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
@@ -122,7 +96,6 @@ public struct CountingRules: Sendable, Hashable {
         return LedgerEvent.Deduplication(keys: [anybody] + notes, repeats: [anybody], window: impressionWindow)
     }
 
-    /// Returns the deduplication of a one-time event by one person.
     private func bySame(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
@@ -130,7 +103,7 @@ public struct CountingRules: Sendable, Hashable {
             Self.key(kind.rawValue, token), window: impressionWindow, sinceYesterday: impressionWindow > event.at % 86_400_000)
     }
 
-    /// Joins parts with a separator that no header value contains. Why one allocation: every click has about six keys.
+    /// Why one allocation: every click has about six keys.
     private static func key(_ one: String, _ two: String, _ three: String? = nil, _ four: String? = nil) -> String {
         func length(_ part: String?) -> Int { part.map { $0.utf8.count + 1 } ?? 0 }
         let length = one.utf8.count + length(two) + length(three) + length(four)

@@ -1,23 +1,16 @@
 /// The names of programs in the field `User-Agent`: crawlers, previews of links, monitors, and the libraries and tools that send requests.
-///
-/// The stacks of apps are not among them: okhttp, CFNetwork, Dalvik, Dart. Apps of people use those.
 package struct RobotNames: Sendable, Hashable {
-    /// The names, in lower case.
     package var robots = Self.known
-    /// Names of people's devices and browsers. A robot's name within one of them has no meaning.
+    /// Names of people's devices and browsers.
     package var people = [
         "abbott", "caboto", "cubot", "http://bsalsa", "http://www.xbmc",
         "mozilla/5.0 (compatible; antgalio", "mozilla/5.0 (compatible; ibrowse", "mozilla/5.0 (compatible; konqueror",
         "mozilla/5.0 (compatible; msie", "mozilla/5.0 (compatible; u;",
     ]
 
-    /// Creates the names that the service knows.
     package init() {}
 
-    /// Extends the known names by the lines of a file: a name of a robot; after `!`, a name of people. A line `!*` removes the known names of
-    /// robots, and `#` begins a comment.
-    ///
-    /// - Throws: ``InvalidName`` for a name that is too short, because almost all fields contain it.
+    /// ``InvalidName`` for a name that is too short, because almost all fields contain it.
     package init(extendedBy text: String) throws(InvalidName) {
         // By bytes, because CR LF is one character.
         for (index, line) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -33,7 +26,6 @@ package struct RobotNames: Sendable, Hashable {
         }
     }
 
-    /// An error for a name of less than three bytes.
     package struct InvalidName: Error {
         package let line: Int
     }

@@ -1,103 +1,71 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// A signer and verifier of the tokens of clickthrough links and impressions.
-///
 /// It is a class, because every cell of a page references it.
-///
-/// ```swift
-/// let tokens = CellTokens(keys: SigningKeys(current: .random()))
-/// let token = tokens.click(cell: "ad:1", slot: 0, now: 1_750_000_000_000)
-/// ```
-public final class CellTokens: Sendable {
+package final class CellTokens: Sendable {
     /// The number of milliseconds in an hour, the width of a token's bucket.
     private static let hour: Int64 = 3_600_000
-    /// The maximum clock skew in milliseconds. A token whose hour begins later than that was signed by a wrong clock.
-    package static let skew: Int64 = 300_000
+    /// The maximum clock skew in milliseconds.
+    static let skew: Int64 = 300_000
 
     private let clicks: Signer
     private let impressions: Signer
     private let lifetime: Int64
     private let verified = VerifiedTokenCache()
 
-    /// Creates a signer and verifier.
-    ///
-    /// - Parameter lifetime: The time that a token counts after the end of its hour, in milliseconds.
-    public init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
+    package init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
         clicks = keys.signer(for: .click)
         impressions = keys.signer(for: .impression)
         self.lifetime = max(0, lifetime)
     }
 
-    /// The result of verifying a token.
     package enum Outcome: Sendable, Hashable {
         case valid(ImpressionToken)
-        /// The signature is valid, but the token is too old to count or lies in the future. Its cell is still known.
         case expired(ImpressionToken)
-        /// The token is damaged, or its signature is invalid.
         case forged
     }
 
     /// Returns the hour bucket of a time in milliseconds since 1970-01-01 UTC.
-    ///
-    /// ```swift
-    /// CellTokens.bucket(of: 7_200_000)  // 2
-    /// ```
-    public static func bucket(of now: Int64) -> UInt32 {
+    package static func bucket(of now: Int64) -> UInt32 {
         UInt32(clamping: now / hour)
     }
 
-    /// Returns the start of the bucket that contains a time.
-    public static func startOfBucket(of now: Int64) -> Int64 {
+    package static func startOfBucket(of now: Int64) -> Int64 {
         Int64(bucket(of: now)) * hour
     }
 
-    /// Returns the end of the bucket that contains a time. Until then, a cell in a slot gets equal tokens.
-    ///
-    /// ```swift
-    /// CellTokens.endOfBucket(of: 7_200_001)  // 10_800_000
-    /// ```
-    public static func endOfBucket(of now: Int64) -> Int64 {
+    package static func endOfBucket(of now: Int64) -> Int64 {
         (Int64(bucket(of: now)) + 1) * hour
     }
 
-    /// Returns a signed click token.
-    ///
-    /// - Parameters:
-    ///   - page: The identity of the page; 0 without a page.
-    ///   - showing: The location of the cell on the page.
-    public func click(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
+    package func click(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
         clicks.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
-    /// Returns a signed impression token.
-    ///
-    /// - Parameter page: The identity of the page: a cell on two pages has two impressions.
-    public func impression(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
+    package func impression(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
         impressions.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
-    /// Returns both tokens of a cell, signed over equal content; empty for one that is not requested.
     package func signed(_ token: ImpressionToken, asImpression: Bool, asClick: Bool) -> (impression: String, click: String) {
         let bytes = token.bytes
         return (asImpression ? impressions.sign(bytes) : "", asClick ? clicks.sign(bytes) : "")
     }
 
-    /// Verifies a click token. Valid tokens are cached for a while, because many people follow one link.
-    package func verifyClick(_ text: String, now: Int64) -> Outcome {
+    /// Valid tokens are cached for a while, because many people follow one link.
+    func verifyClick(_ text: String, now: Int64) -> Outcome {
         if let token = verified.token(text) { return outcome(of: token, now: now) }
         guard let token = clicks.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
         verified.store(token, of: text)
         return outcome(of: token, now: now)
     }
 
-    package func verifyImpression(_ text: String, now: Int64) -> Outcome {
+    func verifyImpression(_ text: String, now: Int64) -> Outcome {
         guard let token = impressions.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
         return outcome(of: token, now: now)
     }
 
     /// Returns true if a token is too old to count, or of a future hour: its lifetime would end later than that of a token signed now.
-    package func isExpired(_ token: ImpressionToken, now: Int64) -> Bool {
+    func isExpired(_ token: ImpressionToken, now: Int64) -> Bool {
         guard Int64(token.hour) * Self.hour <= now.addingReportingOverflow(Self.skew).partialValue else { return true }
         let (expiry, overflow) = ((Int64(token.hour) + 1) * Self.hour).addingReportingOverflow(lifetime)
         return !overflow && now >= expiry
@@ -108,8 +76,6 @@ public final class CellTokens: Sendable {
     }
 }
 
-/// A cache of recently verified tokens. It belongs to the current keys, so its entries are valid as long as those.
-///
 /// A lookup reveals nothing about other cached tokens, because dictionary hashes are seeded randomly.
 private final class VerifiedTokenCache: Sendable {
     private let known = Mutex(BoundedCache<ByteString, ImpressionToken>(limit: 2_048))
@@ -122,20 +88,14 @@ private final class VerifiedTokenCache: Sendable {
 }
 
 /// The content of a click or impression token: the cell, the ad slot of the page, and the hour of signing.
-///
 /// Tokens contain the hour instead of the exact time. Why: a page assembled twice within the hour has equal bytes and can be cached.
 package struct ImpressionToken: Sendable, Hashable {
-    /// The format numbers: without a page, with a page, and with the location of the cell on the page.
     private static let formats: (short: UInt8, long: UInt8, shown: UInt8) = (1, 2, 3)
 
     package var cell: String
-    /// The index within the page's advertisements; 0 for content.
     package var slot: Int
-    /// The hours since 1970-01-01 UTC.
     package var hour: UInt32
-    /// The identity of the page within the hour, derived from the start of its content; 0 without a page.
     package var page: UInt32
-    /// The location of the cell on the page; nil if unknown.
     package var showing: ImpressionContext?
 
     package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, showing: ImpressionContext? = nil) {
@@ -146,12 +106,9 @@ package struct ImpressionToken: Sendable, Hashable {
         self.showing = showing
     }
 
-    /// The key under which the impression is counted, and by which a click refers to it. It is independent of the signing key.
-    ///
-    /// For a slot served to a campaign, it is also independent of the replica, the number of items of the page and the layout.
-    /// Why: the slot was served once.
-    ///
-    /// - Parameter cell: The cell under which an impression of this one counts, because both share an ad slot; nil if this one has its own.
+    /// For a slot served to a campaign, it is also independent of the replica, the number of items of the page and the layout. Why: the
+    /// slot was served once.
+    /// `cell`: The cell under which an impression of this one counts, because both share an ad slot; nil if this one has its own.
     package func impression(sharedWith cell: String?) -> String {
         var token = self
         if let cell {

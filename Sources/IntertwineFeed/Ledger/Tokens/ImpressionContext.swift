@@ -1,33 +1,19 @@
 internal import IntertwinePrimitives
 
 /// The context in which a cell was shown: known when its page is assembled, and read from its tokens when it is seen or clicked.
-///
-/// ```swift
-/// let context = ImpressionContext(feed: "main", section: "news", position: 3, layout: .table)
-/// let token = tokens.impression(cell: "user:1", slot: 0, page: 7, showing: context, now: now)
-/// ```
-public struct ImpressionContext: Sendable, Hashable {
-    /// The campaign that was served; nil for content and house ads.
-    public var campaign: String?
-    /// The feed's name, such as `main`.
-    public var feed: String
-    /// The section's name; nil if the feed has no sections.
-    public var section: String?
-    /// The index among the page's cells.
-    public var position: Int
-    /// The layout of the client that showed the page.
-    public var layout: CellLayout
+package struct ImpressionContext: Sendable, Hashable {
+    package var campaign: String?
+    package var feed: String
+    package var section: String?
+    package var position: Int
+    package var layout: CellLayout
     /// The time in seconds for which the campaign's frequency caps need the impression to be stored; 0 without caps.
-    public var frequencyCapTTL: Int
-    /// The reservation of the campaign's goal that the impression uses; nil without a goal that counts impressions.
+    package var frequencyCapTTL: Int
     package var reservation: ReservationID?
     /// The time until which an impression of that reservation counts, in milliseconds since 1970-01-01 UTC; nil without a limit.
     package var ends: Int64?
 
-    /// Creates the context of a cell on a page.
-    ///
-    /// - Parameter remembered: The time in seconds for which frequency caps need the impression, as ``frequencyCapTTL``.
-    public init(
+    package init(
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
         remembered: Int = 0
     ) {
@@ -39,25 +25,21 @@ public struct ImpressionContext: Sendable, Hashable {
         self.frequencyCapTTL = remembered
     }
 
-    /// Creates the context of an event that names no page, for the campaign of its ad.
     package init(withoutPage campaign: String) {
         self.init(campaign: campaign, feed: "", position: -1)
     }
 
-    /// True unless the event names no page. Feed, section, position and layout are then unknown.
-    package var hasPage: Bool { !feed.isEmpty }
+    /// True unless the event names no page.
+    var hasPage: Bool { !feed.isEmpty }
 }
 
 extension LedgerEvent {
-    /// The context if the event names the page that showed the cell.
     package var page: ImpressionContext? { showing.flatMap { $0.hasPage ? $0 : nil } }
 }
 
 extension ImpressionContext {
-    /// The default feed, which is omitted from tokens to keep them short.
     private static let usualFeed = "main"
 
-    /// The bits that state which members follow. The end time is written after the reservation.
     private static let (campaignFlag, feedFlag, sectionFlag): (UInt8, UInt8, UInt8) = (1, 2, 4)
     private static let (tableFlag, reservationFlag, endsFlag): (UInt8, UInt8, UInt8) = (8, 16, 32)
 

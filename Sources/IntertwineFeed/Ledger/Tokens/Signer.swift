@@ -1,13 +1,11 @@
 internal import IntertwinePrimitives
 
 /// A signer of small values for one purpose: `base64url(key id, payload, HMAC-SHA256 truncated to 128 bits)`.
-///
 /// The key of a purpose is derived from the signing key by HMAC over the purpose's name, so purposes never share a key. RFC 2104 section 5
 /// allows truncation to half of the digest.
 package struct Signer: Sendable {
     private static let idLength = 4
     private static let codeLength = 16
-    /// The maximum length of a text. Longer texts are rejected without decoding; signed values are much shorter.
     private static let maximumLength = 4096
 
     private struct Derived: Sendable {
@@ -26,7 +24,6 @@ package struct Signer: Sendable {
         current = accepted[0]
     }
 
-    /// Returns the signed text: base64url characters only, equal for equal payloads and keys.
     package func sign(_ payload: [UInt8]) -> String {
         let length = Self.idLength + payload.count
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: length + Self.codeLength) { text in
@@ -39,9 +36,6 @@ package struct Signer: Sendable {
         }
     }
 
-    /// Returns the payload, or nil if the text is damaged, or signed by another key or for another purpose.
-    ///
-    /// The signature is compared in constant time.
     package func payload(of text: String) -> [UInt8]? {
         guard text.utf8.count <= Self.maximumLength, var message = Base64URL.decode(text.utf8),
             message.count >= Self.idLength + Self.codeLength

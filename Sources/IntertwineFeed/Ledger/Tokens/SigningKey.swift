@@ -1,29 +1,17 @@
 internal import IntertwinePrimitives
 
-/// A secret of 32 bytes with which the service signs.
-public struct SigningKey: Sendable, Hashable {
-    /// The number of bytes of a key.
-    public static let length = 32
+package struct SigningKey: Sendable, Hashable {
+    package static let length = 32
 
     private let bytes: [UInt8]
-    /// The id of the key in signed values. It is derived from the key, so replicas that share keys agree on it without configuration.
     package let id: UInt32
 
-    /// Creates a key.
-    ///
-    /// - Throws: ``SigningKeyError/wrongLength(_:)`` unless there are exactly 32 bytes.
-    public init(_ bytes: [UInt8]) throws(SigningKeyError) {
+    package init(_ bytes: [UInt8]) throws(SigningKeyError) {
         guard bytes.count == Self.length else { throw .wrongLength(bytes.count) }
         self.init(unchecked: bytes)
     }
 
-    /// Returns a new key from the system's random number generator.
-    ///
-    /// ```swift
-    /// let key = SigningKey.random()
-    /// key.hexadecimal.count  // 64
-    /// ```
-    public static func random() -> SigningKey {
+    package static func random() -> SigningKey {
         var generator = SystemRandomNumberGenerator()
         // The generator is called once for each 8-byte word.
         return SigningKey(unchecked: (0..<length / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) })
@@ -37,69 +25,46 @@ public struct SigningKey: Sendable, Hashable {
 }
 
 extension SigningKey {
-    /// The key as 64 hexadecimal digits, for a file or a secret store. It must not be logged.
-    public var hexadecimal: String { Hexadecimal.text(bytes) }
+    /// It must not be logged.
+    package var hexadecimal: String { Hexadecimal.text(bytes) }
 
     /// Decodes a key; nil unless the text consists of exactly 64 hexadecimal digits, in either case.
-    ///
-    /// ```swift
-    /// let text = String(repeating: "0f", count: 32)
-    /// guard let key = SigningKey(hexadecimal: text) else { return }
-    /// let keys = SigningKeys(current: key)
-    /// ```
-    public init?(hexadecimal text: String) {
+    package init?(hexadecimal text: String) {
         guard let bytes = Hexadecimal.bytes(text) else { return nil }
         try? self.init(bytes)
     }
 }
 
 extension SigningKey {
-    /// Returns a key for one purpose. With it, values of other purposes can neither be signed nor verified.
-    ///
-    /// The key is an HMAC-SHA256 over the purpose's name, 32 bytes.
     package func derived(for purpose: SigningPurpose) -> [UInt8] {
         Array(HMACSHA256(key: bytes).code(of: "intertwine/\(purpose.rawValue)/1".utf8))
     }
 }
 
-/// A reason why bytes are not a valid key.
-public enum SigningKeyError: Error, Sendable, Hashable {
-    /// The number of bytes is not 32.
+package enum SigningKeyError: Error, Sendable, Hashable {
     case wrongLength(Int)
 }
 
 /// The currently valid keys: the one that signs and, during a rotation, its predecessor or its successor.
-///
-/// ```swift
-/// let (new, old) = (SigningKey.random(), SigningKey.random())
-/// let keys = SigningKeys(current: new, previous: old)
-/// keys.accepted  // [new, old]
-/// ```
-public struct SigningKeys: Sendable, Hashable {
-    /// The key that signs.
-    public let current: SigningKey
-    /// The previous key, which is still accepted but no longer signs.
-    public let previous: SigningKey?
+package struct SigningKeys: Sendable, Hashable {
+    package let current: SigningKey
+    package let previous: SigningKey?
     /// The next key, which is already accepted, because other replicas may start to sign with it a moment earlier.
-    public let next: SigningKey?
+    package let next: SigningKey?
 
-    /// Creates a set of keys. Without a previous and a next key, no rotation is in progress.
-    public init(current: SigningKey, previous: SigningKey? = nil, next: SigningKey? = nil) {
+    package init(current: SigningKey, previous: SigningKey? = nil, next: SigningKey? = nil) {
         self.current = current
         self.previous = previous
         self.next = next
     }
 
-    /// All accepted keys, the signing one first.
-    public var accepted: [SigningKey] { [current] + [previous, next].compactMap { $0 } }
+    package var accepted: [SigningKey] { [current] + [previous, next].compactMap { $0 } }
 
-    /// Returns a signer for one purpose.
     package func signer(for purpose: SigningPurpose) -> Signer {
         Signer(keys: self, purpose: purpose)
     }
 }
 
-/// The purpose of a signature. A value signed for one purpose is invalid for every other.
 package struct SigningPurpose: Sendable, Hashable, RawRepresentable {
     package let rawValue: String
 
@@ -107,10 +72,7 @@ package struct SigningPurpose: Sendable, Hashable, RawRepresentable {
         self.rawValue = rawValue
     }
 
-    /// The cursor of a page.
     package static let cursor = SigningPurpose(rawValue: "cursor")
-    /// A clickthrough link.
     package static let click = SigningPurpose(rawValue: "click")
-    /// The token with which a client reports an impression.
     package static let impression = SigningPurpose(rawValue: "impression")
 }

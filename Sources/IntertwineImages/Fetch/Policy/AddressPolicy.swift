@@ -1,27 +1,15 @@
-/// A policy that protects against server-side request forgery (SSRF). It checks every URL and redirect hop, and each address
-/// after resolution, before its socket is opened, and before a connection is reused.
-///
-/// ```swift
-/// var policy = AddressPolicy(allowedNetworks: ["10.1.0.0/16"].compactMap { Network($0) })
-/// policy.allowedPorts = [443]
-/// policy.deniedHosts = ["*.internal.example"].compactMap { HostPattern($0) }
-/// ```
-public struct AddressPolicy: Sendable {
+/// A policy that protects against server-side request forgery (SSRF).
+package struct AddressPolicy: Sendable {
     /// The addresses that are allowed although the built-in rules deny them, for fetches from a private network.
-    public var allowedNetworks: [Network]
-    /// The ports to which a fetch may connect.
-    public var allowedPorts: Set<UInt16>
-    /// The only hosts that are allowed. If empty, all hosts are.
-    public var allowedHosts: [HostPattern]
-    /// The hosts that are denied, also if ``allowedHosts`` contains them.
-    public var deniedHosts: [HostPattern]
+    package var allowedNetworks: [Network]
+    package var allowedPorts: Set<UInt16>
+    package var allowedHosts: [HostPattern]
+    package var deniedHosts: [HostPattern]
     /// The addresses of this machine, which are denied even if they are public.
-    public var ownAddresses: Set<IPAddress>
-    /// True to allow the addresses of ``allowedNetworks`` only.
-    public var deniesPublicAddresses: Bool
+    package var ownAddresses: Set<IPAddress>
+    package var deniesPublicAddresses: Bool
 
-    /// Creates a policy. By default, it allows the ports 80 and 443 of every host with a public address that is not of this machine.
-    public init(
+    package init(
         allowedNetworks: [Network] = [], allowedPorts: Set<UInt16> = [80, 443], allowedHosts: [HostPattern] = [],
         deniedHosts: [HostPattern] = [], ownAddresses: Set<IPAddress> = IPAddress.ofThisMachine(), deniesPublicAddresses: Bool = false
     ) {
@@ -33,29 +21,14 @@ public struct AddressPolicy: Sendable {
         self.deniesPublicAddresses = deniesPublicAddresses
     }
 
-    /// Checks port and host, and the address if the host is one.
-    ///
-    /// ```swift
-    /// let policy = AddressPolicy()
-    /// try policy.check(FetchURL("https://example.com/feed.json"))
-    /// try policy.check(FetchURL("http://127.0.0.1/"))  // throws addressDenied
-    /// ```
-    ///
-    /// - Throws: `portDenied`, `hostDenied` or `addressDenied`.
-    public func check(_ url: FetchURL) throws(FetchError) {
+    package func check(_ url: FetchURL) throws(FetchError) {
         guard allowedPorts.contains(url.port) else { throw .portDenied }
         guard !deniedHosts.contains(where: { $0.matches(url.host) }) else { throw .hostDenied }
         guard allowedHosts.isEmpty || allowedHosts.contains(where: { $0.matches(url.host) }) else { throw .hostDenied }
         if let address = url.address, !permits(address) { throw .addressDenied }
     }
 
-    /// Returns true if an address is allowed. The default is to deny: an IPv6 address outside global unicast space is refused without a rule.
-    ///
-    /// ```swift
-    /// let policy = AddressPolicy()
-    /// if let address = IPAddress("169.254.169.254") { print(policy.permits(address)) }  // false
-    /// ```
-    public func permits(_ address: IPAddress) -> Bool {
+    package func permits(_ address: IPAddress) -> Bool {
         let target = address.unmapped
         if allowedNetworks.contains(where: { $0.contains(target) || $0.contains(address) }) { return true }
         guard !deniesPublicAddresses, Self.isPublic(target), !ownAddresses.contains(target) else { return false }
@@ -75,7 +48,6 @@ public struct AddressPolicy: Sendable {
         "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
     ].compactMap(Network.init)
 
-    /// Global unicast and the well-known NAT64 prefix. An embedded IPv4 address is checked separately.
     private static let reachableV6 = ["2000::/3", "64:ff9b::/96"].compactMap(Network.init)
 
     private static let deniedV6 = [
@@ -83,19 +55,11 @@ public struct AddressPolicy: Sendable {
     ].compactMap(Network.init)
 }
 
-/// A range of addresses in CIDR notation.
-public struct Network: Hashable, Sendable, CustomStringConvertible {
+package struct Network: Hashable, Sendable, CustomStringConvertible {
     private let address: IPAddress
     private let prefix: Int
 
-    /// Parses `10.0.0.0/8` or `fd00::/8`. A single address is a range of one address. Returns nil for any other text,
-    /// and if bits after the prefix are set: `10.0.0.1/8` is more often a mistake than intended.
-    ///
-    /// ```swift
-    /// Network("10.0.0.0/8")?.description  // "10.0.0.0/8"
-    /// Network("10.0.0.1/8")  // nil
-    /// ```
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
         let width = address.family == .v4 ? 32 : 128
@@ -110,33 +74,24 @@ public struct Network: Hashable, Sendable, CustomStringConvertible {
         self.prefix = prefix
     }
 
-    /// Returns true if the address is within the range. An address of the other family never is.
-    ///
-    /// ```swift
-    /// if let network = Network("10.0.0.0/8"), let address = IPAddress("10.1.2.3") {
-    ///     print(network.contains(address))  // true
-    /// }
-    /// ```
-    public func contains(_ other: IPAddress) -> Bool {
+    /// An address of the other family never is.
+    package func contains(_ other: IPAddress) -> Bool {
         guard other.family == address.family else { return false }
         let shift = (address.family == .v4 ? 32 : 128) - prefix
         return shift == 128 || (other.bits ^ address.bits) >> UInt128(shift) == 0
     }
 
-    /// The CIDR notation, also for a single address: `127.0.0.1/32`.
-    public var description: String {
+    package var description: String {
         "\(address)/\(prefix)"
     }
 }
 
-/// A pattern of a host name, or of every name below one: `example.com`, `*.example.com`. It is compared label by label, so neither
-/// `evilexample.com` nor `example.com.evil.net` matches.
-public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
+/// A pattern of a host name, or of every name below one: `example.com`, `*.example.com`.
+package struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private let labels: [String]
     private let below: Bool
 
-    /// Parses a pattern. Returns nil if a label is empty, or contains anything but ASCII letters, digits, `-` and `_`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = Substring(text.lowercased())
         below = rest.hasPrefix("*.")
         if below { rest = rest.dropFirst(2) }
@@ -148,15 +103,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         guard legal else { return nil }
     }
 
-    /// Returns true if the host matches.
-    ///
-    /// ```swift
-    /// HostPattern("*.example.com")?.matches("images.example.com")  // true
-    /// HostPattern("*.example.com")?.matches("example.com")  // false
-    /// ```
-    ///
-    /// - Parameter host: A host in the form of ``FetchURL/host``: lower case, ASCII, no trailing dot.
-    public func matches(_ host: String) -> Bool {
+    package func matches(_ host: String) -> Bool {
         let other = host.split(separator: ".", omittingEmptySubsequences: false)
         if below {
             return other.count > labels.count && other.suffix(labels.count).elementsEqual(labels, by: ==)
@@ -164,8 +111,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         return other.elementsEqual(labels, by: ==)
     }
 
-    /// The pattern in lower case, without a trailing dot.
-    public var description: String {
+    package var description: String {
         (below ? "*." : "") + labels.joined(separator: ".")
     }
 }

@@ -1,16 +1,12 @@
-public import Glibc
+package import Glibc
 
 /// An IPv4 or IPv6 address, without port and without zone.
-public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A version of the Internet Protocol.
-    public enum Family: Sendable, Hashable {
-        /// IPv4 (32 bits) and IPv6 (128 bits).
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    package enum Family: Sendable, Hashable {
         case v4, v6
     }
 
-    /// The version of the Internet Protocol.
-    public let family: Family
-    /// The address as a number in host order; an IPv4 address fills the low 32 bits.
+    package let family: Family
     let bits: UInt128
 
     init(family: Family, bits: UInt128) {
@@ -18,19 +14,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
-    /// Creates an IPv4 address from its number in host order.
     init(v4 number: UInt32) {
         self.init(family: .v4, bits: UInt128(number))
     }
 
-    /// Parses dotted decimal or RFC 4291 text. Returns nil for any other text: shorthand, octal, zone and brackets are refused.
-    ///
-    /// ```swift
-    /// IPAddress("192.0.2.1")?.family  // .v4
-    /// IPAddress("2001:db8::1")?.bracketed  // "[2001:db8:0:0:0:0:0:1]"
-    /// IPAddress("127.1")  // nil
-    /// ```
-    public init?(_ text: String) {
+    /// Parses dotted decimal or RFC 4291 text.
+    package init?(_ text: String) {
         var v4 = in_addr()
         if inet_pton(AF_INET, text, &v4) == 1 {
             self.init(v4: UInt32(bigEndian: v4.s_addr))
@@ -41,8 +30,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(v6)
     }
 
-    /// Reads a socket address. Returns nil for a family other than IPv4 and IPv6, or if `length` is too short for it.
-    public init?(_ address: UnsafePointer<sockaddr>, length: Int) {
+    package init?(_ address: UnsafePointer<sockaddr>, length: Int) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
         case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
@@ -61,13 +49,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(family: .v6, bits: bits)
     }
 
-    /// The text form for a URL or a `host:port` pair.
-    public var bracketed: String {
+    var bracketed: String {
         family == .v6 ? "[\(self)]" : description
     }
 
-    /// The text form: dotted decimal for IPv4, eight groups in hexadecimal without `::` for IPv6.
-    public var description: String {
+    package var description: String {
         if family == .v4 {
             return (0..<4).reversed().map { String(UInt8(truncatingIfNeeded: bits >> ($0 * 8))) }.joined(separator: ".")
         }
@@ -75,7 +61,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the addresses of this machine's interfaces, which a fetch must not reach even if they are public.
-    public static func ofThisMachine() -> Set<IPAddress> {
+    static func ofThisMachine() -> Set<IPAddress> {
         var head: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&head) == 0 else { return [] }
         defer { freeifaddrs(head) }
@@ -100,8 +86,6 @@ extension IPAddress {
         family == .v6 && bits >> 32 == 0xffff ? IPAddress(v4: UInt32(truncatingIfNeeded: bits)) : self
     }
 
-    /// The IPv4 addresses that a translator or a tunnel reaches for this IPv6 address. A rule against an IPv4 address
-    /// has no effect if the machine also answers under one of these.
     var embedded: [IPAddress] {
         guard family == .v6 else { return [] }
         func v4(_ shift: Int) -> IPAddress {

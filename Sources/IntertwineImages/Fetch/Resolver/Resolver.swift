@@ -4,46 +4,25 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// Resolves host names to addresses on its own threads.
-///
-/// libcurl's resolver starts a thread for each lookup and joins it when the transfer ends: a cancelled transfer would
-/// then block its loop until the name server responds. In this resolver, lookups for one name are coalesced, the number of threads is
-/// limited, idle threads end, and a caller can stop waiting at any time.
-///
-/// ```swift
-/// var configuration = Resolver.Configuration()
-/// configuration.threads = 4
-/// let resolver = Resolver(configuration: configuration) { host in
-///     host == "example.test" ? .success(["192.0.2.1"].compactMap { IPAddress($0) }) : .failure(.hostNotFound)
-/// }
-/// ```
-public final class Resolver: Sendable {
-    /// Looks up the addresses of a host and blocks until they are known. Called on a thread of the resolver.
-    public typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchError>
+/// libcurl's resolver starts a thread for each lookup and joins it when the transfer ends: a cancelled transfer would then block its loop
+/// until the name server responds.
+package final class Resolver: Sendable {
+    package typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchError>
     typealias Resolution = Result<[IPAddress], FetchError>
 
-    /// The limits and cache times of a resolver.
-    public struct Configuration: Sendable {
-        /// Limits the threads that look up names, without stuck ones.
-        public var threads = 16
-        /// The time after which a lookup is stuck. Its thread then no longer counts as one of ``threads``, so that other lookups get one.
-        public var stuckAfter: Duration = .milliseconds(200)
-        /// Limits the threads including stuck ones. A silent name server occupies one thread per name, each for about ten seconds.
-        public var mostThreads = 256
-        /// Limits the names that wait for a thread. A further name is refused with `resolveFailed`.
-        public var queue = 1_024
-        /// The time for which the addresses of a name are cached.
-        public var positive: Duration = .seconds(60)
-        /// The time for which a failed lookup is cached.
-        public var negative: Duration = .seconds(5)
-        /// Limits the cached names.
-        public var remembered = 10_000
+    package struct Configuration: Sendable {
+        package var threads = 16
+        /// Its thread then no longer counts as one of ``threads``, so that other lookups get one.
+        var stuckAfter: Duration = .milliseconds(200)
+        var mostThreads = 256
+        package var queue = 1_024
+        var positive: Duration = .seconds(60)
+        package var negative: Duration = .seconds(5)
+        package var remembered = 10_000
 
-        /// Creates a configuration with the default values.
-        public init() {}
+        package init() {}
     }
 
-    /// A handle of one caller that waits for a name.
     struct LookupHandle: Hashable, Sendable {
         let host: String
         let number: UInt64
@@ -54,9 +33,7 @@ public final class Resolver: Sendable {
         var lookups = RequestCoalescer<String, @Sendable (Resolution) -> Void>()
         var queue: [String] = []
         var threads = 0
-        /// True if a check for stuck threads is scheduled.
         var isWatched = false
-        /// The start of each running lookup.
         var started: [String: MonotonicInstant] = [:]
         var lastNumber: UInt64 = 0
     }
@@ -64,30 +41,23 @@ public final class Resolver: Sendable {
     private let lookup: Lookup
     private let configuration: Configuration
     private let state: Mutex<State>
-    /// The stack size suffices for getaddrinfo and the modules that it loads. It is small because there may be many threads.
+    /// It is small because there may be many threads.
     private static let stackBytes = 256 * 1_024
 
     private let watcher = DispatchQueue(label: "intertwine.resolver")
 
-    /// Creates a resolver with an empty cache. It starts a thread at the first lookup.
-    ///
-    /// - Parameter lookup: The source of addresses; the system's resolver by default.
-    public init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
+    package init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
         self.configuration = configuration
         self.lookup = lookup
         state = Mutex(State(cache: BoundedCache(limit: configuration.remembered)))
     }
 
-    /// Returns true if the result for a name, positive or negative, is cached.
     func knows(_ host: String) -> Bool {
         state.withLock { $0.cache.peek(host).map { MonotonicInstant.now() < $0.until } ?? false }
     }
 
-    /// The number of threads that look up names now.
-    public var busyThreads: Int { state.withLock { $0.threads } }
+    var busyThreads: Int { state.withLock { $0.threads } }
 
-    /// Resolves a name and calls back once: at once if the name is cached or the queue is full, else on a thread of the resolver.
-    /// Returns nil if it called back at once.
     func resolve(_ host: String, then call: @escaping @Sendable (Resolution) -> Void) -> LookupHandle? {
         enum Step { case now(Resolution), wait(LookupHandle, spawn: Bool, watch: Bool) }
         let now = MonotonicInstant.now()
@@ -112,7 +82,7 @@ public final class Resolver: Sendable {
         }
     }
 
-    /// Returns true if names wait for a thread and no check for stuck threads is scheduled. The caller must then schedule one.
+    /// The caller must then schedule one.
     private func mustWatch(_ state: inout State) -> Bool {
         guard !state.isWatched, !state.queue.isEmpty, state.threads < configuration.mostThreads else { return false }
         state.isWatched = true
@@ -137,7 +107,6 @@ public final class Resolver: Sendable {
         if watch { self.watch() }
     }
 
-    /// Returns true and counts one more thread if the limits allow it.
     private func acquireThread(_ state: inout State, _ now: MonotonicInstant) -> Bool {
         guard !state.queue.isEmpty, state.threads < configuration.mostThreads, hasRoom(for: 1, state, now) else { return false }
         state.threads += 1
@@ -153,9 +122,6 @@ public final class Resolver: Sendable {
         if !DetachedThread.start(stackBytes: Self.stackBytes, { self.work() }) { threadMissing() }
     }
 
-    /// Removes a waiting caller. A lookup without callers is not begun; one that has begun continues.
-    ///
-    /// - Returns: True if the lookup had not begun.
     @discardableResult
     func cancel(_ ticket: LookupHandle) -> Bool {
         let (wasQueued, spawn) = state.withLock { state in
@@ -219,10 +185,9 @@ public final class Resolver: Sendable {
 }
 
 /// The system's resolver: hosts file, DNS and other sources of nsswitch.conf.
-public enum SystemLookup {
-    /// Looks up a host and blocks. It fails only with `hostNotFound` and `resolveFailed`.
+enum SystemLookup {
     @Sendable
-    public static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
+    static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -1,31 +1,19 @@
 internal import CIntertwineCurl
 internal import HTTPTypes
-public import IntertwineHTTPServer
+package import IntertwineHTTPServer
 internal import Synchronization
 
 /// A handle of a name resolution that was started before its fetch.
-public struct DNSPrefetch: Hashable, Sendable {
+struct DNSPrefetch: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
 /// An HTTP client that runs all fetches on one loop: libcurl's multi interface, driven by the loop's sockets and a precise timer.
-///
-/// Call ``shutDown()`` before releasing it.
-///
-/// ```swift
-/// let loop = try EventLoop(label: "fetch")
-/// let client = CurlClient(on: loop, policy: AddressPolicy())
-/// let (head, _) = try await client.get(FetchRequest(try FetchURL("https://example.com/")))
-/// print(head.status)
-/// await client.shutDown()
-/// ```
-public actor CurlClient: EventLoopActor {
-    /// The loop that runs all fetches and calls their handlers.
-    public nonisolated let loop: EventLoop
+package actor CurlClient: EventLoopActor {
+    package nonisolated let loop: EventLoop
     /// The policy that every URL, redirect and address must satisfy.
-    public nonisolated let policy: AddressPolicy
+    package nonisolated let policy: AddressPolicy
     private let resolver: Resolver
-    /// The PEM file of the certificate authorities for https; nil for the system's authorities.
     private let certificates: String?
     private let userAgent: String?
 
@@ -35,24 +23,15 @@ public actor CurlClient: EventLoopActor {
     private var watches: [Int32: Registration?] = [:]
     private var transfers: [FetchID: CurlTransfer] = [:]
     private let sockets = OpenSockets()
-    /// True if a call of libcurl is, or may be, on the stack.
     private var isInCurl = false
     private var isShutDown = false
     private var names: [DNSPrefetch: (ticket: Resolver.LookupHandle?, timer: OneShotTimer)] = [:]
     private nonisolated let lastNumber = Atomic<UInt64>(0)
 
-    /// The executor of the actor, which is ``loop``.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Creates a client without connections.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop that runs all fetches.
-    ///   - policy: The policy that every URL, redirect and address must satisfy.
-    ///   - resolver: The resolver of host names.
-    ///   - certificates: The path of a PEM file with the certificate authorities for https; nil for the system's authorities.
-    ///   - userAgent: The field `User-Agent` of requests that have none themselves; nil for none.
-    public init(
+    /// `policy`: The policy that every URL, redirect and address must satisfy.
+    package init(
         on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil, userAgent: String? = nil
     ) {
         self.loop = loop
@@ -62,48 +41,27 @@ public actor CurlClient: EventLoopActor {
         self.userAgent = userAgent
     }
 
-    /// The number of running fetches.
-    public var count: Int { transfers.count }
+    package var count: Int { transfers.count }
 
-    /// The number of sockets that are watched for running fetches.
-    public var openSockets: Int { watches.count }
+    var openSockets: Int { watches.count }
 
-    /// Starts a fetch. May be called on any thread. The handler is called on the loop, never during this call, and is released after the end.
-    ///
-    /// ```swift
-    /// let id = client.start(request) { event in
-    ///     if case .bytes(let bytes) = event { print(bytes.count) }
-    ///     return true
-    /// }
-    /// ```
-    public nonisolated func start(_ request: FetchRequest, onEvent: @escaping FetchEvent.Handler) -> FetchID {
+    /// The handler is called on the loop, never during this call, and is released after the end.
+    package nonisolated func start(_ request: FetchRequest, onEvent: @escaping FetchEvent.Handler) -> FetchID {
         let id = FetchID(number: lastNumber.add(1, ordering: .relaxed).newValue)
         execute { $0.begin(id, request, onEvent) }
         return id
     }
 
-    /// Cancels a fetch at any stage; it ends with `cancelled`. May be called on any thread. Does nothing if the fetch has ended.
-    public nonisolated func cancel(_ id: FetchID) {
+    package nonisolated func cancel(_ id: FetchID) {
         execute { $0.end(id, .cancelled) }
     }
 
-    /// Continues a fetch that waits at a redirect. May be called on any thread.
-    public nonisolated func proceed(_ id: FetchID) {
+    nonisolated func proceed(_ id: FetchID) {
         execute { $0.resume(id) }
     }
 
     /// Waits until the addresses of a URL's host are known, so that a later fetch does not occupy a limited slot meanwhile.
-    ///
-    /// ```swift
-    /// let prefetch = await client.waitForName(of: url, within: .seconds(1)) { failure in
-    ///     print(failure?.rawValue ?? "resolved")
-    /// }
-    /// if let prefetch { await client.cancelPrefetch(prefetch) }
-    /// ```
-    ///
-    /// - Parameter done: Called on the loop, not during this call, with an error such as `resolveTimeout` if the name cannot be resolved.
-    /// - Returns: Nil if a fetch would not have to wait; `done` is then not called.
-    public func waitForName(
+    func waitForName(
         of url: FetchURL, within limit: Duration, _ done: @escaping @Sendable (FetchError?) -> Void
     ) -> DNSPrefetch? {
         // A URL that the policy refuses is refused by the fetch, and its name is not sent to a name server.
@@ -119,8 +77,7 @@ public actor CurlClient: EventLoopActor {
         return wait
     }
 
-    /// Stops waiting. The closure is not called.
-    public func cancelPrefetch(_ wait: DNSPrefetch) {
+    func cancelPrefetch(_ wait: DNSPrefetch) {
         if let ticket = forget(wait)?.ticket { resolver.cancel(ticket) }
     }
 
@@ -136,15 +93,13 @@ public actor CurlClient: EventLoopActor {
         done(entry.ticket.map { resolver.cancel($0) } ?? false ? .resolverBusy : .resolveTimeout)
     }
 
-    /// Pauses or resumes reading a fetch's body. While paused, the handler receives no further bytes.
     /// Resuming takes effect after libcurl has returned, if it is calling a handler now.
-    public func setPaused(_ isPaused: Bool, _ id: FetchID) {
+    func setPaused(_ isPaused: Bool, _ id: FetchID) {
         guard let transfer = transfers[id], transfer.stage == .body else { return }
         transfer.isPaused = isPaused
         reportPause(of: id)
     }
 
-    /// Passes the pause state of a fetch to libcurl.
     private func reportPause(of id: FetchID) {
         // libcurl reads all available bytes, a megabyte and more, before it returns.
         if isInCurl { return execute { $0.reportPause(of: id) } }
@@ -155,8 +110,7 @@ public actor CurlClient: EventLoopActor {
         collect()
     }
 
-    /// Ends all fetches with `shuttingDown` and refuses new ones.
-    public func shutDown() {
+    package func shutDown() {
         isShutDown = true
         for id in Array(transfers.keys) { end(id, .shuttingDown) }
         for wait in Array(names.keys) { cancelPrefetch(wait) }
@@ -185,7 +139,6 @@ public actor CurlClient: EventLoopActor {
         end(id, isTotal ? .totalTimeout : .resolveTimeout)
     }
 
-    /// Removes a fetch from the table. Every end of a fetch goes through this method.
     private func end(_ id: FetchID, _ failure: FetchError?) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         transfer.deadline?.disarm()
@@ -203,7 +156,6 @@ public actor CurlClient: EventLoopActor {
 }
 
 extension CurlClient {
-    /// Opens a hop after all checks. The first request of a fetch and the target of each redirect pass here, and no other code opens connections.
     private func openHop(_ transfer: CurlTransfer, to url: FetchURL) {
         do throws(FetchError) {
             try check(url, for: transfer)
@@ -233,7 +185,6 @@ extension CurlClient {
         }
     }
 
-    /// Continues a fetch that its handler held.
     private func resume(_ id: FetchID) {
         guard let transfer = transfers[id], let next = transfer.pausedRedirect else { return }
         transfer.pausedRedirect = nil
@@ -276,7 +227,6 @@ extension CurlClient {
         }
     }
 
-    /// Handles the transfers that libcurl has completed.
     private func collect() {
         guard let multi else { return }
         var left: Int32 = 0

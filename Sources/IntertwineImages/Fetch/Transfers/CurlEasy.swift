@@ -1,7 +1,7 @@
 internal import CIntertwineCurl
 internal import HTTPTypes
 
-/// Owns libcurl's handle for one hop and sets the options that restrict it to this hop. Used on one loop only.
+/// Owns libcurl's handle for one hop and sets the options that restrict it to this hop.
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
     private var headers: UnsafeMutablePointer<curl_slist>?
@@ -19,9 +19,7 @@ final class CurlEasy {
         curl_slist_free_all(pins)
     }
 
-    /// Configures the handle for a hop.
-    ///
-    /// - Parameter addresses: The addresses that libcurl may connect to; libcurl itself never queries a name server.
+    /// `addresses`: The addresses that libcurl may connect to; libcurl itself never queries a name server.
     func prepare(_ url: FetchURL, addresses: [IPAddress], headers fields: HTTPFields, certificates: String?) throws(FetchError) {
         set(CURLOPT_URL, url.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -56,14 +54,13 @@ final class CurlEasy {
         set(CURLOPT_TIMEOUT_MS, total.milliseconds)
     }
 
-    /// Enforces the minimum rate from now on. Before the head arrives, only the limit of the head applies.
     func limitSlowness(_ limits: FetchLimits) {
         set(CURLOPT_LOW_SPEED_LIMIT, limits.slowBytesPerSecond)
         set(CURLOPT_LOW_SPEED_TIME, limits.slowSeconds)
     }
 
-    /// Counts the bytes of the body as received from now on. libcurl removes the framing of chunks without counting it,
-    /// but its debug callback receives the body with the framing.
+    /// Counts the bytes of the body as received from now on. libcurl removes the framing of chunks without counting it, but its debug
+    /// callback receives the body with the framing.
     func watchWire() {
         set(CURLOPT_VERBOSE, 1)
         set(CURLOPT_NOPROGRESS, 0)
@@ -98,7 +95,6 @@ extension Duration {
     }
 }
 
-/// Owns libcurl's multi handle. Used on one loop only.
 final class CurlMulti {
     let handle: UnsafeMutableRawPointer
 

@@ -5,7 +5,7 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The state of one fetch: its hop, the response received so far, and the reason of its end. Used only on the loop of its ``CurlClient``.
+/// The state of one fetch: its hop, the response received so far, and the reason of its end.
 final class CurlTransfer {
     let id: FetchID
     let request: FetchRequest
@@ -16,37 +16,27 @@ final class CurlTransfer {
 
     var url: FetchURL
     var hops = 0
-    /// The target of a redirect at which the fetch is held.
     var pausedRedirect: FetchURL?
     var easy: CurlEasy?
     var ticket: Resolver.LookupHandle?
-    /// The addresses that are allowed for this hop's host.
     var addresses: [IPAddress] = []
     /// True if this hop's request uses a new connection, because the reused one is not trustworthy.
     private(set) var wantsNewConnection = false
     /// True if the hop must be started again.
     private(set) var isToRepeat = false
-    /// The number of times that this hop's request was sent.
     private var requests = 0
     /// The sockets that libcurl has opened since; empty if it reuses a connection.
     private var opened: [Int32] = []
-    /// Fires on the loop at the time limit of the current stage.
     var deadline: OneShotTimer?
     private(set) var stage = FetchStage.resolving
 
     private var responseHead = ResponseHeadParser()
-    /// The redirect target of this hop's response.
     private(set) var redirect: String?
-    /// The heads of the redirects so far.
     private var passed: [FetchHead] = []
-    /// The bytes of the body as delivered, and as received.
     private var bodyBytes = 0
     private var receivedBytes = 0
-    /// The codings of the body, the outermost first, each with true once it has delivered bytes.
     private var codings: [(inflater: GzipInflater, hasBegun: Bool)] = []
-    /// The bytes of a chunked body with its framing. Bytes around the content, mainly chunk extensions, cost as much as content.
     private var wireBytes = 0
-    /// True if libcurl retains further bytes of the body and stops reading.
     var isPaused = false
     /// The reason why a callback stopped libcurl, which itself reports only that a callback did.
     private(set) var stopped: FetchError?
@@ -71,7 +61,6 @@ final class CurlTransfer {
         _ = onEvent(.reached(stage))
     }
 
-    /// Resets the state of the last hop's response. The bytes of its head remain counted.
     func beginHop(to url: FetchURL) {
         self.url = url
         redirect = nil
@@ -84,7 +73,6 @@ final class CurlTransfer {
         responseHead.beginMessage()
     }
 
-    /// Repeats this hop, beginning with the connection.
     func beginAgain() {
         isToRepeat = false
         opened = []
@@ -92,14 +80,12 @@ final class CurlTransfer {
         responseHead.beginMessage()
     }
 
-    /// Returns false for a socket to an address that was not approved: the last check before the first packet.
     private func permits(_ address: IPAddress?) -> Bool {
         if let address, policy.permits(address) { return true }
         sawDeniedAddress = true
         return false
     }
 
-    /// Handles a connection, new or reused. The request is sent when this method returns true.
     private func connected(to remote: String, _ remotePort: UInt16, from localPort: UInt16) -> Bool {
         guard permits(IPAddress(remote)) else { return false }
         // libcurl repeats requests that were lost on a reused connection, as often as it has such connections.
@@ -157,12 +143,10 @@ final class CurlTransfer {
         return deliver(bytes, from: 0)
     }
 
-    /// The bytes decide about the coding: `Content-Encoding` is often wrong, and neither an image nor JSON begins as gzip does.
     private func recognizeCoding(_ first: UInt8?) {
         if first == GzipInflater.magic[0], codings.count < 3 { codings.append((GzipInflater(), false)) }
     }
 
-    /// Decodes bytes from a coding on, and delivers them.
     private func deliver(_ bytes: UnsafeRawBufferPointer, from level: Int) -> Bool {
         guard level < codings.count else {
             bodyBytes += bytes.count
@@ -185,7 +169,6 @@ final class CurlTransfer {
 
     private func crossedWire(_ bytes: Int) { wireBytes += bytes }
 
-    /// Returns false if chunk framing exceeds its limit. A chunk of one byte has five bytes of framing; much more is an attack.
     private func isWireWithinBounds() -> Bool {
         if wireBytes - 9 * receivedBytes <= request.limits.framingBytes { return true }
         return redirect == nil ? stop(.bodyTooLarge) : false
@@ -196,7 +179,6 @@ final class CurlTransfer {
         return false
     }
 
-    /// Returns the error for libcurl's result of the hop; nil if the response is complete.
     func failure(for code: CURLcode) -> FetchError? {
         if code == CURLE_OK {
             guard codings.allSatisfy(\.inflater.isComplete) else { return .truncated }
@@ -227,8 +209,7 @@ final class CurlTransfer {
     }
 }
 
-/// Callbacks of libcurl during a hop. The context of each is the transfer, which outlives its handle: ``CurlClient`` retains
-/// it in its table until the handle is removed.
+/// Callbacks of libcurl during a hop.
 extension CurlTransfer {
     func attach(_ easy: CurlEasy) {
         let context = Unmanaged.passUnretained(self).toOpaque()

@@ -1,28 +1,22 @@
 internal import CIntertwineCurl
 internal import Glibc
 
-/// A table of the sockets of libcurl's connections. It is needed because libcurl reports only the two ends of a connection that it is
-/// about to use. Used on one loop only.
+/// A table of the sockets of libcurl's connections. It is needed because libcurl reports only the two ends of a connection that it is about
+/// to use.
 final class OpenSockets {
     enum Condition {
-        /// The other side has sent nothing that was not requested.
         case quiet
-        /// Unread data is present, the other side has closed, or the state is unknown.
         case hasUnreadData
     }
 
-    /// The descriptors by local port. A descriptor number may already be closed, or belong to another socket.
     private var descriptors: [UInt16: Int32] = [:]
 
-    /// Stores the socket of a new connection.
-    ///
-    /// - Parameter opened: The opened sockets, one of which became the connection.
     func store(_ opened: [Int32], localPort: UInt16) {
         descriptors[localPort] = opened.last { Self.port($0, getsockname) == localPort }
     }
 
-    /// Determines if an idle connection may carry a request. Unread data would be taken as the response to it, and each later response on
-    /// that connection would be assigned to the wrong request (RFC 9112 section 6.3).
+    /// Unread data would be taken as the response to it, and each later response on that connection would be assigned to the wrong request
+    /// (RFC 9112 section 6.3).
     func condition(of easy: UnsafeMutableRawPointer, localPort: UInt16, remotePort: UInt16) -> Condition {
         guard let descriptor = descriptors[localPort], Self.port(descriptor, getsockname) == localPort,
             Self.port(descriptor, getpeername) == remotePort, Self.isSilent(descriptor), Self.hasNothingDecrypted(easy)
@@ -60,8 +54,6 @@ final class OpenSockets {
     /// A function of OpenSSL, found at run time because libcurl brings the library and no header of it is otherwise needed.
     private static let pending: Pending? = dlsym(nil, "SSL_pending").map { unsafeBitCast($0, to: Pending.self) }
 
-    /// Returns true if the TLS library holds no decrypted data. A record is decrypted as a whole, so unread data can be in the
-    /// library while the socket is empty.
     private static func hasNothingDecrypted(_ easy: UnsafeMutableRawPointer) -> Bool {
         var pointer: UnsafeMutableRawPointer?
         guard intertwine_info_pointer(easy, CURLINFO_TLS_SSL_PTR, &pointer) == CURLE_OK, let pointer else { return false }

@@ -3,15 +3,12 @@ internal import IntertwineHTTPServer
 package import IntertwineImages
 internal import IntertwinePrimitives
 internal import IntertwineStorage
-package import Logging
+internal import Logging
 internal import ServiceLifecycle
 
-/// A service that keeps the store in step with the sources. It polls each at its interval, with backoff after failures.
-/// Only a complete snapshot changes the served items. Of several processes with one store, the leader polls.
-/// A requested synchronisation runs in any process.
-package struct SourcePoller: ServiceLifecycle.Service {
-    package let sources: [RemoteSource]
-    package let registry: SourceRegistry
+struct SourcePoller: ServiceLifecycle.Service {
+    let sources: [RemoteSource]
+    let registry: SourceRegistry
     private let store: any ItemStore
     private let location: any ItemLocation
     private let leadership: any LeaderElection
@@ -20,11 +17,9 @@ package struct SourcePoller: ServiceLifecycle.Service {
     /// The clock, in milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
     private let logger: Logger
-    /// Records the changes of a synchronisation.
     private var record: @Sendable (_ source: String, SourceOutcome) async throws -> Void = { _, _ in }
 
-    /// - Parameter now: The clock, in milliseconds since 1970-01-01 UTC.
-    package init(
+    init(
         _ sources: [RemoteSource], policy: AddressPolicy, userAgent: String? = nil, into store: any ItemStore,
         at location: any ItemLocation, now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
@@ -40,20 +35,18 @@ package struct SourcePoller: ServiceLifecycle.Service {
         for source in sources { recall(source.name) }
     }
 
-    /// Returns a copy that calls `record` after each synchronisation that changed something.
-    package func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
+    func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
         var polling = self
         polling.record = record
         return polling
     }
 
-    /// Loads the record of a source from before this service started, or from another process.
     private func recall(_ name: String) {
         guard let record = SourceRecord(of: name, nextTo: location.companions) else { return }
         registry.update(name) { $0.recall(record) }
     }
 
-    package func run() async throws {
+    func run() async throws {
         guard !sources.isEmpty else {
             try? await gracefulShutdown()
             return
@@ -69,9 +62,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
         loop.stop()
     }
 
-    /// The interval at which other processes check if they lead.
     private static let leaderCheckInterval = Duration.seconds(2)
-    /// The longest wait for another process that synchronises a source.
     private static let lockTimeout = Duration.seconds(5)
 
     private func watch(_ source: RemoteSource, _ transfers: CurlClient) async {
@@ -102,7 +93,6 @@ package struct SourcePoller: ServiceLifecycle.Service {
         }
     }
 
-    /// - Returns: The delay before the next synchronisation.
     private func synchronise(_ source: RemoteSource, _ transfers: CurlClient, _ backoff: Backoff, _ memory: inout HTTPValidatorCache) async
         -> Duration
     {
@@ -165,7 +155,6 @@ public struct SourceSettings: Sendable, SettingsSection {
     @Setting("sources.allowed-ports", "Permitted ports.", allowed: "ports from 1 to 65535", where: { $0 > 0 })
     public var allowedPorts: [UInt16] = [80, 443]
 
-    /// The addresses that sources, their next pages and their redirects may use, against SSRF.
     package var policy: AddressPolicy {
         AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts))
     }

@@ -1,24 +1,21 @@
 internal import IntertwineStorage
 internal import Synchronization
 
-/// The states of all sources, and the requests to synchronise one of them at once.
-package final class SourceRegistry: Sendable {
+final class SourceRegistry: Sendable {
     private struct SourceStatus {
         var state: SourceState
         var isRequested = false
-        /// The wait of the source's task.
         var sleep: Task<Void, Never>?
     }
 
     private let statuses: Mutex<[String: SourceStatus]>
 
-    /// - Parameter now: The time in milliseconds since 1970-01-01 UTC.
     init(_ names: [String], now: Int64) {
         statuses = Mutex(
             Dictionary(names.map { ($0, SourceStatus(state: SourceState(since: now))) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    package subscript(name: String) -> SourceState? {
+    subscript(name: String) -> SourceState? {
         statuses.withLock { $0[name]?.state }
     }
 
@@ -30,8 +27,7 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// Requests a synchronisation of a source now, or again if one is running. Returns false for an unknown source.
-    package func requestSync(_ name: String) -> Bool {
+    func requestSync(_ name: String) -> Bool {
         statuses.withLock { entries in
             guard let entry = entries[name] else { return false }
             entries[name]?.isRequested = true
@@ -40,9 +36,6 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// Waits until a synchronisation is requested, the duration has passed or the caller's task is cancelled.
-    ///
-    /// - Returns: True if a synchronisation was requested.
     func cooldown(_ name: String, for duration: Duration) async -> Bool {
         let nap = Task { _ = try? await Task.sleep(for: duration) }
         statuses.withLock { entries in
@@ -62,44 +55,36 @@ package final class SourceRegistry: Sendable {
     }
 }
 
-/// The state of one source. Times are milliseconds since 1970-01-01 UTC.
-package struct SourceState: Sendable {
-    package private(set) var isRunning = false
-    package internal(set) var progress = SourceProgress()
-    /// The time since which this service observes the source.
+struct SourceState: Sendable {
+    private(set) var isRunning = false
+    var progress = SourceProgress()
     private let since: Int64
-    package private(set) var lastAttempt: Int64?
-    package private(set) var lastSuccess: Int64?
-    /// The time of the last change of the store, and the change itself.
-    package private(set) var lastChange: Int64?
-    package private(set) var changes = SourceChanges()
-    /// The items that were left out when the list was last compared with the store.
-    package private(set) var withheld = BlockedItems()
-    /// The number of items of the last applied snapshot; nil before the first.
-    package private(set) var items: Int?
-    package private(set) var skipped = 0
-    package private(set) var omittedValues = 0
-    package private(set) var invalid: [String] = []
-    package private(set) var pages = 0
-    package private(set) var lastError: String?
-    /// The number of consecutive failures.
-    package private(set) var failures = 0
-    package private(set) var nextAttempt: Int64?
-    /// The number of attempts since the start, by outcome.
-    package private(set) var attempts: [String: Int] = [:]
-    package private(set) var added = 0
-    package private(set) var changed = 0
-    package private(set) var removed = 0
+    private(set) var lastAttempt: Int64?
+    private(set) var lastSuccess: Int64?
+    private(set) var lastChange: Int64?
+    private(set) var changes = SourceChanges()
+    private(set) var withheld = BlockedItems()
+    private(set) var items: Int?
+    private(set) var skipped = 0
+    private(set) var omittedValues = 0
+    private(set) var invalid: [String] = []
+    private(set) var pages = 0
+    private(set) var lastError: String?
+    private(set) var failures = 0
+    private(set) var nextAttempt: Int64?
+    private(set) var attempts: [String: Int] = [:]
+    private(set) var added = 0
+    private(set) var changed = 0
+    private(set) var removed = 0
 
-    /// The outcome of attempts that end with an unknown failure.
-    package static let otherCause = "other"
+    static let otherCause = "other"
 
     init(since: Int64) {
         self.since = since
     }
 
     /// Returns the milliseconds since the store was last known to be in step; since the start if it never was.
-    package func lag(at now: Int64) -> Int64 {
+    func lag(at now: Int64) -> Int64 {
         max(0, now - (lastSuccess ?? since))
     }
 
@@ -136,7 +121,6 @@ package struct SourceState: Sendable {
         attempts[cause, default: 0] += 1
     }
 
-    /// Records that another process synchronises the source: neither a success nor a failure.
     mutating func postpone(to next: Int64) {
         end(next)
         attempts[SourceError.Cause.busy.rawValue, default: 0] += 1

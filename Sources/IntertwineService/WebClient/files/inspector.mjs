@@ -1,24 +1,62 @@
-// A panel with the descriptor of a cell and its requests with their responses.
+// A panel with what an app receives for a cell, the same cell in code, and its requests with their responses.
 import { displaySize } from "./client/index.mjs";
 import { element } from "./client/element/elements.mjs";
+import { highlighted } from "./highlighted-json.mjs";
+import { elementSnippet, moveSnippet, swiftSnippet } from "./snippets.mjs";
+
+/** A narrower window shows the panel on demand. */
+const wide = matchMedia("(min-width: 1200px)");
+const closedKey = "intertwine.panel";
 
 export class Inspector {
   #entry = null;
   #unpin = null;
   #items = new Map();
+  #events = new AbortController();
+  /** True while the panel is beside the feed, and shows the cell with the focus. */
+  #isBeside = false;
+  #form = "JSON";
 
   /**
    * - explanation(entry): returns the URL of the operators' page that explains the position of a cell, or null. resized(): called after the
-   *   panel covers another part of the window.
+   *   panel covers another part of the window. operators: the URL of the admin listener, or null.
    */
-  constructor({ panel, log, feed, explanation, resized }) {
-    Object.assign(this, { panel, log, feed, explanation, resized });
-    log.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update());
+  constructor({ panel, log, feed, explanation, resized, operators }) {
+    Object.assign(this, { panel, log, feed, explanation, resized, operators });
+    const { signal } = this.#events;
+    log.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update(), { signal });
     panel.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
       this.hide();
-    });
+    }, { signal });
+    // The panel follows the pointer's selection while it is open.
+    feed.element.addEventListener("focusin", ({ target }) => {
+      const entry = feed.view(target)?.entry;
+      if (this.#isBeside && entry !== undefined && entry !== this.#entry) this.show(entry, { isQuiet: true });
+    }, { signal });
+  }
+
+  /** Ends the panel of a feed that is loaded again. */
+  close() {
+    this.#events.abort();
+    this.#setEntry(null);
+    this.panel.replaceChildren();
+  }
+
+  /** Reserves the place of the panel in a wide window, before the first layout, unless the person has closed it before. */
+  reserve() {
+    this.#isBeside = wide.matches && remembered(closedKey) === null;
+    this.panel.hidden = !this.#isBeside;
+    document.documentElement.classList.toggle("is-inspecting", this.#isBeside);
+  }
+
+  /** Shows the first cell of a kind that the service declares, in a reserved panel. */
+  open(entries) {
+    if (!this.#isBeside || this.isOpen) return;
+    const entry = entries.find(({ cell }) => !/^(user|ad|section):/.test(cell.id)) ?? entries[0];
+    if (entry !== undefined) this.show(entry, { isQuiet: true });
+    else this.#setOpen(false);
   }
 
   get isOpen() {
@@ -31,7 +69,8 @@ export class Inspector {
     else this.show(entry);
   }
 
-  show(entry) {
+  /** Shows a cell. With `isQuiet`, the focus and the scroll position stay. */
+  show(entry, { isQuiet = false } = {}) {
     this.#setEntry(null);
     this.#setEntry(entry);
     this.#items.clear();
@@ -44,9 +83,7 @@ export class Inspector {
     const why = this.explanation(entry);
     const scroll = element(
       "div.inspector-scroll", { tabindex: "0", role: "group", "aria-label": "Descriptor and requests" },
-      ...(why === null ? [] : [explanation(why, entry.name)]), element("h3", {}, "Requests"), this.none, this.requests,
-      element("h3", {}, "Descriptor"), element("pre.json", {}, ...highlighted(entry.cell)),
-      element("p", {}, element("a", { href: "web-client/playground.html" }, "Edit a kind in the playground")),
+      this.#forms(entry), ...(why === null ? [] : [explanation(why, entry.name)]), element("h3", {}, "Requests"), this.none, this.requests,
     );
     this.panel.replaceChildren(
       element("header", {}, element("div", {}, element("h2", {}, entry.cell.id ?? entry.name),
@@ -55,6 +92,7 @@ export class Inspector {
     );
     this.#setOpen(true, entry);
     this.#update();
+    if (isQuiet) return;
     this.panel.focus({ preventScroll: true });
     // On a narrow screen the panel is at the bottom and may cover the cell.
     if (entry.index >= 0) this.feed.reveal(entry);
@@ -63,9 +101,35 @@ export class Inspector {
   hide() {
     const entry = this.#entry;
     if (entry === null) return;
+    if (this.#isBeside) remember(closedKey, "closed");
+    this.#isBeside = false;
     this.#setEntry(null);
     this.#setOpen(false, entry);
     this.feed.focus(entry);
+  }
+
+  /** Returns the forms of a cell, one of which is displayed: the descriptor, code for apps and pages, and a command that moves the item. */
+  #forms(entry) {
+    const forms = {
+      JSON: () => element("div", {}, element("pre.json", { dir: "ltr" }, ...highlighted(entry.cell)), ...playgroundLink(entry.cell)),
+      Swift: () => code(swiftSnippet(entry.cell, document.baseURI)),
+      Element: () => code(elementSnippet(entry.cell, document.baseURI)),
+      Move: () => element("div", {}, element("p.quiet", {}, "An operator moves the item, and every open page follows. Run this, and watch the cell:"),
+        code(moveSnippet(entry, this.feed.entries, this.operators))),
+    };
+    const shown = element("div.form");
+    const buttons = Object.entries(forms).map(([name, make]) => {
+      const button = element("button.form-choice", { type: "button" }, name);
+      button.addEventListener("click", () => choose(name, make));
+      return button;
+    });
+    const choose = (name, make) => {
+      this.#form = name;
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.textContent === name));
+      shown.replaceChildren(make());
+    };
+    choose(this.#form, forms[this.#form]);
+    return element("section", { "aria-label": "The cell" }, element("div.form-choices", { role: "group", "aria-label": "Form" }, ...buttons), shown);
   }
 
   #setEntry(entry) {
@@ -83,6 +147,7 @@ export class Inspector {
 
   /** Shows or hides the panel. The columns may become fewer; the cell stays in place. */
   #setOpen(isOpen, entry) {
+    if (this.panel.hidden === !isOpen) return;
     const hold = this.feed.holding(entry);
     this.panel.hidden = !isOpen;
     document.documentElement.classList.toggle("is-inspecting", isOpen);
@@ -103,6 +168,40 @@ export class Inspector {
       item.summary.replaceChildren(...summary(entry));
       item.body.replaceChildren(...body(entry));
     }
+  }
+}
+
+/** Returns a link to the playground with the declaration of a cell's kind, if the playground has it. */
+function playgroundLink({ id }) {
+  const [kind] = id.split(":");
+  if (!["article", "event"].includes(kind)) return [];
+  return [element("p", {}, element("a", { href: `web-client/playground.html#example=${kind}` }, "Edit this kind in the playground"))];
+}
+
+/** Returns code with a button that copies it. */
+function code(text) {
+  const copy = element("button.round.copy", { type: "button" }, "Copy");
+  copy.addEventListener("click", async () => {
+    const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
+    copy.textContent = isCopied ? "Copied" : "Select the text to copy it";
+  });
+  return element("div.code", {}, element("pre.json", { dir: "ltr", tabindex: "0", role: "group", "aria-label": "Code" }, text), copy);
+}
+
+/** Returns a stored value, or null. A page without storage remembers nothing. */
+function remembered(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function remember(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // The next page opens the panel again.
   }
 }
 
@@ -159,21 +258,6 @@ function body({ href, sent, headers = [], body: text }) {
   const rows = (pairs) => pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
   const fields = (title, pairs) => (pairs.length === 0 ? [] : titled(title, element("dl.fields", {}, ...rows(pairs))));
   const parts = typeof text === "string" ? [text] : highlighted(text ?? null);
-  const content = text === undefined || text === "" ? [] : titled("Body", element("pre.json", {}, ...parts));
+  const content = text === undefined || text === "" ? [] : titled("Body", element("pre.json", { dir: "ltr" }, ...parts));
   return [element("p.href", {}, href), ...fields("Sent", Object.entries(sent)), ...fields("Response", headers), ...content];
-}
-
-/** Returns JSON with highlighted names, strings and other values. */
-function highlighted(value) {
-  const text = JSON.stringify(value, null, 2);
-  const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
-  const parts = [];
-  let end = 0;
-  for (const match of text.matchAll(token)) {
-    parts.push(text.slice(end, match.index));
-    const kind = match[2] ? "name" : match[1] ? "string" : "value";
-    parts.push(element(`span.json-${kind}`, {}, match[1] ?? match[0]), match[2] ?? "");
-    end = match.index + match[0].length;
-  }
-  return [...parts, text.slice(end)];
 }

@@ -6,6 +6,7 @@ import { backgroundFetch } from "./background-fetch.mjs";
 import { Inspector } from "./inspector.mjs";
 import { RequestLog } from "./request-log.mjs";
 import { ScrollPosition } from "./scroll-position.mjs";
+import { showSwitches } from "./switches.mjs";
 import { showTabs } from "./tabs.mjs";
 import { ViewOptions } from "./view-options.mjs";
 import { viewPanel } from "./view-panel.mjs";
@@ -29,6 +30,7 @@ if (options.language) feed.setAttribute("language", options.language);
 if (options.cells) feed.setAttribute("cells", options.cells);
 if (options.text !== null) feed.setAttribute("text-scale", options.text);
 if (options.width !== null) feed.style.maxWidth = `${options.width}px`;
+showSwitches({ container: find("switches"), feed, options });
 // The button "Reload" loads the page again, so that a new version of it is used too.
 feed.addEventListener("feedreload", (event) => {
   event.preventDefault();
@@ -39,16 +41,26 @@ feed.addEventListener("feedchange", ({ detail: { count, isAtEnd } }) => {
   find("count").textContent = isAtEnd ? cells : `${count}+ cells`;
 });
 let inspector;
+let former = { hide() {}, close() {} };
+feed.addEventListener("feedhome", (event) => {
+  event.preventDefault();
+  location.assign(options.search({ list: "feed" }) || "./");
+});
 feed.addEventListener("feedstart", () => {
+  former.close();
   const { collection, list, skeletons } = feed.parts;
   inspector = new Inspector({
-    panel: find("inspector"), log: requestLog, feed: collection, resized: () => feed.updateInsets(),
+    panel: find("inspector"), log: requestLog, feed: collection, resized: () => feed.updateInsets(), operators: options.operators,
     explanation: (entry) => {
       const href = list.pageHref(entry);
       if (href === null || options.list !== "feed") return null;
       return options.explanation(href, { cell: entry.cell.id, viewer: client.viewer, cells: client.headers["Accept-Cells"] });
     },
   });
+  former = inspector;
+  if (options.list === "feed") inspector.reserve();
+  else find("inspector").hidden = true;
+  if (options.list === "feed") list.addEventListener("changed", () => inspector.open(list.entries), { once: true });
   const alignContent = () => document.documentElement.style.setProperty("--content-width", `${collection.layout.contentWidth}px`);
   collection.addEventListener("laid-out", alignContent);
   alignContent();

@@ -20,8 +20,13 @@ function typeName(schema = {}) {
   return [schema.type].flat().filter(Boolean).join(" or ") || "any value";
 }
 
+/** Returns a text of the description, with code between backticks as such. */
+function prose(text = "") {
+  return text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? element("code", {}, part) : part));
+}
+
 function term(name, details, text) {
-  return [element("dt", {}, name, ...(details ? [element("span.quiet", {}, ` ${details}`)] : [])), element("dd", {}, text ?? "")];
+  return [element("dt", {}, name, ...(details ? [element("span.quiet", {}, ` ${details}`)] : [])), element("dd", {}, ...prose(text))];
 }
 
 function section(title, ...content) {
@@ -54,7 +59,7 @@ function body(operation, parameters, description) {
     return [name, value];
   });
   return element("div.operation-body", {},
-    element("p", {}, operation.description ?? ""),
+    element("p", {}, ...prose(operation.description)),
     ...section("Parameters", ...(terms.length > 0 ? [element("dl", {}, ...terms)] : [])),
     ...section("Request body", ...content(request.content, description)),
     ...section("Responses", ...(responses.length > 0 ? [element("dl", {}, ...responses)] : [])));
@@ -62,7 +67,7 @@ function body(operation, parameters, description) {
 
 function operationElement(method, path, operation, parameters, description) {
   const details = element("details.operation", { id: operation.operationId ?? null },
-    element("summary", {}, element("span.method", {}, method.toUpperCase()), element("span.path", {}, path), element("span.summary", {}, operation.summary ?? "")));
+    element("summary", {}, element("span.method", {}, method.toUpperCase()), element("span.path", {}, path), element("span.summary", {}, ...prose(operation.summary))));
   details.addEventListener("toggle", () => details.append(body(operation, parameters, description)), { once: true });
   return details;
 }

@@ -46,11 +46,22 @@ class Field {
   }
 }
 
+/** Returns true if a schema accepts the empty text. A URL or a date is not empty. */
+function allowsEmptyText({ minLength = 0, format, pattern }) {
+  if (minLength > 0 || format !== undefined) return false
+  try {
+    return pattern === undefined || new RegExp(pattern, "u").test("")
+  } catch {
+    return true
+  }
+}
+
 class TextField extends Field {
   constructor(name, schema, isRequired, stored) {
     const isLong = schema.format !== "uri" && ((schema.maxLength ?? 0) > 512 || /[\r\n]/.test(stored ?? ""))
-    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off" }), isRequired && (schema.minLength ?? 0) > 0, stored)
-    if ((schema.minLength ?? 0) > 0) return
+    const mayBeEmpty = allowsEmptyText(schema)
+    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off" }), isRequired && !mayBeEmpty, stored)
+    if (!mayBeEmpty) return
     // An empty text differs from no text: an image with an empty alternative text is decorative.
     this.empty = create("input", { type: "checkbox", checked: stored === "" })
     this.empty.addEventListener("change", () => this.#update())

@@ -70,7 +70,7 @@ function plot(report, name) {
     name: key, values: names.map((place) => cells.get(place)?.get(key) ?? 0),
   }))
   const label = `${name} by ${[report.by, report.thenBy].filter(Boolean).join(" and ")}; the table below has the numbers`
-  return [(time ? lines : bars)(names, series, label), series]
+  return [(time ? lines : bars)(names, series, label, name === "ctr"), series]
 }
 
 /** The campaign with an id, from the pages of the list; an empty object if there is none. */
@@ -134,11 +134,21 @@ function table(report) {
     const line = body.insertRow()
     for (const name of columns) {
       const cell = line.insertCell()
-      cell.textContent = keys.includes(name) ? called(row[name]) : row[name] ?? ""
+      const number = name === "ctr" && typeof row.ctr === "number" ? `${(row.ctr * 100).toLocaleString("en", { maximumFractionDigits: 1 })} %` : row[name] ?? ""
+      cell.textContent = keys.includes(name) ? called(row[name]) : number
       cell.className = keys.includes(name) ? "" : "number"
     }
   }
   return made
+}
+
+/** Returns what to say if nothing was counted: events may have been refused. */
+async function nothingCounted() {
+  const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: "reason" })
+  const { rows } = await (await send(`/admin/reports?${query}`)).json()
+  const refused = rows.flatMap(({ counts }) => Object.values(counts ?? {})).reduce((sum, count) => sum + count, 0)
+  if (refused === 0) return "Nothing counted in this time."
+  return `Nothing counted in this time. ${refused} ${refused === 1 ? "event was" : "events were"} refused; the report by reason has them.`
 }
 
 async function show() {
@@ -151,7 +161,7 @@ async function show() {
     find("legend").replaceChildren(...legend(series))
     find("table").replaceChildren(table(rows))
     find("figure").hidden = find("table").hidden = rows.rows.length === 0
-    find("status").textContent = rows.rows.length === 0 ? "Nothing counted in this time." : `${rows.rows.length} rows. ${text}`
+    find("status").textContent = rows.rows.length === 0 ? await nothingCounted() : `${rows.rows.length} ${rows.rows.length === 1 ? "row" : "rows"}. ${text}`
   } catch (error) {
     find("figure").hidden = find("table").hidden = true
     find("status").textContent = error.message
