@@ -260,7 +260,8 @@ def users():
     """One user after the other, with the same group, on a data folder that the group may write: it needs root."""
     if os.geteuid() != 0:
         return
-    with tempfile.TemporaryDirectory() as name:
+    # Other users must reach the folder, and the one of TMPDIR may be closed to them.
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
         data, program = Path(name) / "data", Path(name) / "intertwine"
         os.chmod(name, 0o755)
         shutil.copy(BINARY, program)

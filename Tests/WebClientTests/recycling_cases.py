@@ -75,7 +75,7 @@ def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):
     p95 = sorted(r["p95"] for r in rounds)
     work = (busy_seconds(browser) - busy) * 1000 / (FRAMES * len(rounds))
     print(f"        {len(rounds)} rounds of {FRAMES} frames: p95 {p95[0]:.0f} to {p95[-1]:.0f} ms, at most {cells} cells and {nodes} nodes, {work:.1f} ms of work a frame")
-    assert cells <= 120 and nodes <= 2000, f"{cells} cells, {nodes} nodes"
+    assert cells <= 120 and nodes <= 3300, f"{cells} cells, {nodes} nodes"
     # Other tests run at the same time. QUIET=1 checks the bar of a quiet machine.
     assert work <= (16.7 if os.environ.get("QUIET") else 33.3), f"{work:.1f} ms of work a frame"
     browser.async_script(WALK)
@@ -161,7 +161,9 @@ def it_keeps_the_focus_on_a_distant_cell(browser, relay, service):
 
 def it_restores_the_scroll_position(browser, relay, service):
     browser.open(relay.url, cells=20)
-    seen = "const cell = feed.elementFromPoint(640, 400).closest('.cell'); return cell && [cell.dataset.id, Math.round(cell.getBoundingClientRect().top)]"
+    seen = """
+        const cell = Array.from($$('.cell')).find((one) => one.getBoundingClientRect().bottom > 400);
+        return cell && [cell.dataset.id, Math.round(cell.getBoundingClientRect().top)]"""
     def there():
         return browser.script(seen)
     # Further pages load on the way.
