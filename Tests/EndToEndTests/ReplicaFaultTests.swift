@@ -98,7 +98,7 @@ struct ReplicaFaultTests {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
             let campaign =
-                #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"caps":[{"count":100,"window":"1d"}]}"# + "\n"
+                #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["2"],"caps":[{"count":100,"window":"1d"}]}"# + "\n"
             let limits = ["limits.decisions-per-address=1000000", "limits.writes-per-address=1000000", "store.readers=3"]
             let service = try #require(
                 try Replicas.start(1, of: database, items: Replicas.items + campaign, settings: Replicas.settings + limits).first)
