@@ -52,15 +52,12 @@ package struct Problem: Error, Hashable {
         }
     }
 
-    /// The media type of problem details.
     package static let mediaType = "application/problem+json"
     /// The type of problems whose status is sufficient (RFC 9457 section 4.2.1).
     static let plainType = "about:blank"
 
-    /// A short name of the problem type, equal for every occurrence.
     package var title: String { kind?.title ?? status.phrase }
 
-    /// Returns the JSON object of the problem details as UTF-8.
     package func json(of request: RequestID? = nil) -> [UInt8] {
         var bytes: [UInt8] = []
         Self.append("{", "type", kind?.uri ?? Self.plainType, to: &bytes)
@@ -91,7 +88,6 @@ package struct Problem: Error, Hashable {
         bytes.append(jsonString: text)
     }
 
-    /// Returns the response without a field for caches.
     package func refusal(of request: RequestID? = nil) -> ServerResponse {
         var response = ServerResponse(status: status, fields: fields, body: json(of: request))
         response.fields[.contentType] = Self.mediaType
@@ -162,58 +158,31 @@ extension Problem {
 
 /// An invalid value of a request: its location, a code for programs, and a sentence for people.
 package struct InvalidValue: Hashable, Sendable {
-    /// The location of a value in a request.
     package enum Location: Hashable, Sendable {
-        /// The name of a query parameter, a path variable or a header field.
         case parameter(String)
-        /// A JSON Pointer into the body (RFC 6901). The empty pointer is the whole body.
+        /// A JSON Pointer into the body (RFC 6901).
         case pointer(String)
 
-        /// Returns the location of a value in the body.
-        ///
-        /// ```swift
-        /// let location = InvalidValue.Location.body(["items", "0", "a/b"])
-        /// // .pointer("/items/0/a~1b")
-        /// ```
-        ///
-        /// - Parameter path: The names of members and the indices of elements, from the outside in.
         package static func body(_ path: some Sequence<String>) -> Location {
             .pointer(path.reduce(into: "") { $0 += "/" + $1.replacing("~", with: "~0").replacing("/", with: "~1") })
         }
     }
 
-    /// The kinds of faults. The list is closed: a client may handle each of them.
     package enum Code: String, CaseIterable, Sendable {
-        /// The value is missing.
         case required
-        /// The value has another type or format.
         case invalid
-        /// The number, date or text length is below the minimum or above the maximum.
         case outOfRange = "out-of-range"
-        /// The text has too many characters or bytes.
         case tooLong = "too-long"
-        /// The list has too many elements.
         case tooMany = "too-many"
-        /// The name or word is not one of those that exist.
         case unknown
-        /// The value occurs more than once.
         case duplicate
-        /// The value contradicts another value, or the stored data.
         case conflict
     }
 
-    /// The location of the value.
     package var location: Location
-    /// The kind of the fault.
     package var code: Code
-    /// One sentence for the developer of the client.
     package var detail: String
 
-    /// Creates the description of an invalid value.
-    ///
-    /// ```swift
-    /// let limit = InvalidValue(.parameter("limit"), .outOfRange, "The limit is 0; allowed: 1 to 100.")
-    /// ```
     package init(_ location: Location, _ code: Code, _ detail: String) {
         self.location = location
         self.code = code

@@ -1,23 +1,19 @@
 package import IntertwinePrimitives
 
-/// A component that a document contains once and references elsewhere.
 package enum Component: String, CaseIterable {
     case schemas, responses, parameters, headers
 
-    /// The mark of members that have a component as their value. No JSON that the service writes has a name that begins so.
     fileprivate static let mark = "\u{0}"
 
-    /// Returns the member of an object that stands for a reference to the component.
     package func reference(_ name: String, _ value: JSONValue) -> JSONValue.Member { .init("\(Self.mark)\(rawValue)/\(name)", value) }
 }
 
 extension JSONValue {
     package static func texts(_ words: [String]) -> JSONValue { .list(words.map { .text($0) }) }
 
-    /// Parses an example. Why no error: the tests compare all examples with their schemas.
+    /// Why no error: the tests compare all examples with their schemas.
     static func example(_ json: String) -> JSONValue { (try? JSONValue(json: Array(json.utf8))) ?? .text(json) }
 
-    /// The value as JSON text.
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
         writer.write(self)
@@ -25,9 +21,7 @@ extension JSONValue {
     }
 }
 
-/// Replaces the components in values by references, and collects them.
 struct ComponentCollector {
-    /// Returns the reference to a component.
     let reference: (_ kind: String, _ name: String) -> String
     private var found: [String: [String: JSONValue]] = [:]
 
@@ -52,7 +46,6 @@ struct ComponentCollector {
         return .init("$ref", .text(reference(kind, name)))
     }
 
-    /// The components of a kind, in the order of their names.
     func components(_ kind: Component) -> [JSONValue.Member] {
         (found[kind.rawValue] ?? [:]).sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
     }

@@ -1,17 +1,12 @@
-/// A type of a property whose JSON Schema is known.
 package protocol SchemaDescribed: Codable, Sendable {
-    /// Returns the schema of the type and a value of it.
     static func described() throws -> (schema: Schema, value: Self)
 }
 
-/// An answer whose JSON Schema follows from its properties. The name of the type is that of the schema in documents.
 package protocol DescribedAnswer: SchemaDescribed {
     static var about: String? { get }
-    /// The texts about properties, and schemas that are narrower than those of their types.
     static var notes: [String: PropertyNote] { get }
 }
 
-/// A text about a property, a schema, or both.
 package struct PropertyNote: Sendable, ExpressibleByStringLiteral {
     fileprivate var schema: Schema?
     fileprivate var text: String?
@@ -73,7 +68,6 @@ private struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     func contains(_ key: Key) -> Bool { true }
 
-    /// It is asked about optional properties only.
     func decodeNil(forKey key: Key) -> Bool {
         recorder.optional = key.stringValue
         return false

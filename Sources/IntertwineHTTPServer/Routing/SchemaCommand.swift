@@ -155,12 +155,10 @@ package struct Schema: Sendable {
         return JSONValue.object(head + resolved + (definitions.isEmpty ? [] : [.init("$defs", .object(definitions))])).json
     }
 
-    /// Returns a reference to a schema that the document contains once.
     package static func reference(_ name: String, _ json: [UInt8]) -> Schema {
         Schema([Component.schemas.reference(name, .example(String(decoding: json, as: UTF8.self)))])
     }
 
-    /// Creates a schema from a JSON Schema, such as that of the input of a slot.
     package init(_ value: JSONValue) {
         if case .object(let members) = value { self.members = members } else { members = [] }
     }

@@ -46,12 +46,6 @@ public enum CacheSize: SettingValue, Hashable {
 }
 
 extension CacheSize {
-    /// Returns the limit in bytes.
-    ///
-    /// - Parameters:
-    ///   - parts: The number of such caches that fill the memory, if the size is automatic.
-    ///   - range: The bounds of an automatic size.
-    ///   - root: The root of the machine's file system.
     func bytes(of parts: Int, in range: ClosedRange<Int>, root: String = "") -> Int {
         switch self {
         case .automatic: min(max(Self.usable(root) / parts, range.lowerBound), range.upperBound)

@@ -12,7 +12,6 @@ extension ServiceConfiguration {
         return changed.isEmpty ? "# All settings have their defaults.\n" : (secrets + lines).joined()
     }
 
-    /// All rows as JSON, of which the configuration file and the reference page are made. The order is that of the file.
     package static var reference: String {
         let rows = ServiceConfiguration().settings.map { setting in
             [

@@ -90,16 +90,13 @@ public struct FeedSettings: Sendable, SettingsSection {
 
     package var adSpacing: AdSpacing { AdSpacing(creative: minDistance, label: minLabelDistance) }
 
-    /// The limit of the page cache in bytes.
     var pageCacheBytes: Int { pageCache.bytes(of: 32, in: 16 << 20...256 << 20) }
-    /// The limit of the cell cache in bytes.
     var cellCacheBytes: Int { cellCache.bytes(of: 16, in: 32 << 20...1 << 30) }
 
     var placement: any AdPlacement {
         adPlacement.placement(perPage: adsPerPage, isOfFeed: adScope == .feed)
     }
 
-    /// Returns the settings with the declarations of a feed or a section applied.
     func with(_ ads: DeclaredAds?) -> FeedSettings {
         guard let ads else { return self }
         var settings = self
@@ -248,7 +245,6 @@ public struct CampaignSettings: Sendable, SettingsSection {
 }
 
 extension ServiceConfiguration {
-    /// The configuration of the product's own cells.
     var cells: CellConfiguration {
         var cells = CellConfiguration(hasViewers: viewers.canBeNamed)
         cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]

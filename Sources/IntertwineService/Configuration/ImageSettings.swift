@@ -157,7 +157,6 @@ public struct ImageSettings: Sendable, SettingsSection {
     /// Settings that are read have the credentials of the environment.
     public var bucketCredentials: BucketCredentials?
 
-    /// The limit of the image cache in memory in bytes.
     var memoryCacheBytes: Int { memoryCache.bytes(of: 16, in: 32 << 20...512 << 20) }
 
     var policy: AddressPolicy {
@@ -166,23 +165,18 @@ public struct ImageSettings: Sendable, SettingsSection {
             allowedHosts: allowedHosts.compactMap(HostPattern.init), deniedHosts: deniedHosts.compactMap(HostPattern.init))
     }
 
-    /// The address policy of tracker calls: every host is allowed, except denied networks.
     var trackerPolicy: AddressPolicy {
         var policy = policy
         policy.allowedHosts = []
         return policy
     }
 
-    /// - Parameter setting: An element of `images.fallbacks`.
     private static func fallback(_ setting: String) -> (part: String, file: String)? {
         let words = setting.split(separator: "=", maxSplits: 1).map(String.init)
         guard words.count == 2, ImageFallback(part: words[0]) != nil, words[1].hasPrefix("/") else { return nil }
         return (words[0], words[1])
     }
 
-    /// Returns the fallback images by part.
-    ///
-    /// - Throws: `ConfigurationError` if a file cannot be read or contains no image.
     func fallbackImages() throws(ConfigurationError) -> [String: [UInt8]] {
         var images: [String: [UInt8]] = [:]
         for (part, file) in fallbacks.compactMap(Self.fallback) {
@@ -195,7 +189,6 @@ public struct ImageSettings: Sendable, SettingsSection {
         return images
     }
 
-    /// Returns the signer and verifier of image URLs.
     func signer(_ keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {
         let hours = UInt32(clamping: urlLifetime.milliseconds / 3_600_000)
         let rotation = UInt32(clamping: urlRotation.milliseconds / 3_600_000)
@@ -205,15 +198,12 @@ public struct ImageSettings: Sendable, SettingsSection {
         return signer
     }
 
-    /// Returns the signer's secrets, derived from the accepted keys.
     static func secrets(_ keys: SigningKeys) -> [[UInt8]] {
         keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "image")) }
     }
 
-    /// The time limit of image requests: longer than name resolution, queue, fetch and the pause before a second attempt together.
     var timeLimit: Duration { .seconds(4) + queueTimeout + fetchTimeout }
 
-    /// The configuration of the workers that resize images.
     var workerConfiguration: ImageWorkers.Configuration {
         var configuration = ImageWorkers.Configuration()
         configuration.path = workerProgram.isEmpty ? nil : workerProgram
@@ -223,7 +213,6 @@ public struct ImageSettings: Sendable, SettingsSection {
         return configuration
     }
 
-    /// - Parameter folder: The folder of images on disk; unused if the disk cache is disabled.
     func configuration(folder: String) -> ImageConfiguration {
         var configuration = ImageConfiguration()
         configuration.memoryBytes = memoryCacheBytes
@@ -256,7 +245,6 @@ public struct ImageSettings: Sendable, SettingsSection {
 extension EncodingQualities {
     static let allowed = "a format with a quality from 1 to 100, for all scales or for one, such as webp=75 or webp@2x=60"
 
-    /// Parses an element of `images.quality`. PNG and GIF are lossless and ignore the setting.
     @discardableResult
     mutating func read(setting: String) -> Bool {
         let parts = setting.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
@@ -276,7 +264,6 @@ extension HostFreshness {
         "a host and its values, such as 'pictures.example.com min-ttl=0s' or '*.example.com default-ttl=1h max-ttl=7d "
         + "stale-while-revalidate=1h stale-if-error=1d'"
 
-    /// Parses an element of `images.freshness`: a host and its durations. Durations without a value are those of `base`.
     init?(setting: String, base: FreshnessPolicy) {
         let words = setting.split(separator: " ")
         guard let host = words.first.flatMap({ HostPattern(String($0)) }), words.count > 1 else { return nil }
@@ -305,7 +292,6 @@ extension ImageSource {
         "a URL that ends in a slash and the location of its images, such as 'https://pictures.example.com/ folder:/srv/images' or "
         + "'https://media.example.com/ s3:https://s3.eu-central-1.amazonaws.com/bucket/ region=eu-central-1'"
 
-    /// Parses an element of `images.sources`.
     init?(setting: String, credentials: S3Bucket.Credentials?) {
         let words = setting.split(separator: " ").map(String.init)
         guard words.count >= 2, let prefix = try? FetchURL(words[0]) else { return nil }
@@ -323,7 +309,6 @@ extension ImageSource {
 }
 
 extension BucketCredentials {
-    /// Reads the credentials from the usual environment variables of S3 tools; nil if these are not set.
     init?(environment: [String: String]) {
         guard let key = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"], !key.isEmpty, !secret.isEmpty
         else { return nil }

@@ -48,7 +48,6 @@ public struct ServerSettings: Sendable, SettingsSection {
             && !text.hasSuffix(" ")
     }
 
-    /// Returns true if paths can be appended to a URL.
     private static func isBase(_ text: String) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: text.hasPrefix), text.utf8.count > scheme.utf8.count else { return false }
         return !text.hasSuffix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"?#"<>\^`{|}"#.utf8.contains($0) }
@@ -145,7 +144,6 @@ public struct LimitSettings: Sendable, SettingsSection {
         """, in: 0...1_000_000)
     public var eventStreams = 10_000
 
-    /// The effective maximum of event stream subscribers, which leaves 2 % of the connections to other requests.
     var effectiveEventStreams: Int { min(eventStreams, connections - connections / 50) }
 }
 
@@ -162,7 +160,6 @@ public struct CORSSettings: Sendable, SettingsSection {
 
     private static let anyOrigin = CORSPolicy.anyOrigin
 
-    /// The policy; nil if no origin is allowed.
     var policy: CORSPolicy? {
         CORSPolicy(origins: origins, credentials: credentials, maxAge: maxAge.milliseconds / 1_000)
     }
@@ -174,9 +171,7 @@ public struct CORSSettings: Sendable, SettingsSection {
     }
 
     /// Returns true if a text is a serialized origin (RFC 6454 section 6.2): scheme, host and port without anything after them, or `null`.
-    ///
-    /// Apps and extensions have schemes of their own, whose hosts may have capitals or be empty. The default port of a scheme must be absent,
-    /// because browsers omit it.
+    /// The default port of a scheme must be absent, because browsers omit it.
     private static func isOrigin(_ text: String) -> Bool {
         if text == anyOrigin || text == "null" { return true }
         guard let separator = text.firstRange(of: "://") else { return false }
@@ -208,7 +203,6 @@ public struct WebClientSettings: Sendable, SettingsSection {
     public var isEnabled = true
 }
 
-/// The configurations of the listeners.
 extension ServiceConfiguration {
     var publicServer: HTTPServerConfiguration {
         var server = limited

@@ -83,7 +83,6 @@ public struct ServiceConfiguration: Sendable, SettingsSection {
         if let error = ConfigurationError(settings.flatMap { $0.fault?.reasons ?? [] } + faults) { throw error }
     }
 
-    /// Returns this configuration with the settings of another one that can change while the service runs.
     func applying(_ updated: ServiceConfiguration) -> ServiceConfiguration {
         let kept = settings.filter { !$0.isReloaded } + updated.settings.filter(\.isReloaded)
         var next = SettingsReading.$current.withValue(SettingsReading(keeping: kept)) { ServiceConfiguration() }
@@ -93,7 +92,6 @@ public struct ServiceConfiguration: Sendable, SettingsSection {
 
     package var settings: [ListedSetting] { rows.bySection }
 
-    /// The texts of whole sections in the file and on the reference page.
     package static let sectionTexts = [
         "limits": "Limits for one client. Beyond a limit the response has the status in brackets.",
         "admin": "The admin listener.",

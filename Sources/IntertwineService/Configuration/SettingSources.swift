@@ -74,8 +74,6 @@ public struct SettingSources: Sendable {
         environment["INTERTWINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    ///
-    /// In flags and in the environment, commas separate the elements of a list.
     func texts(_ name: SettingName, isList: Bool) throws(ConfigurationError) -> (texts: [String], origin: SettingOrigin)? {
         guard let (value, origin) = value(name) else { return nil }
         switch (value, origin) {

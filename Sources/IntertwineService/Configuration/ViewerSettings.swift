@@ -52,19 +52,14 @@ public struct ViewerSettings: Sendable, SettingsSection {
         """, allowed: "names of claims, or name=path, such as plan or country=address.country", where: { Self.attribute($0) != nil })
     public var attributeClaims: [String] = []
 
-    /// The request fields by which responses vary.
     var varyingFields: [String] { [header, jwt.isEnabled ? "Authorization" : ""].filter { !$0.isEmpty } }
 
-    /// All request fields with data about the viewer.
     var fields: [String] { varyingFields + [languageHeader, attributesHeader].filter { !$0.isEmpty } }
 
-    /// A Boolean value indicating whether requests can name a viewer.
     var canBeNamed: Bool { !header.isEmpty || jwt.isEnabled }
 
-    /// A Boolean value indicating whether requests can have attributes of the viewer.
     var canHaveAttributes: Bool { !attributesHeader.isEmpty || jwt.isEnabled && !attributeClaims.isEmpty }
 
-    /// The rules for tokens of viewers; nil if a value is invalid.
     var tokenRules: TokenRules? {
         var rules = jwt.rules(subject: viewerClaim)
         rules?.attributes = attributeClaims.compactMap(Self.attribute)
@@ -72,7 +67,6 @@ public struct ViewerSettings: Sendable, SettingsSection {
         return rules
     }
 
-    /// Parses an element of ``attributeClaims``.
     private static func attribute(_ text: String) -> TokenRules.Attribute? {
         let name = text.prefix { $0 != "=" }
         guard ViewerAttributes.isName(name) else { return nil }
@@ -100,10 +94,8 @@ extension String {
         "x-request-id",
     ]
 
-    /// True if the text contains only letters, digits and hyphens, or is empty.
     fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
 
-    /// True if the text is a field name without another meaning.
     fileprivate var isOwnFieldName: Bool { isFieldName && !Self.reservedNames.contains(lowercased()) }
 }
 

@@ -15,7 +15,6 @@ public struct TokenSettings: Sendable, SettingsSection {
     @Setting public var audiences: [String]
     @Setting public var leeway: Duration
 
-    /// - Parameter section: The section of the settings, such as `viewers.jwt`.
     init(_ section: String) {
         self.section = section
         _keysFile = Setting(
@@ -59,8 +58,6 @@ public struct TokenSettings: Sendable, SettingsSection {
     /// A Boolean value indicating whether tokens are verified.
     public var isEnabled: Bool { !keysFile.isEmpty || !jwksURL.isEmpty }
 
-    ///
-    /// - Parameter subject: The path of the claim that names the sender.
     func rules(subject: String) -> TokenRules? {
         guard let subject = ClaimPath(subject) else { return nil }
         var rules = TokenRules(subject: subject)
@@ -87,9 +84,8 @@ public struct TokenSettings: Sendable, SettingsSection {
             "\(section).algorithms: HS256 requires keys-file, because a published key is no secret")
     }
 
-    /// Records a fault if settings of tokens are set, but no keys. Why: without keys nothing is verified, and such an admin API may be open.
-    ///
-    /// - Parameter owner: The structure with all settings of tokens.
+    /// Records a fault if settings of tokens are set, but no keys. Why: without keys nothing is verified, and such an admin API may be
+    /// open.
     func checkKeys(of owner: some SettingsSection, _ faults: inout SettingFaults) {
         let changed = owner.rows.filter { $0.key.hasPrefix("\(section).") && !$0.isDefault }
         let names = changed.map { $0.key.dropFirst(section.count + 1) }.joined(separator: ", ")
@@ -98,7 +94,6 @@ public struct TokenSettings: Sendable, SettingsSection {
             "\(section): keys-file or jwks-url must be set; without keys these settings have no effect: \(names)")
     }
 
-    /// Returns false if an https URL has a private address or a local name as host, and no allowed network has the address.
     private func canRead(_ url: FetchURL) -> Bool {
         guard url.isSecure else { return true }
         let policy = AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), ownAddresses: [])

@@ -17,16 +17,13 @@ public struct Setting<Value: Sendable>: Sendable {
     }
 }
 
-/// The time at which a changed setting takes effect.
 enum SettingEffect: Sendable {
     case restart
     case reload
 }
 
 extension Setting where Value: SettingValue {
-    /// - Parameters:
-    ///   - hidden: Returns true if a text must not be shown.
-    ///   - isAllowed: Checks rules beyond those of the type.
+    /// `hidden`: Returns true if a text must not be shown.
     init(
         wrappedValue: Value, _ key: String, _ text: String, _ effect: SettingEffect = .restart, allowed: String = Value.allowed,
         hidden: @escaping @Sendable (String) -> Bool = { _ in false }, where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
@@ -68,7 +65,6 @@ extension Setting {
     }
 }
 
-/// The description of a setting, which all copies of it share.
 final class SettingRow<Value: Sendable>: Sendable {
     let key: String
     let text: String
@@ -88,7 +84,7 @@ final class SettingRow<Value: Sendable>: Sendable {
         (self.isHidden, self.defaults, self.parse, self.print) = (isHidden, defaults, parse, print)
     }
 
-    /// Returns the value of texts. A NUL is never allowed, because it ends a text in system calls.
+    /// A NUL is never allowed, because it ends a text in system calls.
     func value(of texts: [String], from origin: SettingOrigin) throws(ConfigurationError) -> Value {
         let wrong = texts.first { $0.utf8.contains(0) || isList && $0.isEmpty || parse([$0]) == nil }
         guard wrong == nil, let value = parse(texts) else {
@@ -103,7 +99,6 @@ final class SettingRow<Value: Sendable>: Sendable {
 final class SettingsReading: Sendable {
     @TaskLocal static var current: SettingsReading?
 
-    /// Returns the elements of a list, or the single value; nil if no source has the key.
     typealias Lookup = @Sendable (_ key: String, _ isList: Bool) throws(ConfigurationError) -> (texts: [String], origin: SettingOrigin)?
 
     private let lookup: Lookup?
@@ -129,16 +124,13 @@ final class SettingsReading: Sendable {
     }
 }
 
-/// A structure of settings. Its properties are settings, or such structures.
 protocol SettingsSection: Sendable {
-    /// Records faults that involve several values.
     func check(_ faults: inout SettingFaults)
 }
 
 extension SettingsSection {
     func check(_ faults: inout SettingFaults) {}
 
-    /// The settings of the section and of the sections in it.
     var rows: [ListedSetting] {
         Mirror(reflecting: self).children.flatMap { child -> [ListedSetting] in
             if let setting = child.value as? any AnySetting { return [setting.listed] }
@@ -146,7 +138,6 @@ extension SettingsSection {
         }
     }
 
-    /// The faults that involve several values of the section or of a section in it.
     var faults: [String] {
         var faults = SettingFaults()
         for child in Mirror(reflecting: self).children {
@@ -158,7 +149,6 @@ extension SettingsSection {
 }
 
 extension [ListedSetting] {
-    /// The settings in the order of the configuration file: section by section.
     var bySection: [ListedSetting] {
         var sections: [Substring] = []
         for setting in self where !sections.contains(setting.section) { sections.append(setting.section) }
@@ -192,7 +182,6 @@ extension Setting: AnySetting {
 /// A setting with its effective value and its row, for `check-config`, the log line at the start, and the reference page.
 package struct ListedSetting: Sendable {
     package var key: String
-    /// The elements of a list, or the single value.
     package var elements: [String]
     package var origin: SettingOrigin
     package var isSecret: Bool
@@ -218,12 +207,10 @@ package struct ListedSetting: Sendable {
     fileprivate var section: Substring { key.prefix { $0 != "." } }
 }
 
-/// The origin of a setting's value, highest precedence first.
 package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case flag
     case environment
     case file(String)
-    /// The program that embeds the service.
     case program
     case `default`
 
