@@ -134,7 +134,7 @@ def it_shows_a_readable_reference_of_the_api(browser, relay, service):
     browser.click(".bar-link[href$='reference.html']")
     browser.wait(lambda: browser.find(".operation"), "the operations")
     browser.click("#getFeed summary")
-    assert "Parameters" in browser.text("#getFeed") and "limit" in browser.text("#getFeed") and "Responses" in browser.text("#getFeed")
+    browser.wait(lambda: all(word in browser.text("#getFeed") for word in ["Parameters", "limit", "Responses"]), "the parts of an operation")
     browser.find("#filter").send_keys("dismissed")
     shown = browser.script("return $$('.operation:not([hidden])').filter((one) => one.checkVisibility()).map((one) => one.querySelector('.path').textContent)")
     assert shown and all("dismissed" in path for path in shown), shown

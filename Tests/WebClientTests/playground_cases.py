@@ -83,7 +83,6 @@ def it_shows_a_kind_in_all_languages_and_text_sizes(browser, relay, service):
 
 
 def it_is_reached_from_the_page_and_the_inspector(browser, relay, service):
-    browser.open(relay.url, cells=12)
     # The feed of the tests has no event, so the page of the sample has one.
     event = {"id": "event:1", "identifier": "EventCollectionViewCell", "size": {"width": 300, "height": 200}, "actions": {}}
     relay.alter_feed(lambda page: page["cells"].insert(1, event))
