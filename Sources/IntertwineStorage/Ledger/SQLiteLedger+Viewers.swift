@@ -42,6 +42,7 @@ private final class ListCursor: CellSet {
     private var start: Start?
     private var end: [UInt8]?
 
+    // Safety of nonisolated(unsafe): the array is a constant and contains no cell set.
     nonisolated(unsafe) private static let nothing: [(any CellSet)?] = [nil, nil, nil]
 
     private init(_ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {

@@ -57,6 +57,7 @@ package final class ReaderPool: Sendable {
         return { [crew] in crew.cancel(read) }
     }
 
+    // Safety of @unchecked: as for `PendingRead`. The creator, then the one thread that took the read, access the members.
     private final class Read<Value: Sendable>: PendingRead, @unchecked Sendable {
         private let body: @Sendable () throws -> Value
         private var result: Result<Value, any Error>?
