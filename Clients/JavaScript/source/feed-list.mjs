@@ -64,6 +64,11 @@ export class FeedList extends EventTarget {
   /** The cells of held reconfigurations by entry. Their sizes differ from those of the displayed cells. */
   #heldCells = new Map();
   #hidden = new Set();
+  /**
+   * The entries that gestures of the person concern and that the service does not list. It lists them again after an undo, also before the
+   * undo's response arrives.
+   */
+  #dismissed = new Set();
   /** The entries that a gesture of the viewer shows again, until the service confirms it. */
   #returning = new Set();
   /** The entries that a change moved to a page that is not loaded. They are not removed. */
@@ -160,6 +165,7 @@ export class FeedList extends EventTarget {
     this.#setAll(this.#all.filter((other) => other !== entry));
     this.#heldCells.delete(entry);
     this.#hidden.delete(entry);
+    this.#dismissed.delete(entry);
     entry.isHidden = true;
     this.#show({ keepsScrollPosition: false });
   }
@@ -186,7 +192,10 @@ export class FeedList extends EventTarget {
     }
     if (returning.length === 0 || pages !== this.pages) return;
     // The service has answered after their gestures.
-    for (const entry of returning) this.#returning.delete(entry);
+    for (const entry of returning) {
+      // Its answer need not contain their places.
+      if (this.#returning.delete(entry) && !entry.isListed) this.#dismissed.add(entry);
+    }
     this.#show({});
   }
 
@@ -273,10 +282,15 @@ export class FeedList extends EventTarget {
     }
   }
 
-  /** Returns the entries that are displayed, hidden or awaited although no loaded page has them, by id. Their cells may appear again. */
+  /** Returns the entries that may be listed again: displayed, hidden, dismissed and awaited ones. */
+  #known() {
+    return new Set([...this.entries, ...this.#hidden, ...this.#dismissed, ...this.#returning]);
+  }
+
+  /** Returns the known entries that no loaded page has, by id. */
   #unlisted() {
     const found = new Map();
-    for (const entry of new Set([...this.entries, ...this.#hidden, ...this.#returning])) {
+    for (const entry of this.#known()) {
       if (!entry.isListed) found.set(entry.cell.id, [...(found.get(entry.cell.id) ?? []), entry]);
     }
     return found;
@@ -285,7 +299,7 @@ export class FeedList extends EventTarget {
   /** Returns the entries of further cells, and notes the new cells of known entries. */
   #appended(cells, present, reconfigured) {
     const known = new Map();
-    for (const entry of new Set([...this.#all, ...this.entries, ...this.#hidden, ...this.#returning])) {
+    for (const entry of new Set([...this.#all, ...this.#known()])) {
       if (!present.has(entry)) known.set(entry.cell.id, [...(known.get(entry.cell.id) ?? []), entry]);
     }
     return cells.map((cell) => {
@@ -343,6 +357,7 @@ export class FeedList extends EventTarget {
       entry.isHidden = isHidden;
       if (isHidden) this.#hidden.add(entry);
       else this.#hidden.delete(entry);
+      this.#dismissed.delete(entry);
       if (isHidden) this.#returning.delete(entry);
       else this.#returning.add(entry);
     }
@@ -355,8 +370,18 @@ export class FeedList extends EventTarget {
     for (const entry of this.#all) entry.isListed = false;
     for (const entry of all) entry.isListed = true;
     this.#all = all;
-    // The service has confirmed their removal. If it lists such a cell again, the person has restored it elsewhere.
-    for (const entry of this.#hidden) if (!entry.isListed && !this.#outside.has(entry)) this.#hidden.delete(entry);
+    for (const entry of this.#hidden) {
+      if (entry.isListed || this.#outside.has(entry)) continue;
+      this.#hidden.delete(entry);
+      this.#dismissed.add(entry);
+    }
+    for (const entry of this.#dismissed) {
+      if (!entry.isListed) continue;
+      // The person has restored the cell, here or elsewhere.
+      this.#dismissed.delete(entry);
+      entry.isHidden = false;
+      this.#returning.add(entry);
+    }
   }
 
   /** Replaces the entries by those of the service. `reconfigured` maps entries to their new cells, which the entries do not have yet. */

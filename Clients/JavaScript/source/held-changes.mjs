@@ -16,7 +16,8 @@ export function displayed({ before, wanted, pinned, isAwaited, isReturning, isNe
   const place = new Map(wanted.map((entry, index) => [entry, index]));
   // Ads change their places with every other cell, so the order of the others counts.
   const listed = prefix.filter((entry) => place.has(entry));
-  const common = listed.some(isNews) ? listed.filter(isNews) : listed;
+  const hasNews = listed.some(isNews);
+  const common = hasNews ? listed.filter(isNews) : listed;
   const moved = minimalMoves(common, wanted);
   const anchors = new Set(common.filter((entry) => !moved.has(entry)));
   // Everything after the last pinned entry that keeps its order is out of view.
@@ -26,14 +27,14 @@ export function displayed({ before, wanted, pinned, isAwaited, isReturning, isNe
   const present = new Set(prefix);
   const shown = new Set(before);
   // A cell that a change moves upwards stays below until then, and is never missing.
-  const kept = wanted.filter((entry, index) => index < border && shown.has(entry) && !present.has(entry) && !isReturning(entry));
+  const kept = wanted.filter((entry, index) => index < border && shown.has(entry) && !present.has(entry));
   let news = 0;
   // Cells that return directly after the border come before the pinned ones that have left their page.
   let isAdjacent = true;
   for (let index = 0; index < wanted.length && (index <= border || isAdjacent); index += 1) {
     const entry = wanted[index];
     if (present.has(entry)) continue;
-    if (isReturning(entry)) {
+    if (isReturning(entry) && !shown.has(entry)) {
       entries.splice(placeAfter(anchors, entries, wanted, index), 0, entry);
       present.add(entry);
       anchors.add(entry);
@@ -44,7 +45,7 @@ export function displayed({ before, wanted, pinned, isAwaited, isReturning, isNe
     }
   }
   entries.push(...kept, ...wanted.slice(border + 1).filter((entry) => !present.has(entry)));
-  const isReordered = kept.some(isNews) || prefix.some((entry) => isNews(entry) && !place.has(entry) && !isAwaited(entry)) || [...moved].some(isNews);
+  const isReordered = (hasNews && kept.some(isNews)) || prefix.some((entry) => isNews(entry) && !place.has(entry) && !isAwaited(entry)) || [...moved].some(isNews);
   return { entries, news, isReordered, isSame: entries.length === wanted.length && entries.every((entry, index) => entry === wanted[index]) };
 }
 

@@ -136,6 +136,8 @@ async function run(seed, { isAlone }) {
         if (random(2) === 0) await refresh();
         const late = random(2) === 0 ? refresh() : null;
         service.dismissed.delete(id);
+        // The list may be told of the undo before the undo's response arrives.
+        if (late === null && random(2) === 0) await refresh();
         show();
         await late;
         returned.add(id);
@@ -145,6 +147,7 @@ async function run(seed, { isAlone }) {
     } else if (kind === "undo" && undos.length > 0) {
       const [{ id, show }] = undos.splice(random(undos.length), 1);
       service.dismissed.delete(id);
+      if (random(2) === 0) await refresh();
       show();
       returned.add(id);
     } else if (kind === "insert") {
