@@ -95,6 +95,20 @@ fun modelTests() {
         model.setVisible(mapOf(model.state.value.sections[0].rows[0].key to 0.5f))
         expectEqual(model.state.value.newCount, 0)
     }
+    test("an ad and a cell that returns are not counted as new") {
+        val service = Service(cell("a"), cell("b"))
+        val model = service.model(this)
+        launch { model.run() }
+        until { model.ids().size == 2 }
+        service.pages = mapOf("/feed" to page(cell("b")))
+        model.refresh()
+        until { model.ids() == listOf("b") && !model.state.value.isRefreshing }
+        model.setVisible(mapOf(model.state.value.sections[0].rows[0].key to 1f))
+        service.pages = mapOf("/feed" to page(adCell, cell("a"), cell("b")))
+        model.refresh()
+        until { model.ids().size == 3 && !model.state.value.isRefreshing }
+        expectEqual(model.state.value.newCount, 0)
+    }
     test("a presentation and a link are events") {
         val service = Service(cell("a"))
         service.respond = { request ->

@@ -24,6 +24,7 @@
         private let part: String
         private let initials: String
         @Environment(\.feedImages) private var images
+        @Environment(\.feedModel) private var model
         @Environment(\.displayScale) private var scale
         @State private var loaded: Image?
 
@@ -46,6 +47,7 @@
                 .accessibilityLabel(Text(binding?.alternativeText ?? ""))
                 .accessibilityHidden(binding?.alternativeText?.isEmpty != false)
                 .task(id: binding?.image) { await load() }
+                .onDisappear { model?.setLoading(part, of: cell, false) }
         }
 
         @ViewBuilder private var content: some View {
@@ -64,8 +66,11 @@
 
         private func load() async {
             guard let images else { return }
+            if binding?.image != nil { model?.setLoading(part, of: cell, true) }
             for await image in images.images(for: cell, part: part, scale: scale) {
-                if case .image(_, let data, _) = image { loaded = Self.decode(data) }
+                guard case .image(_, let data, _) = image else { continue }
+                loaded = Self.decode(data)
+                if loaded != nil { model?.setLoading(part, of: cell, false) }
             }
         }
 
@@ -84,7 +89,17 @@
         static let defaultValue: ImageLoader? = nil
     }
 
+    private struct FeedModelKey: EnvironmentKey {
+        static let defaultValue: FeedModel? = nil
+    }
+
     extension EnvironmentValues {
+        /// The model of the view, which counts no cell as seen before its pictures are shown.
+        var feedModel: FeedModel? {
+            get { self[FeedModelKey.self] }
+            set { self[FeedModelKey.self] = newValue }
+        }
+
         /// The loader of the images in `FeedImage`.
         public var feedImages: ImageLoader? {
             get { self[FeedImagesKey.self] }

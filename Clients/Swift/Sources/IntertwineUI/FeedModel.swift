@@ -66,10 +66,12 @@ public import IntertwineClient
     private let sleep: @Sendable (Double) async throws -> Void
     /// The keys of new cells above the visible ones. They are shown on request, because they would move the visible cells.
     private var held: Set<Int> = []
-    /// The keys of all cells that were ever in the list. A cell that returns after an undo is not new.
-    private var known: Set<Int> = []
+    /// The ids of all cells that were ever in the list. A cell that returns after an undo is not new.
+    private var known: Set<String> = []
     private var all = [FeedSection.empty]
     private var visible: [Int: Double] = [:]
+    /// The parts whose pictures are not on the screen yet, by the id of their cell.
+    private var loading: [String: Set<String>] = [:]
     private var isLoadingNext = false
     private var noticeCount = 0
 
@@ -99,7 +101,7 @@ public import IntertwineClient
     }
 
     /// The number of new cells above the visible ones, for example for a button "3 new". `showNew` shows them.
-    public var newCount: Int { held.count }
+    public var newCount: Int { held.isEmpty ? 0 : all.flatMap(\.rows).count { held.contains($0.id) && !$0.cell.isAdvertisement } }
 
     /// Loads the first page, and follows the list until the task is cancelled or the server refuses. One task runs it.
     public func run() async {
@@ -162,12 +164,35 @@ public import IntertwineClient
         visible = shares.filter { $0.value > 0 }
         let shown = sections.flatMap(\.rows)
         let positions = shown.indices.filter { visible[shown[$0].id] != nil }
-        let cells = positions.map { Impressions.VisibleCell(shown[$0].cell, share: visible[shown[$0].id] ?? 0) }
-        Task { await impressions.record(visible: cells) }
+        recordImpressions()
         guard let first = positions.first, let last = positions.last else { return }
         // The list counts hidden cells above the visible ones, too.
         Task { await list.setVisibleRange(first + held.count..<last + held.count + 1) }
         if last + positions.count >= shown.count, nextError == nil { Task { await loadNext() } }
+    }
+
+    /// Sets whether the picture of a part is still being loaded: a cell is not seen before its pictures are on the screen.
+    ///
+    /// `FeedImage` and `FeedViewController.load(_:of:into:)` call it for their pictures. An app with another loader calls it for its own
+    /// pictures; otherwise they count as loaded.
+    ///
+    /// ```swift
+    /// model.setLoading("content", of: cell, true)
+    /// imageView.image = try await picture(cell.bindings["content"])
+    /// model.setLoading("content", of: cell, false)
+    /// ```
+    public func setLoading(_ part: String, of cell: FeedCell, _ isLoading: Bool) {
+        var parts = loading[cell.id] ?? []
+        guard isLoading ? parts.insert(part).inserted : parts.remove(part) != nil else { return }
+        loading[cell.id] = parts.isEmpty ? nil : parts
+        recordImpressions()
+    }
+
+    private func recordImpressions() {
+        let cells = sections.flatMap(\.rows).compactMap { row in
+            visible[row.id].map { Impressions.VisibleCell(row.cell, share: $0, isLoaded: loading[row.cell.id] == nil) }
+        }
+        Task { await impressions.record(visible: cells) }
     }
 
     /// Performs a slot of a cell. A dismissed cell disappears at once, and returns if the server refuses.
@@ -220,14 +245,18 @@ public import IntertwineClient
     private func show(_ update: FeedUpdate) async {
         all = update.sections
         isAtEnd = await list.isAtEnd
-        let keys = all.flatMap(\.keys)
+        let rows = all.flatMap(\.rows)
+        let ids = Set(rows.map(\.cell.id))
         let hadNew = newCount > 0
-        held.formIntersection(keys)
+        held.formIntersection(rows.map(\.id))
+        loading = loading.filter { ids.contains($0.key) }
         let wasAtTop = visible.isEmpty || sections.flatMap(\.keys).first.map { visible[$0] != nil } ?? true
-        if !wasAtTop || !held.isEmpty, let first = keys.firstIndex(where: { visible[$0] != nil }) {
-            held.formUnion(keys[..<first].filter { !known.contains($0) })
+        // Ads alone do not wait for the button, which only counts other cells.
+        if wasAtTop, newCount == 0 { held = [] }
+        if !wasAtTop || !held.isEmpty, let first = rows.firstIndex(where: { visible[$0.id] != nil }) {
+            held.formUnion(rows[..<first].filter { !known.contains($0.cell.id) }.map(\.id))
         }
-        known.formUnion(keys)
+        known.formUnion(ids)
         phase = .loaded
         rebuild()
         if !hadNew, newCount > 0 { onAnnouncement(texts.new(newCount)) }

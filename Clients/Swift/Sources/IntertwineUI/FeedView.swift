@@ -85,6 +85,7 @@
                 .overlay { state }
             }
             .environment(\.feedImages, model.images)
+            .environment(\.feedModel, model)
             .task(id: feed.attempt) {
                 model.onOpen = { openURL($0) }
                 model.onAnnouncement = { Self.announce($0) }

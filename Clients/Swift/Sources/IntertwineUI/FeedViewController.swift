@@ -28,7 +28,13 @@
         private var headers: [FeedCell?] = []
         private var hasFooter = false
         private var running: Task<Void, Never>?
-        private var imageTasks: [ObjectIdentifier: Task<Void, Never>] = [:]
+        /// A picture in a view that may be reused for another cell.
+        private struct Picture {
+            let part: String
+            let cell: FeedCell
+            let task: Task<Void, Never>
+        }
+        private var pictures: [ObjectIdentifier: Picture] = [:]
         private let newButton = UIButton(type: .system)
         private let noticeView = UIStackView()
         private let noticeLabel = UILabel()
@@ -60,7 +66,7 @@
 
         deinit {
             running?.cancel()
-            for task in imageTasks.values { task.cancel() }
+            for picture in pictures.values { picture.task.cancel() }
         }
 
         /// Registers a class of views for cells with the given identifiers, and the closure that fills a view with a cell.
@@ -91,16 +97,23 @@
         /// }
         /// ```
         public func load(_ part: String, of cell: FeedCell, into view: UIImageView) {
-            imageTasks[ObjectIdentifier(view)]?.cancel()
+            if let former = pictures[ObjectIdentifier(view)] {
+                former.task.cancel()
+                model.setLoading(former.part, of: former.cell, false)
+            }
             view.image = nil
+            if cell.bindings[part]?.image != nil { model.setLoading(part, of: cell, true) }
             view.isAccessibilityElement = cell.bindings[part]?.alternativeText?.isEmpty == false
             view.accessibilityLabel = cell.bindings[part]?.alternativeText
             let images = model.images.images(for: cell, part: part, scale: traitCollection.displayScale)
-            imageTasks[ObjectIdentifier(view)] = Task { [weak view] in
+            let task = Task { [weak view, model] in
                 for await image in images {
-                    if case .image(_, let data, _) = image, !Task.isCancelled { view?.image = UIImage(data: data) }
+                    guard case .image(_, let data, _) = image, !Task.isCancelled else { continue }
+                    view?.image = UIImage(data: data)
+                    if view?.image != nil { model.setLoading(part, of: cell, false) }
                 }
             }
+            pictures[ObjectIdentifier(view)] = Picture(part: part, cell: cell, task: task)
         }
 
         open override func viewDidLoad() {

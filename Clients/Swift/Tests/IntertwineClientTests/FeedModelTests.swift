@@ -112,6 +112,21 @@ import Testing
         #expect(texts.disclosure(of: try #require(FeedCell(.object(["id": .text("ad:2")])))) == nil)
     }
 
+    @Test func aCellIsNotSeenBeforeItsPictures() async throws {
+        let impression = #"{"type": "request", "method": "POST", "href": "/events", "viewable": {"share": 0.5, "seconds": 0}, "#
+        let cell = #"{"id": "ad:1", "actions": {"impression": \#(impression)"body": {"events": [{"token": "t"}]}}}}"#
+        let model = FeedModel(client: try client { _ in Self.response(#"{"cells": [\#(cell)], "page": {"next": null}}"#) }, mode: .manual)
+        await run(model) { $0.phase == .loaded }
+        let ad = model.sections[0].cells[0]
+        model.setLoading("content", of: ad, true)
+        model.setVisible([model.sections[0].keys[0]: 1])
+        for _ in 0..<100 { await Task.yield() }
+        #expect(await model.impressions.pendingCount == 0)
+        model.setLoading("content", of: ad, false)
+        for _ in 0..<10_000 where await model.impressions.pendingCount == 0 { await Task.yield() }
+        #expect(await model.impressions.pendingCount == 1)
+    }
+
     @Test(.enabled(if: RealServer.isAvailable, "no binary: build it, or set INTERTWINE_BINARY"))
     func followsDismissesAndUndoesWithTheRealServer() async throws {
         let server = try await RealServer(items: ["a", "b", "c"].map { RealServer.user($0) }.joined(separator: "\n") + "\n")
@@ -133,9 +148,12 @@ import Testing
         await model.perform(.dismissal, of: model.sections[0].cells[1])
         await reach(["user:a", "user:c"])
         #expect(model.notice?.message == "Dismissed")
+        // The returning cell is above the only visible one, and is not new.
+        model.setVisible([model.sections[0].keys[1]: 1])
         await model.undo()
         #expect(model.notice == nil)
         await reach(["user:a", "user:b", "user:c"])
+        #expect(model.newCount == 0)
         #expect(try await server.operate("DELETE", "/admin/items/user/a") == 204)
         await reach(["user:b", "user:c"])
     }

@@ -15,11 +15,14 @@ public actor Impressions {
         public let cell: FeedCell
         /// The visible fraction of the cell, from 0 to 1.
         public let share: Double
+        /// True if the pictures of the cell are on the screen. Other cells are not seen.
+        public let isLoaded: Bool
 
         /// Creates a visible cell.
-        public init(_ cell: FeedCell, share: Double) {
+        public init(_ cell: FeedCell, share: Double, isLoaded: Bool = true) {
             self.cell = cell
             self.share = share
+            self.isLoaded = isLoaded
         }
     }
 
@@ -79,7 +82,7 @@ public actor Impressions {
         takeCompleted()
         var shares: [String: (share: Double, needs: Viewability)] = [:]
         visibleActions = [:]
-        for visible in cells {
+        for visible in cells where visible.isLoaded {
             guard let action = visible.cell.actions[.impression], case .request(_, let href, let body?) = action.kind,
                 body["events"]?.array != nil, let data = try? body.encoded()
             else { continue }

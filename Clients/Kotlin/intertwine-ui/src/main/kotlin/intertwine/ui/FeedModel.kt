@@ -72,8 +72,8 @@ public class FeedModel(
     private val states = MutableStateFlow(FeedState())
     private val requested = MutableSharedFlow<FeedEvent>(extraBufferCapacity = 16, onBufferOverflow = BufferOverflow.DROP_OLDEST)
     private val retries = Channel<Unit>(Channel.CONFLATED)
-    /** The keys of all cells that were ever in the list. A cell that returns after an undo is not new. */
-    private val known = HashSet<Long>()
+    /** The ids of all cells that were ever in the list. A cell that returns after an undo is not new. */
+    private val known = HashSet<String>()
     /** The keys of new cells above the visible ones. A list on Android keeps its position, so that they do not move the visible cells. */
     private val unseen = HashSet<Long>()
     private var visible: Map<Long, Float> = emptyMap()
@@ -225,8 +225,8 @@ public class FeedModel(
         rows = sections.flatMap { it.rows }
         positions = rows.withIndex().associate { (position, row) -> row.key to position }
         val first = visible.keys.mapNotNull { positions[it] }.minOrNull()
-        if (first != null) rows.take(first).filter { it.key !in known }.mapTo(unseen) { it.key }
-        rows.mapTo(known) { it.key }
+        if (first != null) rows.take(first).filter { it.cell.id !in known && !it.cell.isAdvertisement }.mapTo(unseen) { it.key }
+        rows.mapTo(known) { it.cell.id }
         loading.keys.retainAll(positions.keys)
         states.update { it.copy(phase = FeedState.Phase.Loaded, sections = sections, isAtEnd = list.isAtEnd) }
         countUnseen(first ?: return)
