@@ -89,7 +89,7 @@ def refused(walk):
     for method, path in [("post", "/admin/operations"), ("post", "/admin/items"), ("get", "/admin/explain"), ("get", "/admin/reports")]:
         walk.ask(method, path, 400, headers={"Host": "a b"})
         assert walk.description.met >= {(method, path, 400, "about:blank")}
-    whole = ["/healthz", "/readyz", "/metrics", "/admin/reports", "/admin/explain", "/admin/campaigns", "/admin/sources", "/admin/takedowns", "/admin/kinds"]
+    whole = ["/healthz", "/readyz", "/metrics", "/admin/events", "/admin/reports", "/admin/explain", "/admin/campaigns", "/admin/sources", "/admin/takedowns", "/admin/kinds"]
     for path in whole:
         walk.ask("get", path, 304, headers={"If-None-Match": "*"})
     answer = walk.ask("get", "/openapi.json", 406, headers={"Accept-Encoding": "identity;q=0, gzip;q=0"})
@@ -113,6 +113,10 @@ def reading(walk, service):
     walk.ask("get", "/admin/explain", 400, query="?layout=round")
     walk.ask("get", "/admin/explain", 200, query="?viewer=ann&attributes=plan%3Dfree&languages=de")
     walk.ask("get", "/admin/explain", 400, query="?viewer=")
+    events = json.loads(walk.ask("get", "/admin/events", 200, query="?limit=1&wait=1").content)
+    assert events["events"][0]["kind"] == "click" and walk.follow("get", "/admin/events", 200, events["page"]["next"])
+    walk.ask("get", "/admin/events", 400, query="?wait=31")
+    assert json.loads(walk.ask("get", "/admin/events", 410, query="?after=999").content)["oldest"] == 0
     told = json.loads(walk.ask("get", "/admin/campaigns", 200).content)["campaigns"]
     assert [(one["campaign"], one["state"], one["goal"]["total"]) for one in told] == [("spring", "paced", 1_000)], told
     walk.ask("delete", "/admin/images", 204, query="?url=https://pictures.example.com/a.png")

@@ -27,6 +27,7 @@ REACTIONS = {
     "empty-slot": "Request the cell again: its actions have changed.",
     "expired-image-url": "Request the page again; it has new URLs.",
     "foreign-origin": "Do not retry. The operator adds the page's origin to `cors.origins`.",
+    "events-removed": "Continue behind `oldest`.",
     "gone-advertisement": "Do not retry.",
     "idempotency-key-reused": "Fix the client: each gesture needs a key of its own.",
     "invalid-body": "Fix the client; `errors` names the value.",

@@ -15,7 +15,8 @@ struct OperatorTests {
                 "DELETE /admin/items/user/u0", "GET /admin/kinds", "GET /admin/kinds/user", "GET /admin/items/ad/1",
                 "PUT /admin/items/ad/1",
                 "DELETE /admin/items/ad/1",
-                "POST /admin/items", "GET /admin/reports", "GET /admin/reports?by=day", "DELETE /admin/images?url=https://a.example/a.png",
+                "POST /admin/items", "GET /admin/events", "GET /admin/reports", "GET /admin/reports?by=day",
+                "DELETE /admin/images?url=https://a.example/a.png",
                 "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/items/user/u0", "GET /nowhere", "GET /", "OPTIONS *",
                 "TRACE /metrics", "FOO /metrics", "GET /openapi.json",
             ]

@@ -16,6 +16,10 @@ package protocol LedgerArchive: Sendable {
 
     func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]
 
+    /// The highest marker of a removed event, and that of the newest event. Why: numbers have gaps, so the stored events do not show what is
+    /// missing.
+    func markers() async throws -> (removed: Int64, last: Int64)
+
     func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock
 
     /// Removes events older than `moment` (milliseconds since 1970-01-01 UTC) in small batches, so that clicks continue in between.

@@ -73,6 +73,10 @@ struct EventPartitions {
         do {
             try connection.execute("SET lock_timeout = '200ms'")
             defer { _ = try? connection.execute("RESET lock_timeout") }
+            // Before the events disappear, so that no reader misses them without an error.
+            if let last = try connection.integer("SELECT max(id) FROM \(name)") {
+                try ReportTables.setMarker(of: .removed, to: last, connection)
+            }
             let state = try connection.query(
                 "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass($1) AND inhparent = 'event'::regclass", .text(name))
             if !state.isEmpty {

@@ -87,7 +87,7 @@ extension ServiceBuilder {
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
             + OperatorRoutes(
                 store: stores.store, location: stores.location, kinds: stores.declared.kinds, described: extensions.kinds,
-                settings: configuration.admin, archive: stores.ledger, prefixes: stores.declared.advertisementPrefixes,
+                settings: configuration.admin, archive: stores.ledger, state: parts.state, prefixes: stores.declared.advertisementPrefixes,
                 reportQuery: { try await live.current.campaigns.figures(in: stores.store, stores.ledger, now: stores.clock()) },
                 images: parts.images.manager, polling: parts.polling,
                 owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },

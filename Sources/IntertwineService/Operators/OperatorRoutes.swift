@@ -11,6 +11,7 @@ struct OperatorRoutes: Sendable {
     private let described: [any ItemKind]
     private let settings: AdminSettings
     private let archive: any LedgerArchive
+    private let state: ServiceState
     private let prefixes: [String]
     private let figures: @Sendable () async throws -> [String: CampaignStatistics]
     private let images: ImageNetworkManager
@@ -20,13 +21,15 @@ struct OperatorRoutes: Sendable {
 
     init(
         store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
-        archive: any LedgerArchive, prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
+        archive: any LedgerArchive, state: ServiceState, prefixes: [String],
+        reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
         images: ImageNetworkManager,
         polling: SourcePoller,
         owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void
     ) {
         (self.store, self.location, self.kinds, self.described, self.settings) = (store, location, kinds, described, settings)
-        (self.archive, self.prefixes, self.figures, self.images, self.polling) = (archive, prefixes, reportQuery, images, polling)
+        (self.archive, self.state, self.prefixes, self.figures) = (archive, state, prefixes, reportQuery)
+        (self.images, self.polling) = (images, polling)
         (self.owners, self.erased) = (owners, onErasure)
     }
 
@@ -38,6 +41,7 @@ struct OperatorRoutes: Sendable {
             + ImportRoutes(location: location, kinds: kinds, settings: settings).routes
             + PurgeRoutes(manager: images).routes
             + ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
+            + LedgerEventRoutes(archive: archive, isStopping: { [state] in state.isDraining }).routes
             + ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
             + SourceRoutes(polling: polling).routes
     }

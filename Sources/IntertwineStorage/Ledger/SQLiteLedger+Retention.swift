@@ -14,8 +14,11 @@ extension SQLiteLedger {
                     "SELECT max(id), max(at) FROM (SELECT id, at FROM event WHERE id > ?1 ORDER BY id LIMIT 250)", .integer(start)
                 ) { $0.isNull(0) ? nil : (last: $0.integer(0), newest: $0.integer(1)) }
                 guard let (last, newest) = found ?? nil else { return nil }
-                let removed = try session.write(
-                    "DELETE FROM event WHERE id > ?1 AND id <= ?2 AND at < ?3", .integer(start), .integer(last), .integer(moment))
+                let old = "FROM event WHERE id > ?1 AND id <= ?2 AND at < ?3"
+                let range: [SQLValue] = [.integer(start), .integer(last), .integer(moment)]
+                guard let end = try session.integer("SELECT max(id) \(old)", range[0], range[1], range[2]) else { return (0, last, newest) }
+                let removed = try session.write("DELETE \(old)", range[0], range[1], range[2])
+                try ReportTables.setMarker(of: .removed, to: end, session)
                 return (removed, last, newest)
             }
             guard let swept else { return total }

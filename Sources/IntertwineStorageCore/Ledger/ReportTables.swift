@@ -2,17 +2,19 @@ internal import IntertwineFeed
 
 package enum ReportCheckpoint: String, Sendable {
     case totals, trackers
+    /// The highest number of a removed event.
+    case removed
 }
 
 /// The marker advances in the transaction that adds the events. Each event is therefore counted once, whichever process aggregates it, and
 /// clicks have no additional cost.
-enum ReportTables {
+package enum ReportTables {
     static func marker<Session: SQLSession>(of checkpoint: ReportCheckpoint, locks: Bool = false, _ session: Session) throws -> Int64 {
         let lock = locks ? Session.dialect.locking("report_marker") : ""
         return try session.integer("SELECT marker FROM report_marker WHERE tally = ?1\(lock)", .text(checkpoint.rawValue)) ?? 0
     }
 
-    static func setMarker<Session: SQLSession>(of checkpoint: ReportCheckpoint, to marker: Int64, _ session: Session) throws {
+    package static func setMarker<Session: SQLSession>(of checkpoint: ReportCheckpoint, to marker: Int64, _ session: Session) throws {
         try session.write(
             """
             INSERT INTO report_marker AS stored (tally, marker) VALUES (?1, ?2)

@@ -15,6 +15,17 @@ extension SQLLedger {
         try await events(after: marker, through: settledEnd(), limit: limit)
     }
 
+    package func markers() async throws -> (removed: Int64, last: Int64) {
+        // The sequence has no wait for sessions that append.
+        let last =
+            Session.dialect.isSetWise
+            ? "CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number" : "max(id) FROM event"
+        return try await reading(for: .background) { session in
+            let removed = try ReportTables.marker(of: .removed, session)
+            return (removed, max(removed, try session.integer("SELECT \(last)") ?? 0))
+        }
+    }
+
     func events(after marker: Int64, through end: Int64, limit: Int, isTracked: Bool = false) async throws -> [RecordedEvent] {
         let condition = isTracked ? " AND verdict = 'counted'\(Self.isTracked)" : ""
         return try await reading(for: .background) { session in

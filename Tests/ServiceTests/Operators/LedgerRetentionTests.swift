@@ -28,6 +28,8 @@ struct LedgerRetentionTests {
 
         func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] { [] }
 
+        func markers() async throws -> (removed: Int64, last: Int64) { (0, 0) }
+
         let time = Mutex<RetentionClock?>(nil)
 
         func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {

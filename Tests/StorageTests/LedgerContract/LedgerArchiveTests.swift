@@ -132,11 +132,14 @@ struct LedgerArchiveTests {
         let ledger = bench.ledger
         let before = try await ledger.report(days: 0...99, by: .ad)
         let last = try #require(try await ledger.events(after: 0, limit: 99).last)
+        #expect(try await ledger.markers() == (0, last.sequence))
         #expect(try await ledger.removeEvents(before: 11 * LedgerBench.day) == 7)
+        #expect(try await ledger.markers() == (7, last.sequence))
         #expect(try await ledger.removeEvents(before: 11 * LedgerBench.day) == 0)
         #expect(try await ledger.report(days: 0...99, by: .ad) == before)
         #expect(try await ledger.removeEvents(before: .max) == 12)
         #expect(try bench.query("SELECT count(*) FROM event") == "0")
+        #expect(try await ledger.markers() == (last.sequence, last.sequence))
         let again = try bench.another()
         for ledger in [again, ledger, again] {
             for _ in 0..<2 { _ = try await ledger.commit(bench.click()) }
