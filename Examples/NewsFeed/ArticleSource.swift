@@ -32,19 +32,20 @@ final class ArticleVersion: Sendable {
     }
 }
 
-/// One section of the newspaper.
-struct ArticleSource: AsyncDataSource {
+/// One section of the newspaper, in the order of its positions.
+struct ArticleSource: DataSource {
     let api: NewsAPI
     let section: String
     let articles: ArticleVersion
+    let isNewestFirst = false
 
     var version: UInt64 { articles.current }
 
-    func page(after position: Int64?, limit: Int) async throws -> [FeedItem] {
+    func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
         try await api.articles(in: section, after: position, limit: limit).map(item)
     }
 
-    func item(id: String) async throws -> FeedItem? { try await api.article(id).map(item) }
+    func item(id: String, for context: FeedContext) async throws -> FeedItem? { try await api.article(id).map(item) }
 
     private func item(_ article: NewsAPI.Article) throws -> FeedItem {
         try FeedItem(Article(title: article.title, picture: article.picture), id: article.id, position: article.position)

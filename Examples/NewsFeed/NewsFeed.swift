@@ -6,7 +6,7 @@ import IntertwineService
 @main
 struct NewsFeed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "news-feed", abstract: "Serve a sectioned feed over an HTTP API: an example of an asynchronous data source.")
+        commandName: "news-feed", abstract: "Serve a sectioned feed over an HTTP API: an example of a data source with items of its own.")
 
     @Option(help: "SQLite file of the viewers' lists and the events.")
     var database: String

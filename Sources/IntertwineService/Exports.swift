@@ -8,7 +8,6 @@
 @_exported public import protocol IntertwineFeed.AdPlacement
 @_exported public import struct IntertwineFeed.Analytics
 @_exported public import class IntertwineFeed.ArrayDataSource
-@_exported public import protocol IntertwineFeed.AsyncDataSource
 @_exported public import struct IntertwineFeed.BindCommand
 @_exported public import struct IntertwineFeed.ByLanguage
 @_exported public import struct IntertwineFeed.CellActions
@@ -34,6 +33,7 @@
 @_exported public import protocol IntertwineFeed.DataSource
 @_exported public import struct IntertwineFeed.Dismiss
 @_exported public import enum IntertwineFeed.FailurePolicy
+@_exported public import struct IntertwineFeed.FeedContext
 @_exported public import struct IntertwineFeed.FeedItem
 @_exported public import struct IntertwineFeed.FeedLanguage
 @_exported public import struct IntertwineFeed.FeedSection
@@ -50,6 +50,7 @@
 @_exported public import struct IntertwineFeed.ItemField
 @_exported public import struct IntertwineFeed.ItemFields
 @_exported public import protocol IntertwineFeed.ItemKind
+@_exported public import struct IntertwineFeed.ItemQuery
 @_exported public import struct IntertwineFeed.ItemRow
 @_exported public import struct IntertwineFeed.ItemType
 @_exported public import struct IntertwineFeed.LedgerEvent
@@ -65,7 +66,6 @@
 @_exported public import struct IntertwineFeed.Refusal
 @_exported public import struct IntertwineFeed.RowQuery
 @_exported public import struct IntertwineFeed.Save
-@_exported public import struct IntertwineFeed.SectionQuery
 @_exported public import struct IntertwineFeed.SectionSort
 @_exported public import struct IntertwineFeed.SectionedDataSource
 @_exported public import struct IntertwineFeed.SlotCommands

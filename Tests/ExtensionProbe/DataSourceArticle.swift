@@ -1,24 +1,20 @@
 // article: DataSourceOfYourOwn
 import IntertwineService
 
-/// The users that an editor has chosen, in the editor's order.
+/// The users that an editor has chosen, in the editor's order. The service reads them from the store.
 struct ChosenUsers: DataSource {
     let ids: [String]
-    let sections = [FeedSection()]
+    let isNewestFirst = false
 
-    func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
-        var count = 0
-        for index in query.direction == .forward ? Array(ids.indices) : ids.indices.reversed() where count < query.limit {
-            guard query.includes(Int64(index)), var item = try snapshot.item(kind: "user", id: ids[index]) else { continue }
-            item.position = Int64(index)  // Its place in this feed.
-            try item.withRow(body)
-            count += 1
+    func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+        ids.enumerated().dropFirst(Int(position ?? -1) + 1).prefix(limit).map { index, id in
+            FeedItem(stored: "user", id: id, position: Int64(index))
         }
     }
 }
 
 /// The announcements of another service, the newest one first. They are shown in the cells of notes.
-struct Announcements: AsyncDataSource {
+struct Announcements: DataSource {
     struct Announcement: Codable {
         let id: String
         let text: String
@@ -32,24 +28,35 @@ struct Announcements: AsyncDataSource {
     let changes: @Sendable () -> UInt64
     var version: UInt64 { changes() }
 
-    func page(after position: Int64?, limit: Int) async throws -> [FeedItem] {
-        try await fetch(position.map { -$0 }, limit).map(item)
+    func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+        try await fetch(position, limit).map(item)
     }
 
-    func item(id: String) async throws -> FeedItem? { try await find(id).map(item) }
+    func item(id: String, for context: FeedContext) async throws -> FeedItem? { try await find(id).map(item) }
 
-    /// Positions ascend, so the newest announcement has the least one.
     private func item(_ announcement: Announcement) throws -> FeedItem {
         try FeedItem(
-            kind: "note", id: announcement.id, variant: "plain", position: -announcement.published, fields: ["text": announcement.text])
+            kind: "note", id: announcement.id, variant: "plain", position: announcement.published, fields: ["text": announcement.text])
     }
 }
 
-/// Served at `/feeds/chosen` and `/feeds/announcements`.
+/// A note for each viewer.
+struct Greeting: DataSource {
+    let dependsOnViewer = true
+
+    func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+        guard position == nil, let viewer = context.viewer else { return [] }
+        let group = context.attributes["group"]?.first ?? "guests"
+        return [try FeedItem(kind: "note", id: "greeting", variant: "plain", position: 0, fields: ["text": "Hello \(viewer) of \(group)"])]
+    }
+}
+
+/// Served at `/feeds/chosen`, `/feeds/announcements` and `/feeds/greeting`.
 func extensions(choosing ids: [String], _ announcements: Announcements) -> ServiceExtensions {
     var extensions = notes
     extensions.dataSources["chosen"] = ChosenUsers(ids: ids)
-    extensions.dataSources["announcements"] = FlatDataSource(announcements)
+    extensions.dataSources["announcements"] = announcements
+    extensions.dataSources["greeting"] = Greeting()
     return extensions
 }
 // article: end

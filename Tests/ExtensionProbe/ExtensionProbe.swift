@@ -32,7 +32,7 @@ struct ExtensionProbe {
                 try await Task.sleep(for: .seconds(2))
                 return []
             }, find: { _ in nil }, changes: { 0 })
-        extensions.dataSources = ["news": FlatDataSource(news), "slow": FlatDataSource(slow)]
+        extensions.dataSources = ["news": news, "slow": slow]
         extensions.routes = ServiceRoute.group(
             "/kitchen", middleware: [ServerName()],
             [

@@ -59,7 +59,7 @@ extension ActionPerformer {
     }
 
     private func known(_ token: ImpressionToken, for client: ClientFingerprint, now: Int64) -> ResolvedLink? {
-        let place = LinkCache.LinkKey(token, hasViewer: client.viewer != nil)
+        let place = linkKey(of: token, for: client)
         // The campaigns are those of the last read, which is at least as recent as the cached destinations.
         return destinations.destination(at: place, in: state(at: now)).flatMap { link(token, $0, for: client, now: now) }
     }
@@ -147,6 +147,10 @@ extension ActionPerformer {
         }
     }
 
+    private func linkKey(of token: ImpressionToken, for client: ClientFingerprint) -> LinkCache.LinkKey {
+        LinkCache.LinkKey(token, hasViewer: client.viewer != nil, viewer: elsewhere.dependOnViewer ? client.viewer : nil)
+    }
+
     private func state(at now: Int64) -> LinkCache.State {
         LinkCache.State(version: FeedVersion(store: store.version, sources: elsewhere.version), hour: CellTokens.bucket(of: now))
     }
@@ -155,7 +159,7 @@ extension ActionPerformer {
         let state = state(at: now)
         do {
             let viewModel = try await viewModel(of: token.cell, slot: token.slot, client: client, now: now)
-            return destinations.store(viewModel, at: LinkCache.LinkKey(token, hasViewer: client.viewer != nil), in: state)
+            return destinations.store(viewModel, at: linkKey(of: token, for: client), in: state)
         } catch ActionError.unknownCell, ActionError.brokenCell {
             throw ActionError.gone(token.cell)
         }
@@ -176,9 +180,10 @@ final class LinkCache: Sendable {
         private let cell: ByteString
         private let slot: Int
         private let hasViewer: Bool
+        private let viewer: ByteString?
 
-        init(_ token: ImpressionToken, hasViewer: Bool) {
-            (cell, slot, self.hasViewer) = (ByteString(token.cell), token.slot, hasViewer)
+        init(_ token: ImpressionToken, hasViewer: Bool, viewer: String?) {
+            (cell, slot, self.hasViewer, self.viewer) = (ByteString(token.cell), token.slot, hasViewer, viewer.map { ByteString($0) })
         }
     }
 

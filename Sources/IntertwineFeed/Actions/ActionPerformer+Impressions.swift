@@ -122,7 +122,9 @@ extension ActionPerformer {
         of cells: Set<ByteString>, signed: Set<ByteString>, client: ClientFingerprint, now: Int64
     ) async throws -> [ByteString: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
-        let others = try await elsewhere.items(ofCells: signed, missingIn: store, factories)
+        let others = try await elsewhere.items(
+            ofCells: signed, missingIn: store, factories,
+            for: FeedContext(viewer: client.viewer, language: client.language))
         return try await store.read { [factories] snapshot in
             try factories.actingViewModels(of: cells, in: snapshot, besides: others, context: context)
         }

@@ -155,7 +155,10 @@ package final class ActionPerformer: Sendable {
     func viewModel(of cell: String, slot: Int, client: ClientFingerprint, now: Int64) async throws -> CellViewModel {
         guard let name = factories.item(ofCell: cell) else { throw ActionError.unknownCell(cell) }
         var found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
-        if found == nil { found = try await elsewhere.item(kind: name.kind, id: name.id) }
+        if found == nil {
+            found = try await elsewhere.item(
+                kind: name.kind, id: name.id, for: FeedContext(viewer: client.viewer, language: client.language))
+        }
         guard let item = found else { throw ActionError.unknownCell(cell) }
         // An ad that was withdrawn together with its campaigns counts as taken down itself.
         if try await campaigns?.campaignIndex(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {

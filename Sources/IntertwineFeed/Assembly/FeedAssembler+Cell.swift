@@ -8,8 +8,9 @@ extension FeedAssembler {
     /// The campaign must run, match the viewer and have capacity left in its goal and caps.
     package func cell(_ id: String, _ request: FeedRequest, for client: PageClient) async throws -> CellLookup {
         let found = try await cell(id, nil, request, for: client)
+        let context = FeedContext(viewer: client.viewer?.name, language: request.language)
         guard case .missing = found,
-            let item = try await elsewhere.items(ofCells: [ByteString(id)], missingIn: store, factories).values.first
+            let item = try await elsewhere.items(ofCells: [ByteString(id)], missingIn: store, factories, for: context).values.first
         else { return found }
         return try await cell(id, item, request, for: client)
     }

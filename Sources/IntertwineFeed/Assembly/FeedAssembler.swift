@@ -57,15 +57,29 @@ package final class FeedAssembler: Sendable {
 
     package var readsSources: Bool { !readers.isEmpty }
 
+    /// True if each page is made for one request: no cache and no request of another viewer gets it.
+    package var dependsOnViewer: Bool { source.dependsOnViewer || readers.contains { $0.source.dependsOnViewer } }
+
+    package var hasPersonalItems: Bool { elsewhere.dependOnViewer }
+
+    private func sourceContext(of request: FeedRequest, for client: PageClient) -> FeedContext {
+        guard dependsOnViewer else { return FeedContext(language: request.language, filters: request.filters) }
+        return FeedContext(
+            viewer: client.viewer?.name, attributes: client.attributes?.values ?? [:], language: request.language, filters: request.filters)
+    }
+
     private static let sourceReads = 64
 
     /// Why: threads of the store assemble pages, and a slow data source must not occupy one.
-    func withRows<Value>(_ body: (SourceRows) async throws -> Value) async throws -> Value {
+    func withRows<Value>(
+        for request: FeedRequest, _ client: PageClient, _ body: (SourceRows) async throws -> Value
+    ) async throws -> Value {
         var rows = SourceRows()
+        let context = sourceContext(of: request, for: client)
         for _ in 0..<(readsSources ? Self.sourceReads : 0) {
             do { return try await body(rows) } catch let missing as SourceRows.MissingError {
                 guard let reader = sections.reader(of: missing.query.section) else { throw missing }
-                rows.add(try await reader.items(missing.query), for: missing.query)
+                rows.add(try await reader.items(missing.query, for: context), for: missing.query)
             }
         }
         guard readsSources else { return try await body(rows) }
@@ -77,7 +91,7 @@ package final class FeedAssembler: Sendable {
     /// The page has `limit` content items unless it is the last one.
     package func page(_ request: FeedRequest, for client: PageClient = PageClient()) async throws -> FeedPage {
         let (cursor, version) = (try checkedCursor(of: request), store.version)
-        return try await withRows { rows in
+        return try await withRows(for: request, client) { rows in
             try await store.read(for: .page) { [self] in try page(request, for: client, cursor, version, $0, rows) }
         }
     }
@@ -98,7 +112,7 @@ package final class FeedAssembler: Sendable {
         }
         return perform(completion) { [self] in
             let (cursor, version) = (try checkedCursor(of: request), store.version)
-            return try await withRows { rows in
+            return try await withRows(for: request, PageClient()) { rows in
                 try await store.read(for: purpose) { [self] in try sharedPage(request, cursor, version, $0, rows) }
             }
         }
@@ -186,7 +200,8 @@ package final class FeedAssembler: Sendable {
     ) -> PageSession {
         PageSession(
             request, for: client, cursor: cursor, in: snapshot, of: store, at: version, viewerState: viewerState, rows: rows,
-            context: context(of: request, for: client), factories: factories, cells: cells)
+            sourceContext: sourceContext(of: request, for: client).scoped(to: source), context: context(of: request, for: client),
+            factories: factories, cells: cells)
     }
 
     private func splice(_ slots: inout AdSlots, for session: PageSession) throws -> FeedPage {

@@ -68,7 +68,7 @@ extension FeedAssembler {
         let cursor = try request.cursor.map(cursor)
         // A page of a data source is read again for each page that is simulated.
         let pages = readsSources ? 1 : Self.pageLimit
-        let (found, number, takenDown) = try await withRows { rows in
+        let (found, number, takenDown) = try await withRows(for: request, client) { rows in
             try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
                 let walk = try PageSimulation(
                     of: self, request, for: client, to: cursor, at: version, in: snapshot, viewerState, rows, pages: pages)

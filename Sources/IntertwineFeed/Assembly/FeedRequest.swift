@@ -14,6 +14,7 @@ package struct FeedRequest: Sendable {
     package var rotationHour: UInt32?
     package var followsChanges: Bool
     package var language: FeedLanguage?
+    package var filters: [String: [String]] = [:]
     package var lacking: UnsupportedCells?
     package var client: String?
 
@@ -44,13 +45,16 @@ package struct PageClient: Sendable {
 
     package var viewer: Viewer?
     package var targeting: TargetingContext?
+    /// They are read only for feeds that depend on the viewer.
+    package var attributes: ViewerAttributes?
 
     package init(viewer: Viewer? = nil, targeting: TargetingContext? = nil) {
         (self.viewer, self.targeting) = (viewer, targeting)
     }
 
-    package init(_ viewer: String?, in ledger: any Ledger, targeting: TargetingContext? = nil) {
+    package init(_ viewer: String?, in ledger: any Ledger, targeting: TargetingContext? = nil, attributes: ViewerAttributes? = nil) {
         self.init(viewer: viewer.map { Viewer($0, state: ListMembership(of: $0, in: ledger)) }, targeting: targeting)
+        self.attributes = attributes
     }
 }
 

@@ -26,6 +26,7 @@ struct PageReader {
     private let sections: FeedSections
     private let snapshot: any StoreSnapshot
     private let rows: SourceRows
+    private let context: FeedContext
     private let cursor: PageCursor?
     private let limit: Int
     private let renderer: CellRenderer
@@ -33,7 +34,7 @@ struct PageReader {
     private var isEdgeShown = false
 
     init(of source: any DataSource, _ sections: FeedSections, for session: PageSession) {
-        (self.source, self.sections, rows) = (source, sections, session.rows)
+        (self.source, self.sections, rows, context) = (source, sections, session.rows, session.sourceContext)
         (snapshot, cursor, limit, renderer) = (session.snapshot, session.cursor, session.request.limit, session.renderer())
     }
 
@@ -115,12 +116,15 @@ struct PageReader {
                 try body($0)
             }
         }
-        // A custom data source may have several items at one position.
         if rest.limit > 0, visited > query.limit { try visit(rest, body) }
     }
 
     private func visit(_ query: SectionQuery, _ body: (ItemRow) throws -> Void) throws {
-        guard sections.reader(of: query.section) == nil else { return try rows.visit(query, body) }
-        try source.visit(query, in: snapshot, body)
+        guard sections.reader(of: query.section) == nil else { return try rows.visit(query, in: snapshot, body) }
+        guard let described = try source.query(of: query.section, for: context) else { return }
+        guard described.order == sections.order(of: query.section) else {
+            throw StoreError.unavailable("the data source \(type(of: source)) orders a section differently from its sections")
+        }
+        try snapshot.visit(described.rows(query), body)
     }
 }

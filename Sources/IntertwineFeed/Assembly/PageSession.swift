@@ -9,6 +9,7 @@ struct PageSession {
     let viewerState: ViewerState?
     let context: CellContext
     let rows: SourceRows
+    let sourceContext: FeedContext
     private let factories: CellFactories
     private let cells: RenderedCellCache
 
@@ -21,10 +22,10 @@ struct PageSession {
 
     init(
         _ request: FeedRequest, for client: PageClient, cursor: PageCursor?, in snapshot: any StoreSnapshot, of store: any FeedStore,
-        at version: StoreVersion, viewerState: ViewerState?, rows: SourceRows, context: CellContext, factories: CellFactories,
-        cells: RenderedCellCache
+        at version: StoreVersion, viewerState: ViewerState?, rows: SourceRows, sourceContext: FeedContext, context: CellContext,
+        factories: CellFactories, cells: RenderedCellCache
     ) {
-        self.rows = rows
+        (self.rows, self.sourceContext) = (rows, sourceContext)
         (self.request, self.client, self.cursor) = (request, client, cursor)
         (self.snapshot, self.store, self.version) = (snapshot, store, version)
         (self.viewerState, self.context, self.factories, self.cells) = (viewerState, context, factories, cells)

@@ -97,7 +97,9 @@ private struct ListReader {
         var missing = 0
         while found.cells.count < count {
             let listed = try await entries(count, direction, after: mark)
-            let others = try await elsewhere.items(ofCells: listed.map { ByteString($0.cell) }, missingIn: store, factories)
+            let others = try await elsewhere.items(
+                ofCells: listed.map { ByteString($0.cell) }, missingIn: store, factories,
+                for: FeedContext(viewer: viewer, language: context.language))
             let version = store.version
             let (cells, omissions) = try await store.read { [self] snapshot in
                 let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)

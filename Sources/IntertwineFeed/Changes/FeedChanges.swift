@@ -65,7 +65,7 @@ extension FeedAssembler {
             return (request, client)
         }
         let version = store.version
-        return try await withRows { rows in
+        return try await withRows(for: request, client) { rows in
             try await read(for: client) { [self] snapshot, viewerState in
                 var pages: [FeedPage] = []
                 var cursor = start

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// ```swift
 /// let cards = ArrayDataSource(items)
-/// extensions.dataSources["main"] = FlatDataSource(cards)
+/// extensions.dataSources["main"] = cards
 /// extensions.dataSources["home"] = SectionedDataSource([FeedSection("cards", title: "Cards", source: cards)])
 /// cards.append(item)
 /// ```
@@ -12,7 +12,7 @@ import Synchronization
 /// The order of the array determines the positions of the items; those of the items themselves are ignored. An item keeps its position as long
 /// as its order among the others does not change, so that cursors stay valid. If there is no room between two items, all items get new positions,
 /// and cursors of the last eight numberings are translated.
-public final class ArrayDataSource: AsyncDataSource {
+public final class ArrayDataSource: DataSource {
     private struct Name: Hashable {
         var kind: String
         var id: ByteString
@@ -82,6 +82,9 @@ public final class ArrayDataSource: AsyncDataSource {
         iteration.withLock { $0?.cancel() }
     }
 
+    /// False: the positions ascend in the order of the array.
+    public let isNewestFirst = false
+
     /// The number of changes of the array, counted from 1.
     public var version: UInt64 { state.withLock { $0.version } }
 
@@ -134,7 +137,7 @@ public final class ArrayDataSource: AsyncDataSource {
     }
 
     /// Returns the first items after a position, at most `limit`. A position that no item has any more is valid.
-    public func page(after position: Int64?, limit: Int) async -> [FeedItem] {
+    public func items(after position: Int64?, limit: Int, for context: FeedContext = FeedContext()) async -> [FeedItem] {
         state.withLock { state in
             let start = position.map { Self.index(after: state.current($0, of: Self.numbering(of: $0)), in: state.items) } ?? 0
             return Array(state.items[start...].prefix(limit))
@@ -142,7 +145,7 @@ public final class ArrayDataSource: AsyncDataSource {
     }
 
     /// Returns the last items before a position, at most `limit`, in ascending order.
-    public func page(before position: Int64?, limit: Int) async -> [FeedItem] {
+    public func items(before position: Int64?, limit: Int, for context: FeedContext = FeedContext()) async -> [FeedItem] {
         state.withLock { state in
             let end = position.map { state.current($0.subtractingReportingOverflow(1).partialValue, of: Self.numbering(of: $0)) } ?? .max
             return Array(state.items[..<Self.index(after: end, in: state.items)].suffix(limit))
@@ -150,7 +153,7 @@ public final class ArrayDataSource: AsyncDataSource {
     }
 
     /// Returns the first item with an id, or nil. Ids are compared byte by byte.
-    public func item(id: String) async -> FeedItem? {
+    public func item(id: String, for context: FeedContext = FeedContext()) async -> FeedItem? {
         state.withLock { state in state.items.first { ByteString($0.id) == ByteString(id) } }
     }
 

@@ -11,17 +11,17 @@ public struct FeedSection: Sendable {
     public var title: LocalizedText?
     /// The stream of the store that contains the section's items; nil if the data source reads them elsewhere.
     public var stream: StreamID?
-    /// The order of the items in the section. It applies to items of the store only.
+    /// The order of the items in the section. Items of a data source have the order of that source.
     public var order: SectionSort
     /// The ad placement of the section; nil for the feed's own placement.
     public var placement: (any AdPlacement)?
     private(set) var reader: SourceReader?
 
-    /// Creates a section with the items of an asynchronous data source, in the order of their positions.
+    /// Creates a section with the own items of a data source.
     public init(
-        _ name: String? = nil, title: LocalizedText? = nil, source: some AsyncDataSource, placement: (any AdPlacement)? = nil
+        _ name: String? = nil, title: LocalizedText? = nil, source: some DataSource, placement: (any AdPlacement)? = nil
     ) {
-        self.init(name, title: title, stream: nil, placement: placement)
+        self.init(name, title: title, stream: nil, order: SectionSort(isDescending: source.isNewestFirst), placement: placement)
         reader = SourceReader(source)
     }
 
@@ -44,8 +44,5 @@ public struct FeedSection: Sendable {
         (self.name, self.title, self.stream, self.order, self.placement) = (name, title, stream, order, placement)
     }
 
-    func rows(_ query: SectionQuery) -> RowQuery? {
-        let direction = order.isDescending ? query.direction.reversed : query.direction
-        return stream.map { RowQuery(order.rows(of: $0), direction, of: query.anchor, limit: query.limit) }
-    }
+    var query: ItemQuery? { stream.map { ItemQuery($0, order: order) } }
 }

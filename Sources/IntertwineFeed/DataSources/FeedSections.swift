@@ -17,13 +17,17 @@ struct FeedSections: Sendable {
             .joined(separator: "\u{2}")
     }
 
-    private static func orderText(of section: FeedSection) -> String { section.reader == nil ? section.order.text : "source" }
+    private static func orderText(of section: FeedSection) -> String {
+        section.reader == nil ? section.order.text : section.order.isDescending ? "newest of source" : "source"
+    }
 
     var readers: [SourceReader] { sections.compactMap(\.reader) }
 
     func reader(of section: Int) -> SourceReader? { sections.indices.contains(section) ? sections[section].reader : nil }
 
     var isNamed: Bool { sections.first?.name != nil }
+
+    func order(of section: Int) -> SectionSort { sections[section].order }
 
     func name(of section: Int) -> String? { sections[section].name }
 

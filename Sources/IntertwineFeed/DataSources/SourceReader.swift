@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 import Synchronization
 
-/// A reader of an asynchronous data source, with its time limit, its bound and a cache of its current version.
+/// A reader of a source's own items, with its time limit, its bound and a cache of its current version.
 final class SourceReader: Sendable {
     private enum Call: Hashable {
         case after(Int64?, limit: Int)
@@ -19,22 +19,29 @@ final class SourceReader: Sendable {
         var task: Task<Void, Never>?
     }
 
-    private struct FlightKey: Hashable {
+    /// The context is part of each key. Why: viewers share neither calls nor results if the items depend on them.
+    private struct CallKey: Hashable {
         var call: Call
+        var context: FeedContext
+    }
+
+    private struct FlightKey: Hashable {
+        var key: CallKey
         var version: UInt64
     }
 
     private struct ItemName: Hashable {
         var kind: String
         var id: ByteString
+        var context: FeedContext
     }
 
     private struct State {
         var version: UInt64?
-        var results: [Call: [FeedItem]] = [:]
+        var results = SourceReader.cache(of: 8 << 20) as BoundedCache<CallKey, [FeedItem]>
         /// They are separate, so that requests for unknown items remove no pages.
-        var lookups: [Call: [FeedItem]] = [:]
-        var items: [ItemName: FeedItem] = [:]
+        var lookups = SourceReader.cache(of: 2 << 20) as BoundedCache<CallKey, [FeedItem]>
+        var items = BoundedCache<ItemName, FeedItem>(limit: 8 << 20) { SourceReader.cost(of: [$1]) }
         var flights: [FlightKey: Flight] = [:]
         var (running, waiting) = (0, 0)
         var last: UInt64 = 0
@@ -45,7 +52,11 @@ final class SourceReader: Sendable {
         }
 
         mutating func renew(_ version: UInt64) {
-            if self.version != version { (self.version, results, lookups, items) = (version, [:], [:], [:]) }
+            guard self.version != version else { return }
+            self.version = version
+            results.removeAll()
+            lookups.removeAll()
+            items.removeAll()
         }
 
         mutating func remove(_ key: FlightKey, _ number: UInt64) -> (waiters: [Waiter], task: Task<Void, Never>?) {
@@ -56,36 +67,39 @@ final class SourceReader: Sendable {
         }
     }
 
-    private static let capacity = 256
+    /// A cache with a bound of memory. The source has its own, so that its viewers evict no items of others.
+    private static func cache(of limit: Int) -> BoundedCache<CallKey, [FeedItem]> { BoundedCache(limit: limit) { cost(of: $1) } }
 
-    let source: any AsyncDataSource
+    private static func cost(of items: [FeedItem]) -> Int { items.reduce(512) { $0 + 256 + $1.body.count } }
+
+    let source: any DataSource
     private let state = Mutex(State())
 
-    init(_ source: any AsyncDataSource) { self.source = source }
+    init(_ source: any DataSource) { self.source = source }
 
-    func items(_ query: SectionQuery) async throws -> [FeedItem] {
+    func items(_ query: SectionQuery, for context: FeedContext) async throws -> [FeedItem] {
         let anchor = query.anchor?.position
         switch query.direction {
-        case .forward: return try await result(of: .after(anchor, limit: query.limit))
-        case .backward: return try await result(of: .before(anchor, limit: query.limit)).reversed()
+        case .forward: return try await result(of: .after(anchor, limit: query.limit), for: context)
+        case .backward: return try await result(of: .before(anchor, limit: query.limit), for: context).reversed()
         }
     }
 
-    func item(kind: String, id: String) async throws -> FeedItem? {
-        if let cached = cachedItem(kind: kind, id: id) { return cached }
-        return try await result(of: .item(ByteString(id))).first { $0.kind == kind && ByteString($0.id) == ByteString(id) }
+    func item(kind: String, id: String, for context: FeedContext) async throws -> FeedItem? {
+        if let cached = cachedItem(kind: kind, id: id, for: context) { return cached }
+        return try await result(of: .item(ByteString(id)), for: context).first { $0.kind == kind && ByteString($0.id) == ByteString(id) }
     }
 
-    func cachedItem(kind: String, id: String) -> FeedItem? {
-        let version = source.version
+    func cachedItem(kind: String, id: String, for context: FeedContext) -> FeedItem? {
+        let (version, name) = (source.version, ItemName(kind: kind, id: ByteString(id), context: context.scoped(to: source)))
         return state.withLock { state in
             state.renew(version)
-            return state.items[ItemName(kind: kind, id: ByteString(id))]
+            return state.items[name]
         }
     }
 
-    private func result(of call: Call) async throws -> [FeedItem] {
-        let key = FlightKey(call: call, version: source.version)
+    private func result(of call: Call, for context: FeedContext) async throws -> [FeedItem] {
+        let key = FlightKey(key: CallKey(call: call, context: context.scoped(to: source)), version: source.version)
         let id = state.withLock { $0.number() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { join(key, as: id, $0) }
@@ -98,11 +112,11 @@ final class SourceReader: Sendable {
 
     private func join(_ key: FlightKey, as id: UInt64, _ waiter: Waiter) {
         // Lookups leave at least half of the bound to pages.
-        let limit = key.call.isItem ? max(1, source.waitingLimit / 2) : source.waitingLimit
+        let limit = key.key.call.isItem ? max(1, source.waitingLimit / 2) : source.waitingLimit
         let (known, begun) = state.withLock { state -> (Result<[FeedItem], any Error>?, UInt64?) in
             if Task.isCancelled { return (.failure(CancellationError()), nil) }
             state.renew(key.version)
-            if let items = state.results[key.call] ?? state.lookups[key.call] { return (.success(items), nil) }
+            if let items = state.results[key.key] ?? state.lookups[key.key] { return (.success(items), nil) }
             let isInProgress = state.flights[key] != nil
             guard state.waiting < limit, isInProgress || state.running < limit else {
                 return (.failure(StoreError.unavailable("too many requests wait for the data source \(name)")), nil)
@@ -141,7 +155,7 @@ final class SourceReader: Sendable {
         }
         let task = Task { [self] in
             let result: Result<[FeedItem], any Error>
-            do { result = .success(try await perform(key.call)) } catch { result = .failure(error) }
+            do { result = .success(try await perform(key.key.call, for: key.key.context)) } catch { result = .failure(error) }
             timer.cancel()
             complete(key, number, result)
         }
@@ -157,32 +171,32 @@ final class SourceReader: Sendable {
             let (waiters, _) = state.remove(key, number)
             guard case .success(let items) = result, isCurrent else { return waiters }
             state.renew(key.version)
-            if key.call.isItem {
-                if state.lookups.count >= Self.capacity { state.lookups = [:] }
-                state.lookups[key.call] = items
+            if key.key.call.isItem {
+                state.lookups[key.key] = items
                 return waiters
             }
-            if state.results.count >= Self.capacity { (state.results, state.items) = ([:], [:]) }
-            state.results[key.call] = items
-            for item in items { state.items[ItemName(kind: item.kind, id: ByteString(item.id))] = item }
+            state.results[key.key] = items
+            for item in items where !item.isStored {
+                state.items[ItemName(kind: item.kind, id: ByteString(item.id), context: key.key.context)] = item
+            }
             return waiters
         }
         for waiter in waiters { waiter.resume(with: result) }
     }
 
-    private func perform(_ call: Call) async throws -> [FeedItem] {
+    private func perform(_ call: Call, for context: FeedContext) async throws -> [FeedItem] {
         let items: [FeedItem]
         let isInOrder: Bool
         do {
             switch call {
             case .after(let position, let limit):
-                items = Array(try await source.page(after: position, limit: limit).prefix(limit))
-                isInOrder = Self.isInOrder(items) && (items.first.map { $0.position > position ?? .min } ?? true)
+                items = Array(try await source.items(after: position, limit: limit, for: context).prefix(limit))
+                isInOrder = self.isInOrder(items, after: position, before: nil)
             case .before(let position, let limit):
-                items = Array(try await source.page(before: position, limit: limit).suffix(limit))
-                isInOrder = Self.isInOrder(items) && (items.last.map { $0.position < position ?? .max } ?? true)
+                items = Array(try await source.items(before: position, limit: limit, for: context).suffix(limit))
+                isInOrder = self.isInOrder(items, after: nil, before: position)
             case .item(let id):
-                items = try await source.item(id: id.text).map { [$0] } ?? []
+                items = try await source.item(id: id.text, for: context).map { [$0] } ?? []
                 isInOrder = true
             }
         } catch let error as StoreError {
@@ -191,7 +205,9 @@ final class SourceReader: Sendable {
             throw StoreError.unavailable("the data source \(name) failed: \(error)")
         }
         guard isInOrder else {
-            throw StoreError.unavailable("the data source \(name) returned items whose positions do not ascend from the requested one")
+            throw StoreError.unavailable(
+                "the data source \(name) returned items whose positions do not \(source.isNewestFirst ? "descend" : "ascend") from the requested one"
+            )
         }
         return items.map { item in
             var item = item
@@ -200,7 +216,10 @@ final class SourceReader: Sendable {
         }
     }
 
-    private static func isInOrder(_ items: [FeedItem]) -> Bool { zip(items, items.dropFirst()).allSatisfy { $0.position < $1.position } }
+    private func isInOrder(_ items: [FeedItem], after first: Int64?, before last: Int64?) -> Bool {
+        let positions = (first.map { [$0] } ?? []) + items.map(\.position) + (last.map { [$0] } ?? [])
+        return zip(positions, positions.dropFirst()).allSatisfy { source.isOrdered($0, $1) }
+    }
 
     private var name: String { String(describing: type(of: source)) }
 }
@@ -218,16 +237,18 @@ package struct SourceItems: Sendable {
 
     var isEmpty: Bool { readers.isEmpty }
 
+    package var dependOnViewer: Bool { readers.contains { $0.source.dependsOnViewer } }
+
     var version: UInt64 { readers.version }
 
     /// All sources are asked at once, so a slow source delays only items that no other source has.
-    func item(kind: String, id: String) async throws -> FeedItem? {
+    func item(kind: String, id: String, for context: FeedContext) async throws -> FeedItem? {
         for reader in readers {
-            if let item = reader.cachedItem(kind: kind, id: id) { return item }
+            if let item = reader.cachedItem(kind: kind, id: id, for: context) { return item }
         }
         return try await withThrowingTaskGroup(of: FeedItem?.self) { group in
             for reader in readers {
-                group.addTask { try await reader.item(kind: kind, id: id) }
+                group.addTask { try await reader.item(kind: kind, id: id, for: context) }
             }
             var failure: (any Error)?
             while let result = await group.nextResult() {
@@ -244,9 +265,10 @@ package struct SourceItems: Sendable {
         }
     }
 
-    func items(ofCells cells: some Sequence<ByteString> & Sendable, missingIn store: any FeedStore, _ factories: CellFactories) async throws
-        -> [ByteString: FeedItem]
-    {
+    func items(
+        ofCells cells: some Sequence<ByteString> & Sendable, missingIn store: any FeedStore, _ factories: CellFactories,
+        for context: FeedContext
+    ) async throws -> [ByteString: FeedItem] {
         guard !isEmpty else { return [:] }
         let missing = try await store.read { snapshot in
             try cells.filter { cell in
@@ -259,7 +281,7 @@ package struct SourceItems: Sendable {
             for (index, cell) in missing.enumerated() {
                 guard let name = factories.item(ofCell: cell.text) else { continue }
                 if index >= Self.concurrentLookups, let (cell, item) = try await group.next() { items[cell] = item }
-                group.addTask { (cell, try await item(kind: name.kind, id: name.id)) }
+                group.addTask { (cell, try await item(kind: name.kind, id: name.id, for: context)) }
             }
             for try await (cell, item) in group { items[cell] = item }
             return items
@@ -273,7 +295,7 @@ extension [SourceReader] {
     var version: UInt64 { reduce(0) { ($0 ^ $1.source.version &+ 1) &* 0x9E37_79B9_7F4A_7C15 } }
 }
 
-/// The items of asynchronous data sources that a page needs. They are read before the page is assembled on a thread of the store.
+/// The own items of data sources that a page needs. They are read before the page is assembled on a thread of the store.
 struct SourceRows: Sendable {
     /// An error that ends an assembly: the items of this query have to be read first.
     struct MissingError: Error {
@@ -282,9 +304,19 @@ struct SourceRows: Sendable {
 
     private var items: [SectionQuery: [FeedItem]] = [:]
 
-    func visit(_ query: SectionQuery, _ body: (ItemRow) throws -> Void) throws {
-        guard let found = items[query] else { throw MissingError(query: query) }
-        for item in found { try item.withRow(body) }
+    func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
+        var (query, rest) = (query, query.limit)
+        while rest > 0 {
+            guard let found = items[query] else { throw MissingError(query: query) }
+            for item in found where rest > 0 {
+                guard let item = try item.isStored ? item.placed(in: snapshot) : item else { continue }
+                try item.withRow(body)
+                rest -= 1
+            }
+            guard found.count == query.limit, let last = found.last else { return }
+            // Items that are not in the store do not end the section.
+            query.anchor = SortPosition(position: last.position)
+        }
     }
 
     mutating func add(_ found: [FeedItem], for query: SectionQuery) { items[query] = found }

@@ -31,8 +31,25 @@ public struct FeedItem: Sendable, Hashable {
         self.body = body
     }
 
+    /// Creates the place of an item of the store in a ``DataSource``. The service reads the item itself, and omits it if it does not exist.
+    ///
+    /// ```swift
+    /// let first = FeedItem(stored: "user", id: "tt", position: 1)
+    /// ```
+    public init(stored kind: String, id: String, position: Int64) {
+        self.init(kind: kind, id: id, variant: "", position: position, body: [])
+    }
+
     /// The kind and the variant.
     public var type: ItemType { ItemType(kind: kind, variant: variant) }
+
+    var isStored: Bool { body.isEmpty }
+
+    func placed(in snapshot: any FeedSnapshot) throws -> FeedItem? {
+        var found = try snapshot.item(kind: kind, id: id)
+        found?.position = position
+        return found
+    }
 }
 
 /// A kind with a variant, for which one factory makes cells, such as an ad of type `image`.

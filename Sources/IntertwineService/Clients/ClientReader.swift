@@ -109,9 +109,8 @@ struct ClientReader: Sendable {
         guard identity.viewer != nil || info.userAgents.map(rules.isRobot) != true else { return nil }
         // A viewer who opts out of tracking is not stored.
         let viewer = info.optsOut ? nil : identity.viewer
-        let hasAttributes = info.attributes != nil || !identity.attributes.isEmpty
         var context = TargetingContext(
-            viewer: viewer, attributes: hasAttributes ? ViewerAttributes(info.attributes ?? "", claims: identity.attributes) : nil,
+            viewer: viewer, attributes: attributes(of: info, as: identity),
             languages: info.languages.map(LanguagePreferences.init),
             moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
         // A HEAD request delivers no page, so it allocates no ad.
@@ -125,6 +124,19 @@ struct ClientReader: Sendable {
             context.address = max(1, UInt16(truncatingIfNeeded: network))
         }
         return context
+    }
+
+    func attributes(of request: HTTPRequest, from peer: String, as identity: RequestIdentity) -> ViewerAttributes? {
+        attributes(of: ClientInfo(request, from: peer, targetingFields), as: identity)
+    }
+
+    func attributes(of head: borrowing RequestHead, from peer: String, as identity: RequestIdentity) -> ViewerAttributes? {
+        attributes(of: ClientInfo(head, from: peer, targetingFields), as: identity)
+    }
+
+    private func attributes(of info: ClientInfo, as identity: RequestIdentity) -> ViewerAttributes? {
+        guard info.attributes != nil || !identity.attributes.isEmpty else { return nil }
+        return ViewerAttributes(info.attributes ?? "", claims: identity.attributes)
     }
 
     func addCapabilities(to feed: inout FeedRequest, from request: RouteRequest) async throws {

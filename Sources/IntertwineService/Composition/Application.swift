@@ -76,6 +76,7 @@ extension ServiceBuilder {
         let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
         let cells = RenderedCellCache(capacity: configuration.feed.cellCacheBytes, counters: parts.cellCounters)
         let sources = declared.feeds.sources(streams: stores.streams, settings: configuration.feed).merging(extensions.dataSources) { $1 }
+            .mapValues(\.asFeed)
         let elsewhere = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
         try configuration.checkPinnedAds(declared.feeds)
         let campaignsFile = try configuration.campaignsFile(among: declared.feeds, configuration.creatives(kindsFile, extensions))
@@ -88,8 +89,11 @@ extension ServiceBuilder {
             inventory: CampaignInventory(
                 sources, placement: placement, hasAttributes: configuration.viewers.canHaveAttributes,
                 hasViewers: configuration.viewers.canBeNamed))
+        // Cells of items that depend on the viewer have a bound of their own, so that they evict no cells of others.
+        let personalCells = RenderedCellCache(capacity: configuration.feed.cellCacheBytes / 4, counters: parts.cellCounters)
         let catalogue = FeedCatalogue(sources) { name, title, path, source in
-            FeedAssembler(
+            let cells = SourceItems([source]).dependOnViewer ? personalCells : cells
+            return FeedAssembler(
                 name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                 placement: placement(in: title), campaigns: campaigns,
                 isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, elsewhere: elsewhere,

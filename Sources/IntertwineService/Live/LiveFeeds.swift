@@ -7,7 +7,7 @@ internal import ServiceLifecycle
 internal import Synchronization
 
 /// Server-sent events that keep lists up to date: clients with equal pages form one group, and changes are computed once per group.
-/// Groups of feeds with asynchronous data sources have tasks of their own, since these may be slow. Why: the cost of event streams stays
+/// Groups of feeds with items of a data source have tasks of their own, since these may be slow. Why: the cost of event streams stays
 /// bounded, independent of the number of subscribers and of writes. Between two changes, a subscriber costs its connection, its
 /// ``EventStream`` and an entry in its group.
 final class LiveFeeds: ServiceLifecycle.Service, Sendable {
@@ -17,6 +17,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         var lacking: UnsupportedCells?
         var client: String?
         var facts: TargetingContext?
+        var attributes: ViewerAttributes?
         var language: FeedLanguage?
         var syncTokens: String
     }
@@ -156,7 +157,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         let keys = state.withLock { state in
             for key in state.groups.keys where key.viewer.map(state.active.contains) ?? false { state.groups[key]?.isDirty = true }
             state.active = []
-            // Subscribers of a feed with asynchronous sources leave the bound of these sources to its pages.
+            // Subscribers of a feed with items of a data source leave the bound of these sources to its pages.
             var busy: [String: Int] = [:]
             for (key, group) in state.groups where group.isBusy { busy[key.path, default: 0] += 1 }
             let outdated = state.groups.filter { key, group in !group.isBusy && group.isOutdated(by: current[key.path]) }
@@ -204,7 +205,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             let now = clock()
             var request = FeedRequest(now: now, rotationHour: CellTokens.bucket(of: now))
             (request.lacking, request.client, request.language) = (key.lacking, key.client, key.language)
-            changes = try await feed.changes(since: held, request, for: PageClient(key.viewer?.text, in: ledger, targeting: key.facts))
+            let client = PageClient(key.viewer?.text, in: ledger, targeting: key.facts, attributes: key.attributes)
+            changes = try await feed.changes(since: held, request, for: client)
         } catch {
             // The next tick retries it.
             state.withLock { state in

@@ -209,7 +209,8 @@ struct ExplainRoutes: Sendable {
             viewer: viewer, attributes: try request[Self.attributes].map { ViewerAttributes($0) },
             languages: try request[Self.languages].map { LanguagePreferences($0) },
             moment: viewer == nil ? request.now << 16 : request.now / max(1, window), allocates: false)
-        let explanation = try await feed.explain(asked, for: PageClient(viewer, in: ledger, targeting: targeting))
+        let explanation = try await feed.explain(
+            asked, for: PageClient(viewer, in: ledger, targeting: targeting, attributes: targeting.attributes))
         let stopped = explanation.takenDown.filter { $0.kind == Campaign.kind }.map(\.id)
         let rotation =
             switch explanation.supply {

@@ -128,7 +128,7 @@ struct FeedRoutes: Sendable {
         try await clients.addCapabilities(to: &feed, from: request)
         switch try await feeds.main.cell(try request[FeedParameters.cell], feed, for: client(of: request, sender, at: feeds.main)) {
         case .found(let cell):
-            let isShared = sender.viewer == nil && cell.campaign == nil
+            let isShared = sender.viewer == nil && cell.campaign == nil && !feeds.main.hasPersonalItems
             return format.response(cell, isShared: isShared, isNamed: feed.client != nil, in: feed.language)
         case .omitted(let reason):
             guard let lack = reason.lack else { throw Problem(.notFound, .unknownCell, "There is no such cell.") }
@@ -252,7 +252,8 @@ struct FeedRoutes: Sendable {
         if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
             client.targeting = clients.targeting(of: head, from: peer, as: sender, now: now)
         }
-        if sender.viewer != nil || campaigns.hasActive(feed: assembler.title, at: now) {
+        if assembler.dependsOnViewer { client.attributes = clients.attributes(of: head, from: peer, as: sender) }
+        if makesPage(of: assembler, for: sender, at: now) {
             return { [loader, feed, client] promise in
                 loader.page(feed, of: assembler, for: client, gzip: gzip) { page in promise.complete { .encoded(try page.get()) } }
             }
@@ -274,11 +275,16 @@ struct FeedRoutes: Sendable {
         let sender = try await clients.identity(of: request)
         let client = client(of: request, sender, at: assembler)
         let gzip = request.head.headerFields[.acceptEncoding] != nil
-        if sender.viewer != nil || campaigns.hasActive(feed: assembler.title, at: request.now) {
+        if makesPage(of: assembler, for: sender, at: request.now) {
             return try await loader.response { [feed] in loader.page(feed, of: assembler, for: client, gzip: gzip, completion: $0) }
         }
         let shared = PageLoader.PageRequest(feed, of: assembler, target: request.head.path ?? "", gzip: gzip, route: route)
         return try await loader.response { loader.page(shared, for: client, completion: $0) }
+    }
+
+    /// True if the page is made for this request only, so that no cache and no other request may get it.
+    private func makesPage(of feed: FeedAssembler, for sender: RequestIdentity, at now: Int64) -> Bool {
+        sender.viewer != nil || feed.dependsOnViewer || campaigns.hasActive(feed: feed.title, at: now)
     }
 
     private func listen(_ request: RouteRequest, since syncTokens: String?, to feed: FeedAssembler) async throws -> ServerResponse {
@@ -299,7 +305,8 @@ struct FeedRoutes: Sendable {
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: sender.viewer.map { ByteString($0) }, lacking: asked.lacking, client: asked.client,
-                facts: held, language: asked.language, syncTokens: syncTokens), from: WriteLimiter.network(of: address), until: sender.end,
+                facts: held, attributes: attributes(of: request, sender, at: feed), language: asked.language, syncTokens: syncTokens),
+            from: WriteLimiter.network(of: address), until: sender.end,
             sender.revocation)
     }
 
@@ -318,6 +325,12 @@ struct FeedRoutes: Sendable {
     }
 
     private func client(of request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> PageClient {
-        PageClient(sender.viewer, in: ledger, targeting: facts(for: request, sender, at: feed))
+        PageClient(
+            sender.viewer, in: ledger, targeting: facts(for: request, sender, at: feed),
+            attributes: attributes(of: request, sender, at: feed))
+    }
+
+    private func attributes(of request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> ViewerAttributes? {
+        feed.dependsOnViewer ? clients.attributes(of: request.head, from: request.request.peer.address, as: sender) : nil
     }
 }

@@ -205,19 +205,30 @@ struct SectionTests {
         #expect(page.sections == ["stars"])
     }
 
-    @Test("A custom data source is paged across its sections in both directions", arguments: [1, 2, 3, 10])
-    func ownDataSource(limit: Int) async throws {
-        struct Numbers: DataSource {
-            let sections = [FeedSection](repeating: FeedSection(), count: 4)
+    /// Numbers of one section as users, ascending, or descending by position, of which some are items of the store.
+    private struct Numbers: DataSource {
+        let section: Int
+        let isNewestFirst: Bool
 
-            func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
-                let all = (0..<query.section).map { Fixture.user("\(query.section)-\($0)", at: Int64($0)) }
-                let items = (query.direction == .forward ? all : all.reversed()).filter { query.includes($0.position) }
-                for item in items.prefix(query.limit) { try item.withRow(body) }
+        func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+            let all = (0..<section).map { index in
+                let position = isNewestFirst ? Int64(-index) : Int64(index)
+                return index % 2 == 0
+                    ? Fixture.user("\(section)-\(index)", at: position)
+                    : FeedItem(stored: "user", id: "\(section)-\(index)", position: position)
             }
+            return Array(all.filter { item in position.map { isOrdered($0, item.position) } ?? true }.prefix(limit))
         }
+    }
+
+    @Test(
+        "Data sources with own items and items of the store are paged across sections in both directions", arguments: [1, 2, 3, 10],
+        [false, true])
+    func ownDataSource(limit: Int, isNewestFirst: Bool) async throws {
         var fixture = try Fixture(advertisements: 1, placement: FixedPlacement(at: [2], scope: .feed))
-        fixture.source = Numbers()
+        for section in 2...3 { fixture.store.put(Fixture.user("\(section)-1", at: 9), in: Self.others) }
+        fixture.source = SectionedDataSource(
+            (0..<4).map { FeedSection(source: Numbers(section: $0, isNewestFirst: isNewestFirst)) }, showsAdsAlone: true)
         let pages = try await fixture.walk(limit: limit)
         #expect(pages.flatMap(\.ids) == ["user:1-0", "user:2-0", "user:2-1", "user:3-0", "user:3-1", "ad:0", "user:3-2"])
         #expect(pages.allSatisfy { $0.sections == nil })
@@ -226,6 +237,22 @@ struct SectionTests {
             backward.append(try await fixture.page(Fixture.cursor(in: previous), limit: limit))
         }
         #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
+    }
+
+    @Test("Items of the store that do not exist are left out of a source's page, which is filled")
+    func missingItems() async throws {
+        struct Chosen: DataSource {
+            func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+                Array(
+                    (0..<40).lazy.filter { $0 > position ?? -1 }.prefix(limit).map { FeedItem(stored: "user", id: "\($0)", position: $0) })
+            }
+            let isNewestFirst = false
+        }
+        var fixture = try Fixture(advertisements: 0)
+        for id in stride(from: 0, to: 40, by: 5) { fixture.store.put(Fixture.user("\(id)", at: Int64(100 - id)), in: .content) }
+        fixture.source = Chosen().asFeed
+        let pages = try await fixture.walk(limit: 3)
+        #expect(pages.map(\.ids) == [["user:0", "user:5", "user:10"], ["user:15", "user:20", "user:25"], ["user:30", "user:35"]])
     }
 
     @Test("Sort positions compare by key, then by position")

@@ -192,16 +192,16 @@ struct ItemContentTests {
         }
     }
 
-    /// An asynchronous source of recipes.
-    private struct Recipes: AsyncDataSource {
+    /// A source of recipes that are not in the store.
+    private struct Recipes: DataSource {
         let all: [FeedItem]
-        let version: UInt64 = 1
+        let isNewestFirst = false
 
-        func page(after position: Int64?, limit: Int) async throws -> [FeedItem] {
+        func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
             Array(all.filter { $0.position > position ?? 0 }.prefix(limit))
         }
 
-        func item(id: String) async throws -> FeedItem? { all.first { $0.id == id } }
+        func item(id: String, for context: FeedContext) async throws -> FeedItem? { all.first { $0.id == id } }
     }
 
     @Test("Values are items of a data source")
@@ -215,7 +215,7 @@ struct ItemContentTests {
         #expect(decoded.weight == 1.5 && decoded.published == value.published)
         #expect(throws: ItemError.self) { _ = try FeedItem(value, id: "", position: 1) }
         var extensions = Self.extensions
-        extensions.dataSources["main"] = FlatDataSource(Recipes(all: [item]))
+        extensions.dataSources["main"] = Recipes(all: [item])
         try await TestService.run(extensions: extensions) { service async throws in
             #expect(try await service.client.get("/feed").text.contains("Ragù"))
             #expect(try await service.client.post("/cells/recipe:r/selection").status == 200)

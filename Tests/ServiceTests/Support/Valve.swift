@@ -36,7 +36,7 @@ final class Valve: Sendable {
     }
 }
 
-/// All content; each read waits at the valve after the snapshot.
+/// All content; each read waits at the valve in the snapshot.
 struct ValvedSource: DataSource {
     let valve: Valve
     private let content = FlatDataSource()
@@ -47,8 +47,8 @@ struct ValvedSource: DataSource {
 
     var sections: [FeedSection] { content.sections }
 
-    func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
-        try content.visit(query, in: snapshot, body)
+    func query(of section: Int, for context: FeedContext) throws -> ItemQuery? {
         try valve.pass()
+        return try content.query(of: section, for: context)
     }
 }

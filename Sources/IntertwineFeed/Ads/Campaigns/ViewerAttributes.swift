@@ -24,6 +24,13 @@ package struct ViewerAttributes: Sendable, Hashable {
         self.pairs = Array(pairs.prefix(Self.limit))
     }
 
+    var values: [String: [String]] {
+        pairs.reduce(into: [:]) { values, pair in
+            let name = pair.prefix { $0 != "=" }
+            values[String(name), default: []].append(String(pair.dropFirst(name.count + 1)))
+        }
+    }
+
     static func pair(_ text: Substring) -> String? {
         let text = trimmed(text)
         let name = text.prefix { $0 != "=" }

@@ -36,7 +36,7 @@ private func extensions(_ sources: [String: any DataSource]) -> ServiceExtension
 }
 
 /// A source over an array, whose calls wait until the test opens it.
-private final class GatedSource: AsyncDataSource {
+private final class GatedSource: DataSource {
     let items: ArrayDataSource
     let timeLimit: Duration
     let waitingLimit: Int
@@ -77,12 +77,14 @@ private final class GatedSource: AsyncDataSource {
         }
     }
 
-    func page(after position: Int64?, limit: Int) async throws -> [FeedItem] {
+    let isNewestFirst = false
+
+    func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
         await pass()
-        return await items.page(after: position, limit: limit)
+        return await items.items(after: position, limit: limit)
     }
 
-    func item(id: String) async throws -> FeedItem? {
+    func item(id: String, for context: FeedContext) async throws -> FeedItem? {
         await pass()
         return await items.item(id: id)
     }
@@ -112,8 +114,8 @@ private struct Answer: Decodable {
     let undo: Undo
 }
 
-@Suite("Asynchronous data sources", .timeLimit(.untilStuck))
-struct AsyncDataSourceTests {
+@Suite("Data sources with items of their own", .timeLimit(.untilStuck))
+struct DataSourceTests {
     private let viewer = ["X-Viewer-ID": "ann"]
 
     @Test("New, changed and removed items are on the next page, for viewers and from the cache", arguments: TestService.Transport.allCases)
@@ -180,19 +182,19 @@ struct AsyncDataSourceTests {
         for place in [1, 2, 3] {
             let items = try (0..<6).map { try card($0) }
             let source = ArrayDataSource(items)
-            let all = await source.page(after: nil, limit: 100)
+            let all = await source.items(after: nil, limit: 100)
             let (second, fourth) = (all[1].position, all[3].position)
             // Each numbering of the items has room for at least 28 insertions.
             for number in 0..<150 {
                 source.items.insert(try card(100 + number), at: place)
-                let after = await source.page(after: fourth, limit: 100).map(\.id)
+                let after = await source.items(after: fourth, limit: 100).map(\.id)
                 #expect(after == ["c4", "c5"], "\(place) \(number)")
-                let before = await source.page(before: second, limit: 1).map(\.id)
+                let before = await source.items(before: second, limit: 1).map(\.id)
                 #expect(before.last == (place == 1 ? "c\(100)" : "c0"), "\(place) \(number)")
             }
             source.items.removeAll { $0.id == "c3" || $0.id == "c1" }
             for number in 150..<200 { source.items.insert(try card(100 + number), at: place) }
-            #expect(await source.page(after: fourth, limit: 100).map(\.id) == ["c4", "c5"])
+            #expect(await source.items(after: fourth, limit: 100).map(\.id) == ["c4", "c5"])
             let positions = source.items.map(\.position)
             #expect(positions == positions.sorted() && Set(positions).count == positions.count)
         }
@@ -324,23 +326,23 @@ struct AsyncDataSourceTests {
 
     @Test("A call that exceeds its time limit is 503, and so is an error of the source, which is logged")
     func failures() async throws {
-        struct BrokenSource: AsyncDataSource {
+        struct BrokenSource: DataSource {
             struct Failure: Error {}
 
             let version: UInt64 = 1
 
-            func page(after position: Int64?, limit: Int) async throws -> [FeedItem] { throw Failure() }
+            func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] { throw Failure() }
 
-            func item(id: String) async throws -> FeedItem? { throw Failure() }
+            func item(id: String, for context: FeedContext) async throws -> FeedItem? { throw Failure() }
         }
-        struct UnorderedSource: AsyncDataSource {
+        struct UnorderedSource: DataSource {
             let version: UInt64 = 1
 
-            func page(after position: Int64?, limit: Int) async throws -> [FeedItem] {
+            func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
                 [try card(1, position: 5), try card(2, position: 5)]
             }
 
-            func item(id: String) async throws -> FeedItem? { nil }
+            func item(id: String, for context: FeedContext) async throws -> FeedItem? { nil }
         }
         let late = GatedSource([], timeLimit: .milliseconds(1))
         let sources: [String: any DataSource] = [
@@ -348,7 +350,7 @@ struct AsyncDataSourceTests {
         ]
         try await TestService.run(items: sampleItems(users: 1), extensions: extensions(sources)) { service in
             for (name, reason) in [
-                ("broken", "BrokenSource failed: Failure()"), ("unordered", "do not ascend"),
+                ("broken", "BrokenSource failed: Failure()"), ("unordered", "do not descend"),
                 ("late", "GatedSource exceeded its time limit"),
             ] {
                 let page = try await service.client.get("/feeds/\(name)")
@@ -399,22 +401,124 @@ struct AsyncDataSourceTests {
         }
     }
 
+    /// Has a card for each viewer, with one id and one version for all of them.
+    private struct PersonalSource: DataSource {
+        let dependsOnViewer = true
+        let version: UInt64 = 1
+
+        func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+            try await Task.sleep(for: .milliseconds(2))
+            return position == nil ? [try item(for: context)] : []
+        }
+
+        func item(id: String, for context: FeedContext) async throws -> FeedItem? { id == "c1" ? try item(for: context) : nil }
+
+        private func item(for context: FeedContext) throws -> FeedItem {
+            try card(1, "secret of \(context.viewer ?? "nobody")/\(context.attributes["group"]?.joined(separator: "+") ?? "")", position: 1)
+        }
+    }
+
+    /// A cache between viewers and the service that ignores `Vary`, and keeps what `Cache-Control` lets it keep.
+    private final class SharedCache: Sendable {
+        private let kept = Mutex<[String: (tag: String?, text: String)]>([:])
+        let client: TestClient
+
+        init(_ client: TestClient) { self.client = client }
+
+        func get(_ path: String, _ fields: [String: String]) async throws -> String {
+            let known = kept.withLock { $0[path] }
+            var fields = fields
+            fields["If-None-Match"] = known?.tag
+            let response = try await client.get(path, fields: fields)
+            if response.status == 304, let known { return known.text }
+            let caching = response["cache-control"] ?? ""
+            if !caching.contains("private"), !caching.contains("no-store") {
+                kept.withLock { $0[path] = (response["etag"], response.text) }
+            }
+            return response.text
+        }
+    }
+
+    @Test("No cache, request or entity tag shows a viewer the items of another", arguments: TestService.Transport.allCases)
+    func personal(way: TestService.Transport) async throws {
+        let sources: [String: any DataSource] = [
+            "main": PersonalSource(), "home": SectionedDataSource([FeedSection("mine", title: "Mine", source: PersonalSource())]),
+        ]
+        let settings = ["viewers.attributes-header": "X-Viewer-Attributes"]
+        try await TestService.run(way, items: sampleItems(users: 1), settings: settings, extensions: extensions(sources)) { service in
+            let cache = SharedCache(service.client)
+            let clients: [(name: String, fields: [String: String])] = [
+                ("ann/a", ["X-Viewer-ID": "ann", "X-Viewer-Attributes": "group=a"]), ("bob/", ["X-Viewer-ID": "bob"]),
+                ("nobody/", [:]), ("nobody/b", ["X-Viewer-Attributes": "group=b"]), ("e\u{301}/", ["X-Viewer-ID": "e\u{301}"]),
+                ("\u{E9}/", ["X-Viewer-ID": "\u{E9}"]),
+            ]
+            let paths = ["/feed", "/feed?limit=3", "/feeds/main", "/feeds/home", "/feeds/home/sections/mine", "/cells/card:c1"]
+            try await withThrowingTaskGroup { group in
+                for path in paths + paths {
+                    for (name, fields) in clients {
+                        group.addTask {
+                            // The cell of an item is looked up without attributes.
+                            let name = path.hasPrefix("/cells") ? name.prefix { $0 != "/" } + "/" : name[...]
+                            let text = try await cache.get(path, fields)
+                            let isOwn = text.utf8.split(separator: UInt8(ascii: "\"")).contains {
+                                $0.elementsEqual("secret of \(name)".utf8)
+                            }
+                            #expect(isOwn, "\(path) for \(name): \(text)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            // Entity tags of another viewer.
+            for path in paths {
+                let tag = try #require(try await service.client.get(path, fields: clients[0].fields)["etag"])
+                let crossed = try await service.client.get(path, fields: clients[1].fields.merging(["If-None-Match": tag]) { $1 })
+                #expect(crossed.status == 200 && crossed.text.contains("secret of bob"))
+                #expect(crossed["cache-control"]?.contains("private") == true)
+                let own = try await service.client.get(path, fields: clients[0].fields.merging(["If-None-Match": tag]) { $1 })
+                // Conditions are evaluated by the server.
+                #expect(own.status == (way == .socket ? 304 : 200))
+            }
+            // Lists and updates.
+            for (name, fields) in clients.prefix(2) {
+                let token = try #require(
+                    try await service.client.get("/feed?changes=true", fields: fields).decoded(as: Page.self).page.syncToken)
+                let changes = try await service.client.get("/feed/changes?syncToken=\(token)", fields: fields).text
+                #expect(!changes.contains("secret of") && changes.contains("syncToken"), "\(name): \(changes)")
+                #expect(try await service.client.post("/cells/card:c1/selection", fields: fields).status == 200)
+                let saved = try await service.client.get("/saved", fields: fields).text
+                #expect(saved.contains("secret of \(name.prefix { $0 != "/" })"), "\(saved)")
+            }
+        }
+    }
+
+    @Test("A source that does not depend on the viewer learns no viewer")
+    func impersonal() async throws {
+        struct Curious: DataSource {
+            func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+                position == nil ? [try card(1, "\(context.viewer ?? "nobody") \(context.attributes.count)", position: 1)] : []
+            }
+        }
+        try await TestService.run(extensions: extensions(["main": Curious()])) { service in
+            let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "ann", "X-Viewer-Attributes": "group=a"])
+            #expect(page.text.contains("nobody 0"))
+        }
+    }
+
     @Test("A data source with an order of its own shows the order of its current version")
     func order() async throws {
         /// Users of the store in an order that changes.
         final class Chosen: DataSource {
-            let sections = [FeedSection()]
+            let isNewestFirst = false
             private let state = Mutex((ids: ["1", "0"], version: UInt64(0)))
 
             var version: UInt64 { state.withLock { $0.version } }
 
             func choose(_ ids: [String]) { state.withLock { $0 = (ids, $0.version + 1) } }
 
-            func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
-                for (index, id) in state.withLock({ $0.ids }).enumerated() where query.includes(Int64(index)) {
-                    guard var item = try snapshot.item(kind: "user", id: id) else { continue }
-                    item.position = Int64(index)
-                    try item.withRow(body)
+            func items(after position: Int64?, limit: Int, for context: FeedContext) async throws -> [FeedItem] {
+                state.withLock { $0.ids }.enumerated().dropFirst(Int(position ?? -1) + 1).prefix(limit).map { index, id in
+                    FeedItem(stored: "user", id: id, position: Int64(index))
                 }
             }
         }
