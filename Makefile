@@ -10,7 +10,7 @@
 # make container-check  perform the Dockerfile without Docker; install, upgrade and remove the package; test the results
 # make docs             documentation of the library modules, in .build/documentation
 # make site             the documentation as a site with search, in .build/site/html
-# make screenshots      images of README and site, from the running web client
+# make screenshots      pictures of the documents, from pages of the running service
 # make manual           man page and shell completions, in .build/manual
 # make format           format every Swift file
 # Each target installs the Debian packages it needs, as root or through sudo, and prints them.

@@ -295,6 +295,9 @@ public protocol ObservableObject: AnyObject {}
     @SceneBuilder var body: Body { get }
     init()
 }
+extension App {
+    public static func main() {}
+}
 @MainActor @preconcurrency public protocol Scene {}
 @resultBuilder public struct SceneBuilder {
     public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
