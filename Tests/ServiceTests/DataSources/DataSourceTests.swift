@@ -453,21 +453,24 @@ struct DataSourceTests {
                 ("\u{E9}/", ["X-Viewer-ID": "\u{E9}"]),
             ]
             let paths = ["/feed", "/feed?limit=3", "/feeds/main", "/feeds/home", "/feeds/home/sections/mine", "/cells/card:c1"]
-            try await withThrowingTaskGroup { group in
-                for path in paths + paths {
-                    for (name, fields) in clients {
-                        group.addTask {
-                            // The cell of an item is looked up without attributes.
-                            let name = path.hasPrefix("/cells") ? name.prefix { $0 != "/" } + "/" : name[...]
-                            let text = try await cache.get(path, fields)
-                            let isOwn = text.utf8.split(separator: UInt8(ascii: "\"")).contains {
-                                $0.elementsEqual("secret of \(name)".utf8)
+            // Two rounds, each with fewer requests than the 64 calls that a source admits.
+            for _ in 0..<2 {
+                try await withThrowingTaskGroup { group in
+                    for path in paths {
+                        for (name, fields) in clients {
+                            group.addTask {
+                                // The cell of an item is looked up without attributes.
+                                let name = path.hasPrefix("/cells") ? name.prefix { $0 != "/" } + "/" : name[...]
+                                let text = try await cache.get(path, fields)
+                                let isOwn = text.utf8.split(separator: UInt8(ascii: "\"")).contains {
+                                    $0.elementsEqual("secret of \(name)".utf8)
+                                }
+                                #expect(isOwn, "\(path) for \(name): \(text)")
                             }
-                            #expect(isOwn, "\(path) for \(name): \(text)")
                         }
                     }
+                    try await group.waitForAll()
                 }
-                try await group.waitForAll()
             }
             // Entity tags of another viewer.
             for path in paths {
