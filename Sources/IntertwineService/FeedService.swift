@@ -117,6 +117,9 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         on sockets: BoundSockets, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
     ) async throws {
         try FileDescriptors.require(FileDescriptors.ofServing)
+        // What became public or expired while no process ran is settled before the first response.
+        try await parts.schedules.settle()
+        _ = try await parts.schedules.readHidden()
         try await live.checkCurrent()
         if let campaignIndex = try await live.current.campaigns.campaignIndex(of: stores.store) {
             try await stores.store.read(for: .background) { _ in try parts.delivery.begin(campaignIndex, now: stores.clock()) }

@@ -47,7 +47,7 @@ struct SampleStore {
         if items.isThere {
             let store = try items.open(reading: ReadLimits())
             let hasSample = try await store.read { snapshot in
-                try SampleFeed.events.contains { try snapshot.item(kind: "event", id: $0) != nil }
+                try SampleFeed.events.contains { try snapshot.storedItem(kind: "event", id: $0) != nil }
             }
             guard !hasSample else { return nil }
             guard let found = try await Self.missingItems(of: store) else {
@@ -66,7 +66,7 @@ struct SampleStore {
         let objects = try JSONSerialization.jsonObject(with: Data(SampleFeed.items)) as? [[String: Any]] ?? []
         let keys = objects.map { ItemKey(kind: "\($0["kind"] ?? "")", id: "\($0["id"] ?? "")") }
         let (stored, isEmpty) = try await store.read { snapshot in
-            (try Set(keys.filter { try snapshot.item(kind: $0.kind, id: $0.id) != nil }), try snapshot.count(in: .content) == 0)
+            (try Set(keys.filter { try snapshot.storedItem(kind: $0.kind, id: $0.id) != nil }), try snapshot.count(in: .content) == 0)
         }
         guard isEmpty || stored.count * 2 > keys.count else { return nil }
         let missing = zip(keys, objects).filter { !stored.contains($0.0) }.map { $0.1 }

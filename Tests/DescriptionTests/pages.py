@@ -43,6 +43,7 @@ REACTIONS = {
     "rate-limited": "Retry after `Retry-After`.",
     "role-required": "Ask for a token with the role, or leave the operation to another operator.",
     "store-unavailable": "Retry after `Retry-After`, with backoff.",
+    "not-public": "Show the placeholder of the cell.",
     "taken-down": "Show a placeholder, and remove the cached image.",
     "undo-expired": "Remove the offer of the undo.",
     "unknown-cell": "Remove the cell from the list.",

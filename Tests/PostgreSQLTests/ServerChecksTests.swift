@@ -142,6 +142,11 @@ struct ServerChecksTests {
             try await group.waitForAll()
         }
         #expect(try database.psql("SELECT count(*) FROM thing") == "1")
+        let newer = PostgresPart("test", "SELECT 1", migrations: ["INSERT INTO thing VALUES (2)", "INSERT INTO thing VALUES (3)"])
+        for _ in 0..<2 { try PostgresSchema.create(newer, PostgresConnection(PostgresAddress(uri))) }
+        #expect(try database.psql("SELECT string_agg(number::text, ',') FROM thing") == "1,2,3")
+        #expect(try complaint(uri) { try PostgresSchema.create(part, $0) }.contains("newer version of this program (test 3;"))
+        try database.psql("UPDATE intertwine_schema SET version = 1 WHERE part = 'test'")
         // Whichever of the parts it is that is newer, and whichever is asked for.
         try database.psql("INSERT INTO intertwine_schema (part, version) VALUES ('ledger', 99)")
         #expect(try complaint(uri) { try PostgresSchema.create(part, $0) }.contains("newer version of this program (ledger 99;"))
@@ -151,7 +156,7 @@ struct ServerChecksTests {
             let broken = PostgresPart("broken", "DELETE FROM thing; SELECT nonsense")
             try PostgresSchema.create(broken, PostgresConnection(PostgresAddress(uri)))
         }
-        #expect(try database.psql("SELECT count(*) FROM thing") == "1")
+        #expect(try database.psql("SELECT count(*) FROM thing") == "3")
         try database.psql("CREATE TABLE intertwine_migration (part text)")
         #expect(try complaint(uri) { try PostgresSchema.create(part, $0) }.contains("a version before 0.1.0"))
     }

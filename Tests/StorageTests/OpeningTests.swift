@@ -71,6 +71,22 @@ struct OpeningTests {
         #expect(try refusal("items.sqlite").contains("newer version of this program (99; this version supports "))
     }
 
+    @Test("A database of version 1 is migrated with its items")
+    func migration() async throws {
+        do {
+            let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+            _ = try await store.put(user("a"))
+        }
+        try scratch.sqlite("items.sqlite", "DROP INDEX item_due; ALTER TABLE item DROP COLUMN due; PRAGMA user_version = 1")
+        #expect(try !ItemFile(scratch.path("items.sqlite")).isUpToDate())
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        var draft = try user("b")
+        draft.body = Array(#"{"draft":true,"#.utf8) + draft.body.dropFirst()
+        _ = try await store.put(draft)
+        #expect(try await store.ids() == ["a"])
+        #expect(try await store.read { try $0.storedItem(kind: "user", id: "b")?.body } == draft.body)
+    }
+
     @Test("A database of a version before 0.1.0 is refused with the way out")
     func olderVersion() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))

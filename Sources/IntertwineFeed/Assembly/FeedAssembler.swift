@@ -154,6 +154,25 @@ package final class FeedAssembler: Sendable {
         return page
     }
 
+    /// Returns the page as of the request's time, whatever is public now. Its tokens are those of no service.
+    package func preview(_ request: FeedRequest, for client: PageClient, showsDrafts: Bool) async throws -> FeedPage {
+        let (cursor, version) = (try checkedCursor(of: request), store.version)
+        return try await withRows(for: request, client) { rows in
+            try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
+                // It is cached for this version, so the preview must not be what it is read from.
+                _ = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
+                var context = context(of: request, for: client)
+                context.tokens = CellTokens(keys: SigningKeys(current: .random()))
+                return try assemble(
+                    PageSession(
+                        request, for: client, cursor: cursor,
+                        in: PreviewSnapshot(snapshot, at: request.now, showsDrafts: showsDrafts), of: store, at: version,
+                        viewerState: viewerState, rows: rows, sourceContext: sourceContext(of: request, for: client).scoped(to: source),
+                        context: context, factories: factories, cells: RenderedCellCache(capacity: 0)))
+            }
+        }
+    }
+
     private func sharedPage(
         _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any StoreSnapshot, _ rows: SourceRows
     ) throws -> FeedPage? {
@@ -161,7 +180,7 @@ package final class FeedAssembler: Sendable {
         guard campaignIndex?.hasActiveCampaigns(feed: title, at: request.now) != true else { return nil }
         let recorder = DependencyTrackingSnapshot(snapshot)
         var page = try assemble(session(request, for: PageClient(), cursor, at: version, in: recorder, nil, rows))
-        (page.dependencies, page.age) = (recorder.dependencies, snapshot.age)
+        (page.dependencies, page.age, page.expiry) = (recorder.dependencies, snapshot.age, recorder.expiry)
         logSkipped(page.omissions, now: request.now)
         return page
     }

@@ -24,6 +24,9 @@ package struct FeedPage: Sendable {
             tokens = cell.tokens(in: context, showing: showing)
         }
 
+        /// The time at which the item expires, in milliseconds since 1970-01-01 UTC.
+        package var expiry: Int64 { cell.withRow { ItemSchedule(body: $0.body)?.expireAt } ?? .max }
+
         package var id: String { repetition > 1 ? "\(cell.id)#\(repetition)" : cell.id }
 
         package var json: [UInt8] {
@@ -83,4 +86,6 @@ package struct FeedPage: Sendable {
     package var language: FeedLanguage?
     package var dependencies: PageDependencies?
     package var age: Duration?
+    /// The first time at which an item of a shared page expires, in milliseconds since 1970-01-01 UTC.
+    package var expiry = Int64.max
 }

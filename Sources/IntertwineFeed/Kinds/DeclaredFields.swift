@@ -23,8 +23,9 @@ package struct DeclaredFields: ItemKind {
         for (index, field) in fields.enumerated() {
             let path = ["fields", field.name]
             try Self.check(name: field.name, at: path)
-            guard !["kind", "id", "type"].contains(field.name) else {
-                throw KindError(path, "'\(field.name)' is reserved: every item has it")
+            guard !(["kind", "id", "type"] + ItemSchedule.names).contains(field.name) else {
+                throw KindError(
+                    path, "'\(field.name)' is reserved: every item \(ItemSchedule.names.contains(field.name) ? "may have" : "has") it")
             }
             guard !fields[..<index].contains(where: { $0.name == field.name }) else {
                 throw KindError(path, "two fields are named '\(field.name)'")

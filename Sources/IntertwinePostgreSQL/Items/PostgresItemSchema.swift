@@ -10,7 +10,8 @@ enum PostgresItemSchema {
     static let part = PostgresPart(
         "items",
         creation(of: .item, .section, .sectionKind, .source, .sourceItem, .takedown, .campaignCreative, .adListing)
-            + "CREATE UNIQUE INDEX item_identity ON item (kind, id);\n" + SectionKey.functions + notifications)
+            + "CREATE UNIQUE INDEX item_identity ON item (kind, id);\n" + SectionKey.functions + notifications,
+        migrations: TableSchema.itemMigrations)
 
     private static let notifications =
         """

@@ -123,7 +123,7 @@ package final class PostgresSnapshot: StoreSnapshot, SQLSession {
         // All items of a kind are in one stream. Reads by form are nearly always of ads.
         let found = try rows(form, in: StreamID.advertisements.rawValue, direction, of: position, limit: limit)
         guard found.isEmpty else { return try visit(found, body) }
-        let stream = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .text(form.kind))
+        let stream = try rows("SELECT lane FROM item WHERE kind = $1 AND lane >= 0 ORDER BY kind, id LIMIT 1", .text(form.kind))
         guard !stream.isEmpty, stream.integer(0, 0) != StreamID.advertisements.rawValue else { return }
         try visit(rows(form, in: stream.integer(0, 0), direction, of: position, limit: limit), body)
     }

@@ -5,22 +5,23 @@ internal import IntertwineStorageCore
 struct PostgresPart: Sendable {
     var name: String
     var script: String
+    /// The scripts from each version to the next, beginning with version 1.
+    var migrations: [String]
 
-    init(_ name: String, _ script: String) {
-        self.name = name
-        self.script = script
+    init(_ name: String, _ script: String, migrations: [String] = []) {
+        (self.name, self.script, self.migrations) = (name, script, migrations)
     }
+
+    var version: Int64 { 1 + Int64(migrations.count) }
 }
 
 enum PostgresSchema {
-    private static let version: Int64 = 1
-
     private static let lock: Int64 = 0x494E_5457
 
-    /// Creates the tables of a part, unless they exist.
+    /// Creates the tables of a part or migrates them, unless they are current.
     static func create(_ part: PostgresPart, _ connection: PostgresConnection) throws {
         try checkOwner(connection)
-        guard try !isThere(part, connection) else { return }
+        guard try foundVersion(of: part, connection) < part.version else { return }
         try connection.transaction(isLong: true) {
             try waitForTurn(connection)
             // A session that has a table open must not block the queue behind this statement.
@@ -31,11 +32,14 @@ enum PostgresSchema {
                     part text PRIMARY KEY, version bigint NOT NULL, made timestamptz NOT NULL DEFAULT now()
                 )
                 """)
-            guard try !isThere(part, connection) else { return }
+            let found = try foundVersion(of: part, connection)
+            guard found < part.version else { return }
+            let script = found == 0 ? part.script : part.migrations.dropFirst(Int(found) - 1).joined(separator: ";\n")
             let schema = try connection.query("SELECT quote_ident(current_schema())").text(0, 0)
-            try connection.execute(part.script.replacing("@schema@", with: schema))
+            try connection.execute(script.replacing("@schema@", with: schema))
             try connection.query(
-                "INSERT INTO intertwine_schema (part, version) VALUES ($1, $2)", .text(part.name), .integer(version))
+                "INSERT INTO intertwine_schema (part, version) VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = excluded.version",
+                .text(part.name), .integer(part.version))
         }
     }
 
@@ -50,22 +54,30 @@ enum PostgresSchema {
     }
 
     static func isComplete(_ connection: PostgresConnection) throws -> Bool {
-        try [PostgresItemSchema.part, PostgresLedgerSchema.part, PostgresSigningKeys.part].allSatisfy { try isThere($0, connection) }
+        try parts.allSatisfy { try foundVersion(of: $0, connection) == $0.version }
     }
 
-    private static func isThere(_ part: PostgresPart, _ connection: PostgresConnection) throws -> Bool {
+    private static let parts = [PostgresItemSchema.part, PostgresLedgerSchema.part, PostgresSigningKeys.part]
+
+    /// Returns 0 if the part has no tables.
+    private static func foundVersion(of part: PostgresPart, _ connection: PostgresConnection) throws -> Int64 {
         guard try connection.query("SELECT to_regclass('intertwine_migration') IS NULL").flag(0, 0) else {
             throw StoreError.unusable(
                 "was written by a version before 0.1.0, which this version cannot read: import the items into an empty database")
         }
-        guard try connection.query("SELECT to_regclass('intertwine_schema') IS NOT NULL").flag(0, 0) else { return false }
+        guard try connection.query("SELECT to_regclass('intertwine_schema') IS NOT NULL").flag(0, 0) else { return 0 }
         let rows = try connection.query("SELECT part, version FROM intertwine_schema ORDER BY part")
-        for row in 0..<rows.count where rows.integer(row, 1) > version {
-            throw StoreError.unusable(
-                "was written by a newer version of this program (\(rows.text(row, 0)) \(rows.integer(row, 1)); "
-                    + "this version supports \(version)); update it")
+        var found: Int64 = 0
+        for row in 0..<rows.count {
+            let (name, version) = (rows.text(row, 0), rows.integer(row, 1))
+            let supported = ([part] + parts).first { $0.name == name }?.version ?? 1
+            guard version <= supported else {
+                throw StoreError.unusable(
+                    "was written by a newer version of this program (\(name) \(version); this version supports \(supported)); update it")
+            }
+            if name == part.name { found = version }
         }
-        return (0..<rows.count).contains { rows.text($0, 0) == part.name }
+        return found
     }
 
     /// Another role would fail at midnight.

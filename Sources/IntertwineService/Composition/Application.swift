@@ -114,7 +114,8 @@ extension ServiceBuilder {
             tokens: feeds.tokens, undoWindow: configuration.actions.undoWindow.milliseconds,
             eventsDidCommit: parts.delivery.eventsDidCommit, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
         let format = PageFormat(
-            viewerFields: configuration.viewers.varyingFields, languages: languages, maxAge: configuration.feed.maxAge.milliseconds / 1_000)
+            viewerFields: configuration.viewers.varyingFields, languages: languages, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
+            schedules: parts.schedules)
         let feed = FeedRoutes(
             feeds: feeds.catalogue, campaigns: feeds.campaigns,
             store: store, ledger: ledger, clients: clients,

@@ -14,6 +14,7 @@ extension ServiceBuilder {
         ]
         services += stores.servedFiles.map { DatabaseCheck(file: $0.file) } + parts.tokenServices
         services += [
+            parts.schedules.service(of: live),
             TakedownMonitor(store: store, live: live, images: parts.images.takedowns, now: clock, logger: logger),
             LedgerRetention(archive: ledger, retention: { live.configuration.ledger.retention }, now: clock, logger: logger),
             LedgerTotals(archive: ledger, logger: logger), listeners.trackers,

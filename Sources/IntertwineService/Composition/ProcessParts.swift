@@ -5,6 +5,7 @@ internal import IntertwineStorage
 struct ProcessParts: Sendable {
     let state = ServiceState()
     let images: ImageProxy
+    let schedules: ScheduleMonitor
     let polling: SourcePoller
     let pageMetrics: PageMetrics
     let cellCounters = RenderedCellCache.Counters()
@@ -48,7 +49,9 @@ extension ServiceBuilder {
             decisions.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
         }
         return ProcessParts(
-            images: images, polling: polling, pageMetrics: PageMetrics(registry: telemetry.registry),
+            images: images,
+            schedules: ScheduleMonitor(store: stores.store, images: images.takedowns, clock: clock, logger: logger), polling: polling,
+            pageMetrics: PageMetrics(registry: telemetry.registry),
             writes: WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer),
             rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer), decisions: decisions,
             refusals: WriteRefusals(stores.ledger), delivery: delivery,

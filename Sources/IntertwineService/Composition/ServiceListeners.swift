@@ -97,6 +97,7 @@ extension ServiceBuilder {
                 feeds: { live.current.feeds }, kinds: stores.declared.kinds,
                 window: configuration.campaigns.reservationTimeout.milliseconds, ledger: stores.ledger
             ).routes
+            + PreviewRoutes(feeds: { live.current.feeds }, ledger: stores.ledger).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: stores.store).routes
     }
 }

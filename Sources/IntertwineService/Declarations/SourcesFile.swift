@@ -171,7 +171,7 @@ extension JSONPointer {
 extension SourceReader {
     func fields(_ node: YAMLNode, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
         var fields: [(name: String, origin: FieldMapping.Origin)] = []
-        let known = kind.fields
+        let known = kind.fields.map { $0 + ItemSchedule.fields }
         var faults = ErrorCollector()
         for (name, node) in try node.members("each field's name with where its value stands") {
             let origin = faults.collect { () throws(ConfigurationError) in

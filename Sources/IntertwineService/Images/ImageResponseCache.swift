@@ -33,7 +33,7 @@ final class ImageResponseCache: Sendable {
 
     func cachedResponse(for head: borrowing RequestHead, now: Int64) -> EncodedResponse? {
         guard let entry = entries.withContent(for: head, { $0 }), signer.isValid(until: entry.expires, now: now),
-            !takedowns.contains(entry.lookup.source)
+            !takedowns.contains(entry.lookup.source), !takedowns.hides(entry.lookup.source)
         else { return nil }
         let kinds = head.withField("accept") { AcceptedFormats($0) } ?? .anything
         return manager.cached(entry.lookup, kinds).map { response($0, now: now) }

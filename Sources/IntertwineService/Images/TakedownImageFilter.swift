@@ -3,7 +3,7 @@ internal import IntertwineImages
 internal import IntertwineStorage
 internal import Synchronization
 
-/// A filter of the images of items that are taken down, and of ads whose campaigns are taken down.
+/// A filter of the images of items that are taken down or not public, and of ads whose campaigns are taken down.
 final class TakedownImageFilter: Sendable {
     struct TakenDown {
         var number = 0
@@ -15,6 +15,8 @@ final class TakedownImageFilter: Sendable {
         var found = TakenDown()
         var started = 0
         var campaigns: Campaigns?
+        var hidden = HiddenItems()
+        var hiddenSources: Set<String> = []
     }
 
     private let store: (any ItemStore)?
@@ -33,6 +35,17 @@ final class TakedownImageFilter: Sendable {
     }
 
     func contains(_ source: String) -> Bool { state.withLock { $0.found.items.sources.contains(source) || $0.found.ads.contains(source) } }
+
+    func hides(_ source: String) -> Bool { state.withLock { $0.hiddenSources.contains(source) } }
+
+    /// Returns true if other items are hidden than before.
+    func hide(_ hidden: HiddenItems) -> Bool {
+        let sources = Self.sources(hidden.urls)
+        return state.withLock { state in
+            defer { (state.hidden, state.hiddenSources) = (hidden, sources) }
+            return state.hidden.digest != hidden.digest
+        }
+    }
 
     @discardableResult
     func read() async throws -> TakedownVersion? {
@@ -62,7 +75,7 @@ final class TakedownImageFilter: Sendable {
         return found
     }
 
-    private static func sources(_ urls: [String]) -> Set<String> {
+    private static func sources(_ urls: some Sequence<String>) -> Set<String> {
         Set(urls.compactMap { FetchURL.isPlain($0) ? $0 : (try? FetchURL($0))?.text })
     }
 }

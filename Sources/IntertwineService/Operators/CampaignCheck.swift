@@ -14,7 +14,7 @@ struct CampaignCheck: Sendable {
         for (number, item) in campaigns {
             for creative in kinds.creatives(of: item) where !written.contains(creative.key) {
                 let key = creative.key
-                if try await store.read({ try $0.item(kind: key.kind, id: key.id) }) != nil { continue }
+                if try await store.read({ try $0.storedItem(kind: key.kind, id: key.id) }) != nil { continue }
                 guard try await store.takedown(of: key) == nil else { continue }
                 return (number, ItemError(field: creative.field, reason: creative.reason, code: .conflict))
             }
@@ -25,7 +25,7 @@ struct CampaignCheck: Sendable {
 
     private func surplus(_ ids: Set<String>) async throws -> String? {
         try await store.read { snapshot in
-            let new = try ids.filter { try snapshot.item(kind: Campaign.kind, id: $0) == nil }.sorted()
+            let new = try ids.filter { try snapshot.storedItem(kind: Campaign.kind, id: $0) == nil }.sorted()
             guard !new.isEmpty else { return nil }
             var count = 0
             let stored = RowQuery(.type(ItemType(kind: Campaign.kind, variant: "")), limit: CampaignIndex.limit)

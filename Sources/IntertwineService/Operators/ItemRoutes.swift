@@ -40,7 +40,7 @@ struct ItemRoutes: Sendable {
 
     private func get(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
         let id = try request[Self.id]
-        guard let item = try await store.read({ try $0.item(kind: kind, id: id) }) else { throw Self.missing }
+        guard let item = try await store.read({ try $0.storedItem(kind: kind, id: id) }) else { throw Self.missing }
         return Self.response(.ok, StoredItem(item))
     }
 
@@ -54,7 +54,7 @@ struct ItemRoutes: Sendable {
         let check = { @Sendable (stored: FeedItem?) in
             try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
         }
-        try check(try await store.read { try $0.item(kind: kind, id: item.id) })
+        try check(try await store.read { try $0.storedItem(kind: kind, id: item.id) })
         try await AuditContext.begin(hasChecked: true)
         let change: ItemChange
         do {
@@ -75,7 +75,7 @@ struct ItemRoutes: Sendable {
             guard let stored else { throw Self.missing }
             try precondition.check(StoredItem(stored), isFree: { _ in true })
         }
-        try check(try await store.read { try $0.item(kind: kind, id: key.id) })
+        try check(try await store.read { try $0.storedItem(kind: kind, id: key.id) })
         try await AuditContext.begin(hasChecked: true)
         _ = try await store.takeDown(key, reason: nil, at: request.now, unless: check)
         AuditContext.current?.record(["removed": 1], items: [key.description])

@@ -36,31 +36,48 @@ final class PageFormat: Sendable {
         }
     }
 
-    private let plain: CacheScope
+    /// The forms without a language and in each language.
     private let forms: [CacheScope]
+    /// The forms of responses that no cache may use without revalidation.
+    private let revalidated: [CacheScope]
+    /// Milliseconds.
+    private let maxAge: Int64
+    private let schedules: ScheduleMonitor?
 
-    init(viewerFields: [String], languages: LanguageReader = LanguageReader(.none), maxAge: Int64) {
+    init(viewerFields: [String], languages: LanguageReader = LanguageReader(.none), maxAge: Int64, schedules: ScheduleMonitor? = nil) {
         let vary = viewerFields + [CacheScope.cells] + languages.fields
-        func form(_ language: FeedLanguage?) -> CacheScope {
-            CacheScope(vary: vary, maxAge: maxAge, language: language)
+        func forms(_ maxAge: Int64) -> [CacheScope] {
+            ([nil] + languages.languages.all).map { CacheScope(vary: vary, maxAge: maxAge, language: $0) }
         }
-        plain = form(nil)
-        forms = languages.languages.all.map(form)
+        (self.forms, self.maxAge, self.schedules) = (forms(maxAge), maxAge * 1_000, schedules)
+        revalidated = maxAge > 0 ? forms(0) : self.forms
     }
 
-    private func form(_ language: FeedLanguage?) -> CacheScope {
-        guard let language, forms.indices.contains(Int(language.number) - 1) else { return plain }
-        return forms[Int(language.number) - 1]
+    private func form(_ language: FeedLanguage?, isBrief: Bool = false) -> CacheScope {
+        let forms = isBrief ? revalidated : forms
+        guard let language, forms.indices.contains(Int(language.number)) else { return forms[0] }
+        return forms[Int(language.number)]
     }
 
-    func encoded(_ page: FeedPage, isShared: Bool, isNamed: Bool = false, gzip: Bool, isCached: Bool = false, route: String? = nil)
+    /// Returns true if a response changes while other caches may use it, because an item becomes public or expires.
+    private func isBrief(until expiry: Int64, _ now: Int64) -> Bool { min(expiry, schedules?.nextChange ?? .max) < now &+ maxAge }
+
+    /// Returns the time until which a response of now may be repeated.
+    func end(of page: FeedPage, _ now: Int64) -> Int64 {
+        let change = min(page.expiry, schedules?.nextChange ?? .max)
+        return isBrief(until: page.expiry, now) ? change : change &- maxAge
+    }
+
+    func encoded(
+        _ page: FeedPage, isShared: Bool, isNamed: Bool = false, gzip: Bool, isCached: Bool = false, route: String? = nil, now: Int64 = 0
+    )
         -> EncodedResponse
     {
         let (body, digest) = page.encoded()
         if let age = page.age {
             return aged(page, body, EntityTag.of(digest: digest.span), age, isShared: isShared, isNamed: isNamed, gzip: gzip, route: route)
         }
-        let heads = form(page.language).heads
+        let heads = form(page.language, isBrief: isShared && isBrief(until: page.expiry, now)).heads
         return EncodedResponse(
             body, !isShared ? heads.own : isNamed ? heads.named : heads.shared, field: page.link.map { HTTPField(name: .link, value: $0) },
             entityTag: EntityTag.of(digest: digest.span), compressionLevel: gzip ? Self.compressionLevel : nil, isCached: isCached,
@@ -73,7 +90,8 @@ final class PageFormat: Sendable {
         _ page: FeedPage, _ body: [UInt8], _ entityTag: [UInt8], _ age: Duration, isShared: Bool, isNamed: Bool, gzip: Bool,
         route: String?
     ) -> EncodedResponse {
-        let form = form(page.language)
+        // How old the schedules are is not known either.
+        let form = form(page.language, isBrief: page.expiry < .max || schedules?.nextChange != .max)
         var response = ServerResponse(
             status: .ok, fields: !isShared ? form.ownFields : isNamed ? form.namedFields : form.sharedFields, body: body)
         response.fields[.link] = page.link
@@ -87,9 +105,9 @@ final class PageFormat: Sendable {
         encoded(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil)
     }
 
-    func response(_ cell: FeedPage.Entry, isShared: Bool, isNamed: Bool, in language: FeedLanguage?) -> ServerResponse {
+    func response(_ cell: FeedPage.Entry, isShared: Bool, isNamed: Bool, in language: FeedLanguage?, now: Int64) -> ServerResponse {
         let body = cell.json
-        let form = form(language)
+        let form = form(language, isBrief: isBrief(until: cell.expiry, now))
         let fields = !isShared ? form.ownFields : isNamed ? form.namedFields : form.sharedFields
         var response = ServerResponse(status: .ok, fields: fields, body: body)
         response.entityTag = EntityTag.of(body)

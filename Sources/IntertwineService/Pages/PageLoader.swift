@@ -174,14 +174,15 @@ final class PageLoader: Sendable {
         // A cached page is also compressed for later clients that accept gzip. A page that is not cached is compressed only if its client accepts it.
         let response = format.encoded(
             page, isShared: true, isNamed: request.request.client != nil, gzip: request.gzip || pages.isEnabled,
-            isCached: pages.isEnabled, route: request.route)
+            isCached: pages.isEnabled, route: request.route, now: request.request.now)
         // A page with an age is outdated as soon as the database is back.
         guard pages.isEnabled, page.age == nil else { return LoadedPage(response: response) }
         let (following, now) = (request.following(page), request.request.now)
+        let end = min(page.validUntil, format.end(of: page, now))
         pages.store(
             PageCache.Page(
                 response: response, version: version.store, revision: revision, renderedAt: now,
-                validUntil: page.isAwaiting ? min(page.validUntil, now + Self.awaiting) : page.validUntil,
+                validUntil: page.isAwaiting ? min(end, now + Self.awaiting) : end,
                 following: purpose == .idle ? following : nil, dependencies: page.dependencies,
                 sources: request.feed.ordersItself ? .init(feed: request.feed, version: version.sources) : nil),
             as: request.key, target: request.spelling, current: store.version)

@@ -129,7 +129,7 @@ struct FeedRoutes: Sendable {
         switch try await feeds.main.cell(try request[FeedParameters.cell], feed, for: client(of: request, sender, at: feeds.main)) {
         case .found(let cell):
             let isShared = sender.viewer == nil && cell.campaign == nil && !feeds.main.hasPersonalItems
-            return format.response(cell, isShared: isShared, isNamed: feed.client != nil, in: feed.language)
+            return format.response(cell, isShared: isShared, isNamed: feed.client != nil, in: feed.language, now: feed.now)
         case .omitted(let reason):
             guard let lack = reason.lack else { throw Problem(.notFound, .unknownCell, "There is no such cell.") }
             throw Problem(.notFound, .unshownCell, "The cell exists, but \(lack).")

@@ -70,7 +70,9 @@ enum ImageRouteDescription {
         none(
             .forbidden, "The service did not sign the URL, or the address of its source is denied.", ["address-denied", "upstream-403"],
             or: [.init(.invalidImageURL, "This service did not sign the image URL.")]),
-        none(.notFound, "The origin has no such image.", ["upstream-404"]),
+        none(
+            .notFound, "The origin has no such image, or the item that shows it is not public.", ["upstream-404"],
+            or: [.init(.notPublic, "The item of this image is not public.")]),
         none(
             .gone, "The URL has expired, the item that shows the image was taken down, or its origin says that the image is gone.",
             ["upstream-410"],

@@ -85,6 +85,9 @@ struct ImageRoutes: Sendable {
         if takedowns.contains(verified.source) {
             throw Self.refusal(.gone, .takenDown, "This image was taken down.", "taken-down")
         }
+        if takedowns.hides(verified.source) {
+            throw Self.refusal(.notFound, .notPublic, "The item of this image is not public.", "not-public")
+        }
         if verified.sizing == nil || !manager.resizesImages, let sample = SampleImages.image(at: verified.source) {
             return ImageResponses.response(sample: sample)
         }

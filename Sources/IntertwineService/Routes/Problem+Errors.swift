@@ -123,6 +123,7 @@ extension Problem.ProblemType {
     static let invalidImageURL = Problem.ProblemType(
         "invalid-image-url", "The service did not sign this URL. Use the href of a cell unchanged.")
     static let expiredImageURL = Problem.ProblemType("expired-image-url", "The URL has expired. A new page of the feed has a new URL.")
+    static let notPublic = Problem.ProblemType("not-public", "The item that shows the image is a draft, not yet published, or expired.")
     static let takenDown = Problem.ProblemType("taken-down", "An operator has taken down the item that shows the image.")
     static let rateLimited = Problem.ProblemType(
         "rate-limited",

@@ -32,7 +32,7 @@ struct NewFileImport: ImportDestination {
                 try database.execute(sql: "BEGIN")
                 let layout = try SectionLayout.arrange(by: sections, database.session)
                 try database.execute(sql: "DROP INDEX item_identity")
-                let item = "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)"
+                let item = "INSERT INTO item (lane, position, kind, id, variant, body, due) VALUES (?, ?, ?, ?, ?, ?, ?)"
                 let pin = "INSERT INTO ad_listing (lane, position, kind, id) VALUES (?, ?, ?, ?)"
                 return (layout, (try SQLStatement(database, item), try SQLStatement(database, pin)))
             }
@@ -67,6 +67,7 @@ struct NewFileImport: ImportDestination {
                 lastPositions[stream] = position
                 try insert.item.bind([
                     .integer(stream.rawValue), .integer(position), .text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body),
+                    .integer(item.isScheduled ? 0 : nil),
                 ])
                 try insert.item.run()
                 guard stream == .advertisements else {
@@ -98,6 +99,7 @@ struct NewFileImport: ImportDestination {
         let twins = try queue.writeWithoutTransaction { database in
             try database.execute(sql: "COMMIT")
             let twins = try Self.index(database)
+            try PublicItems.settle(database.session)
             try database.execute(sql: "PRAGMA journal_mode = WAL")
             return twins
         }
@@ -126,8 +128,8 @@ struct NewFileImport: ImportDestination {
             try database.execute(
                 sql: """
                     CREATE INDEX item_twins ON item (kind, id, position);
-                    UPDATE item SET (variant, body) = (
-                        SELECT variant, body FROM item AS last WHERE last.kind = item.kind AND last.id = item.id
+                    UPDATE item SET (variant, body, due) = (
+                        SELECT variant, body, due FROM item AS last WHERE last.kind = item.kind AND last.id = item.id
                         ORDER BY position DESC LIMIT 1
                     ) WHERE EXISTS (SELECT 1 FROM item AS later WHERE later.kind = item.kind AND later.id = item.id
                         AND later.position > item.position);
@@ -147,7 +149,8 @@ struct NewFileImport: ImportDestination {
             defer { rows.reset() }
             while try rows.step() {
                 // The numbers of sections differ between stores; the store finds its stream by kind.
-                let stream = StreamID(rawValue: rows.integer(0)) == .advertisements ? StreamID.advertisements : .content
+                let isAd = [StreamID.advertisements.rawValue, -1 - StreamID.advertisements.rawValue].contains(rows.integer(0))
+                let stream = isAd ? StreamID.advertisements : .content
                 let item = ValidatedItem(kind: rows.text(1), stream: stream, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
                 _ = try store.write([item])
             }

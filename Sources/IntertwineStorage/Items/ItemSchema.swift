@@ -16,6 +16,8 @@ enum ItemSchema {
         .map { $0.creation(.sqlite) }.joined() + "\(identityIndex);\n" + StoreIdentity.creation + StoreIdentity.beginning
 
     static func file(_ path: String) -> DatabaseFile {
-        DatabaseFile(path: path, content: "a store of items", applicationID: applicationID, creation: creation)
+        DatabaseFile(
+            path: path, content: "a store of items", applicationID: applicationID, creation: creation,
+            migrations: TableSchema.itemMigrations)
     }
 }

@@ -76,7 +76,7 @@ package struct SQLiteSnapshot: StoreSnapshot, SQLSession {
     }
 
     private func stream(of kind: String) throws -> Int64? {
-        let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
+        let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? AND +lane >= 0 LIMIT 1")
         defer { statement.reset() }
         try statement.bind(1, kind)
         return try statement.step() ? statement.integer(0) : nil

@@ -59,7 +59,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
             try prepare(isSynced: true, busyTimeout: min(maxQueueTime, Self.probeTimeout))
             try pool.writeWithoutTransaction { database in
                 try database.inTransaction(.immediate) {
-                    try database.execute(sql: "PRAGMA user_version = \(DatabaseFile.version)")
+                    try database.execute(sql: "PRAGMA user_version = \(LedgerSchema.file(pool.path).version)")
                     return .commit
                 }
             }

@@ -6,14 +6,15 @@ internal import IntertwinePrimitives
 
 /// A description of an Intertwine database file, with functions that recognize, open and create it.
 struct DatabaseFile {
-    /// SQLite's `user_version`.
-    static let version: Int32 = 1
-
     var path: String
     var content: String
     /// SQLite's `application_id`, which tools such as `file` show.
     var applicationID: Int32
     var creation: String
+    var migrations: [String] = []
+
+    /// SQLite's `user_version`.
+    var version: Int32 { 1 + Int32(migrations.count) }
 
     /// A file of another application is never written to.
     func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
@@ -25,8 +26,8 @@ struct DatabaseFile {
                 restrict()
                 do {
                     let pool = try DatabasePool(path: path, configuration: configuration)
-                    // An existing database is not written to: a service can start while an import holds the write lock.
-                    if found == 0 { try create(pool) }
+                    // A current database is not written to: a service can start while an import holds the write lock.
+                    if found < version { try create(pool) }
                     return pool
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && found == 0 && attempts > 0 {
                     // SQLite does not wait for another process that sets the journal mode of a new file.
@@ -78,13 +79,15 @@ struct DatabaseFile {
         return folder.isEmpty ? "." : folder
     }
 
-    /// Creates the tables in one transaction, unless another process has just done so.
+    /// Creates the tables or migrates them in one transaction, unless another process has just done so.
     func create(_ writer: some DatabaseWriter) throws {
         try writer.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
-                guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == 0 else { return .rollback }
+                let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                guard found < version else { return .rollback }
+                let script = found == 0 ? creation : migrations.dropFirst(Int(found) - 1).joined(separator: ";\n")
                 try database.execute(
-                    sql: "\(creation)\nPRAGMA application_id = \(applicationID); PRAGMA user_version = \(Self.version)")
+                    sql: "\(script);\nPRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
                 return .commit
             }
         }
@@ -124,7 +127,7 @@ struct DatabaseFile {
 
     /// Returns true if the file exists with the current version, so that opening it writes nothing.
     func isUpToDate() throws(StoreError) -> Bool {
-        do { return try foundVersion() == Self.version } catch { throw failure(error) }
+        do { return try foundVersion() == version } catch { throw failure(error) }
     }
 
     func isEmpty() throws -> Bool {
@@ -147,9 +150,9 @@ struct DatabaseFile {
                 throw StoreError.unusable(
                     "\(path): was written by a version before 0.1.0, which this version cannot read: import the items into a new store")
             }
-            guard version <= Self.version else {
+            guard version <= self.version else {
                 throw StoreError.unusable(
-                    "\(path): was written by a newer version of this program (\(version); this version supports \(Self.version))")
+                    "\(path): was written by a newer version of this program (\(version); this version supports \(self.version))")
             }
             return version
         }

@@ -90,6 +90,7 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
             }
             let withheld = try removeBlocked(session)
             let added = try store(session)
+            try PublicItems.settle(session)
             if hasAds { try pin(session) }
             return (counts(added: added, withheld), true)
         }
@@ -129,8 +130,8 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
         try moveKinds(session)
         let last = try session.integer(
             """
-            SELECT max((SELECT max(position) FROM item WHERE item.lane = known.lane))
-            FROM (SELECT 0 AS lane UNION ALL SELECT 1 UNION ALL SELECT number FROM section) AS known
+            SELECT max((\(PublicItems.outermost("max", of: "known.number"))))
+            FROM (SELECT 0 AS number UNION ALL SELECT 1 UNION ALL SELECT number FROM section) AS known
             """)
         let start = max(0, last ?? 0)
         let (distance, isTooFar) = count.multipliedReportingOverflow(by: ItemPosition.step)
@@ -148,13 +149,15 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
             }
             conflict = """
                 WHERE true ORDER BY new.number
-                ON CONFLICT (kind, id) DO UPDATE SET variant = excluded.variant, body = excluded.body
+                ON CONFLICT (kind, id) DO UPDATE SET variant = excluded.variant, body = excluded.body,
+                    due = CASE WHEN excluded.due IS NOT NULL OR item.due IS NOT NULL OR item.lane < 0 THEN 0 END
                 WHERE (item.variant, item.body) <> (excluded.variant, excluded.body)
                 """
         }
         let insertion = """
-            INSERT INTO item (lane, position, kind, id, variant, body)
-            SELECT coalesce(k.section, new.lane), ?1 + \(ItemPosition.step) * new.number, new.kind, new.id, new.variant, new.body
+            INSERT INTO item (lane, position, kind, id, variant, body, due)
+            SELECT coalesce(k.section, new.lane), ?1 + \(ItemPosition.step) * new.number, new.kind, new.id, new.variant, new.body,
+                CASE WHEN \(ItemSchedule.isIn(column: "new.body")) THEN 0 END
             FROM \(source) AS new LEFT JOIN section_kind AS k ON new.lane = 0 AND k.kind = new.kind
             \(conflict)
             """
@@ -176,7 +179,8 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
         let layout = try SectionLayout(session)
         for (kind, stream) in kinds {
             let new = stream == .content ? layout.kinds[kind] ?? .content : stream
-            let old = try session.integer("SELECT lane FROM item\(dialect.index("item_identity")) WHERE kind = ?1 LIMIT 1", .text(kind))
+            let old = try session.integer(
+                "SELECT \(PublicItems.stream) FROM item\(dialect.index("item_identity")) WHERE kind = ?1 LIMIT 1", .text(kind))
             guard let old = old.map(StreamID.init(rawValue:)), old != new else { continue }
             try SectionLayout.move(kind, from: old, to: new, session)
         }

@@ -29,6 +29,11 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     func takedownVersion() async throws -> TakedownVersion
 
+    /// Shows and hides the items whose times the database's clock has reached, in one transaction, of whichever process is first.
+    func settle() async throws -> ScheduleState
+
+    func hiddenItems() async throws -> HiddenItems
+
     func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID]
 
     func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void) throws(StoreError) -> [String: StreamID]

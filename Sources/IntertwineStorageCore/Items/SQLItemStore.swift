@@ -22,10 +22,12 @@ extension SQLItemStore {
         _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
         try await writing { session in
-            let old = try session.item(kind: item.kind, id: item.id)
+            let old = try session.storedItem(kind: item.kind, id: item.id)
             try refuse(old)
             let (change, stream) = try StoredItemTable(session, releasing: releasing).put(item)
-            guard let stream, let old, old.variant == item.variant else { return (change, nil) }
+            let isScheduled = item.isScheduled || old.map { ItemSchedule.isIn($0.body) } ?? false
+            if isScheduled { try PublicItems.settle(session) }
+            guard let stream, let old, old.variant == item.variant, !isScheduled else { return (change, nil) }
             return (change, InPlaceUpdate(kind: item.kind, stream: stream, position: old.position))
         }
     }
@@ -47,7 +49,9 @@ extension SQLItemStore {
         return try await writing { session in
             var writer = OperationWriter(
                 try StoredItemTable(session, releasing: releasing), orders: orders, reason: reason, at: moment)
-            return (try writer.apply(operations, in: session, unless: refuse), nil)
+            let summary = try writer.apply(operations, in: session, unless: refuse)
+            try PublicItems.settle(session)
+            return (summary, nil)
         }
     }
 
@@ -58,7 +62,7 @@ extension SQLItemStore {
         _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> TakedownChange {
         try await writing { session in
-            try refuse(session.item(kind: key.kind, id: key.id))
+            try refuse(session.storedItem(kind: key.kind, id: key.id))
             return (try StoredItemTable(session).remove(Takedown(item: key, at: moment, reason: reason)), nil)
         }
     }
@@ -89,6 +93,21 @@ extension SQLItemStore {
 
     package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
         try await reading(for: .background) { try TakedownTable($0).list(after: key, limit: limit) }
+    }
+
+    // MARK: Schedules
+
+    package func settle() async throws -> ScheduleState {
+        let state = try await reading(for: .background) { try PublicItems.state($0) }
+        guard let next = state.next, next <= state.now else { return state }
+        return try await writing { session in
+            try PublicItems.settle(session)
+            return (try PublicItems.state(session), nil)
+        }
+    }
+
+    package func hiddenItems() async throws -> HiddenItems {
+        try await reading(for: .background) { try PublicItems.hiddenItems($0) }
     }
 
     // MARK: Sections
@@ -127,6 +146,13 @@ extension SQLItemStore {
 
 extension StoreSnapshot where Self: SQLSession {
     package func item(kind: String, id: String) throws -> FeedItem? {
+        // The plus sign keeps SQLite from considering the key for it.
+        try first(
+            "SELECT kind, id, variant, position, body FROM item WHERE kind = ?1 AND id = ?2 AND +lane >= 0", .text(kind), .text(id)
+        ) { Self.item($0) }
+    }
+
+    package func storedItem(kind: String, id: String) throws -> FeedItem? {
         try first("SELECT kind, id, variant, position, body FROM item WHERE kind = ?1 AND id = ?2", .text(kind), .text(id)) {
             Self.item($0)
         }

@@ -54,7 +54,7 @@ extension SectionLayout {
 
     static func move<Session: SQLSession>(_ kind: String, from old: StreamID, to new: StreamID, _ session: Session) throws {
         func outermost(_ end: String, of stream: StreamID) throws -> Int64? {
-            try session.integer("SELECT \(end)(position) FROM item WHERE lane = ?1", .integer(stream.rawValue))
+            try session.integer(PublicItems.outermost(end, of: "?1"), .integer(stream.rawValue))
         }
         let step = try step(of: kind, (outermost("min", of: old), outermost("max", of: old)), after: outermost("max", of: new))
         let values: [SQLValue] = [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .text(kind)]
@@ -62,12 +62,14 @@ extension SectionLayout {
             SQLCommand(
                 """
                 UPDATE ad_listing SET lane = ?2, position = position + ?3 WHERE lane = ?1 AND EXISTS (
-                    SELECT 1 FROM item WHERE item.lane = ad_listing.lane AND item.position = ad_listing.position AND item.kind = ?4)
+                    SELECT 1 FROM item WHERE item.lane IN (ad_listing.lane, -1 - ad_listing.lane)
+                        AND item.position = ad_listing.position AND item.kind = ?4)
                 """, values),
             SQLCommand(
                 """
-                UPDATE item\(Session.dialect.index("item_identity")) SET lane = ?2, position = position + ?3
-                WHERE kind = ?4 AND lane = ?1
+                UPDATE item\(Session.dialect.index("item_identity")) 
+                SET lane = CASE WHEN lane < 0 THEN -1 - ?2 ELSE ?2 END, position = position + ?3
+                WHERE kind = ?4 AND \(PublicItems.condition("?1"))
                 """, values),
         ]) { _, _ in }
     }

@@ -15,9 +15,9 @@ package struct StoredItemTable<Session: SQLSession> {
     func order(of stream: StreamID) -> OrderMaintenance<Session> { OrderMaintenance(session, stream) }
 
     package func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)? {
-        try session.first("SELECT lane, position FROM item WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)) {
-            (StreamID(rawValue: $0.integer(0)), $0.integer(1))
-        }
+        try session.first(
+            "SELECT \(PublicItems.stream), position FROM item WHERE kind = ?1 AND id = ?2", .text(key.kind), .text(key.id)
+        ) { (StreamID(rawValue: $0.integer(0)), $0.integer(1)) }
     }
 
     package func stream(of item: ValidatedItem) -> StreamID { layout.stream(of: item) }
@@ -39,10 +39,11 @@ package struct StoredItemTable<Session: SQLSession> {
 
     /// `stream`: The stream in which the item must be; nil for any.
     package func update(_ item: ValidatedItem, in stream: StreamID? = nil) throws -> Bool {
-        var text = "UPDATE item SET variant = ?3, body = ?4 WHERE kind = ?1 AND id = ?2"
+        let due = item.isScheduled ? "0" : "CASE WHEN due IS NOT NULL OR lane < 0 THEN 0 END"
+        var text = "UPDATE item SET variant = ?3, body = ?4, due = \(due) WHERE kind = ?1 AND id = ?2"
         var values: [SQLValue] = [.text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body)]
         if let stream {
-            text += " AND lane = ?5"
+            text += " AND \(PublicItems.condition("?5"))"
             values.append(.integer(stream.rawValue))
         }
         return try session.run([SQLCommand(text, values)]) { _, _ in }[0] > 0
@@ -62,7 +63,7 @@ package struct StoredItemTable<Session: SQLSession> {
 
     package func append(_ items: [ValidatedItem], to stream: StreamID) throws {
         guard !items.isEmpty else { return }
-        var last = try session.integer("SELECT max(position) FROM item WHERE lane = ?1", .integer(stream.rawValue)) ?? 0
+        var last = try session.integer(PublicItems.outermost("max", of: "?1"), .integer(stream.rawValue)) ?? 0
         let positions = try items.map { _ throws(StoreError) in
             last = try ItemPosition.next(after: last)
             return last
@@ -73,10 +74,10 @@ package struct StoredItemTable<Session: SQLSession> {
     private func insert(_ items: [ValidatedItem], in stream: StreamID, at positions: [Int64]) throws {
         try session.run([
             SQLCommand(
-                "INSERT INTO item (position, kind, id, variant, body, lane) \(Session.dialect.values(5, and: 1))",
+                "INSERT INTO item (position, kind, id, variant, body, due, lane) \(Session.dialect.values(6, and: 1))",
                 [
                     .integers(positions), .texts(items.map(\.kind)), .texts(items.map(\.id)), .texts(items.map(\.variant)),
-                    .documents(items.map(\.body)), .integer(stream.rawValue),
+                    .documents(items.map(\.body)), .integers(items.map { $0.isScheduled ? 0 : nil }), .integer(stream.rawValue),
                 ])
         ]) { _, _ in }
         for item in items { try list(item) }
@@ -104,9 +105,10 @@ package struct StoredItemTable<Session: SQLSession> {
 
     func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let first = try session.rows(
-            "SELECT kind, id FROM item WHERE lane = ?1 ORDER BY position LIMIT ?2", .integer(stream.rawValue), .integer(Int64(limit))
+            "SELECT kind, id FROM item WHERE \(PublicItems.condition("?1")) ORDER BY position LIMIT ?2", .integer(stream.rawValue),
+            .integer(Int64(limit))
         ) { ItemKey(kind: $0.text(0), id: $0.text(1)) }
-        return (try session.write("DELETE FROM item WHERE lane = ?1", .integer(stream.rawValue)), first)
+        return (try session.write("DELETE FROM item WHERE \(PublicItems.condition("?1"))", .integer(stream.rawValue)), first)
     }
 
     /// Call it before the item is removed.

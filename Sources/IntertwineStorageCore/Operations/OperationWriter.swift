@@ -12,10 +12,11 @@ package struct OperationWriter<Session: SQLSession> {
     }
 
     package mutating func apply(
-        _ operations: [StoreOperation], in snapshot: some StoreSnapshot, unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
+        _ operations: [StoreOperation], in snapshot: some StoreSnapshot & SQLSession,
+        unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
     ) throws -> StoreOperationSummary {
         for (index, operation) in operations.enumerated() {
-            if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) { try refuse(index, item) }
+            if let key = operation.subject, let item = try snapshot.storedItem(kind: key.kind, id: key.id) { try refuse(index, item) }
             do {
                 try apply(operation)
             } catch let reason as StoreOperationError.Reason {

@@ -6,6 +6,7 @@ struct OrderMaintenance<Session: SQLSession> {
     private static var smallestPush: Int { 32 }
     private static var largestPush: Int { 8_192 }
     private static var spacing: Int64 { 1 << 10 }
+    private static var unused: Int64 { 1 << 40 }
 
     private let session: Session
     private let stream: StreamID
@@ -81,20 +82,23 @@ struct OrderMaintenance<Session: SQLSession> {
     package func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
         let text =
             switch direction {
-            case .forward: "SELECT min(position) FROM item WHERE lane = ?1 AND position > ?2"
-            case .backward: "SELECT max(position) FROM item WHERE lane = ?1 AND position < ?2"
+            case .forward: PublicItems.outermost("min", of: "?1", " AND position > ?2")
+            case .backward: PublicItems.outermost("max", of: "?1", " AND position < ?2")
             }
         return try session.integer(text, .integer(stream.rawValue), .integer(position))
     }
 
     private func positions(after position: Int64, limit: Int) throws -> [Int64] {
         try session.rows(
-            "SELECT position FROM item WHERE lane = ?1 AND position > ?2 ORDER BY position LIMIT ?3", .integer(stream.rawValue),
-            .integer(position), .integer(Int64(limit))
+            """
+            SELECT * FROM (SELECT position FROM item WHERE lane = ?1 AND position > ?2 ORDER BY position LIMIT ?3) AS shown
+            UNION ALL SELECT * FROM (SELECT position FROM item WHERE lane = -1 - ?1 AND position > ?2 ORDER BY position LIMIT ?3) AS hidden
+            ORDER BY position LIMIT ?3
+            """, .integer(stream.rawValue), .integer(position), .integer(Int64(limit))
         ) { $0.integer(0) }
     }
 
-    /// Rows move by way of an unused stream number, so that no row takes a position that another row still has.
+    /// Rows move by way of unused stream numbers, so that no row takes a position that another row still has.
     private func move(_ moves: [(old: Int64, end: Int64, target: Int64)]) throws {
         // The last is moved first, so that its ads are not among those of the item before it.
         let moves = moves.reversed()
@@ -108,10 +112,11 @@ struct OrderMaintenance<Session: SQLSession> {
                 """, [old, .integers(moves.map(\.end)), target, stream]),
             SQLCommand(
                 """
-                UPDATE item SET lane = -1 - lane, position = moved.target FROM \(Session.dialect.table("moved", ["old", "target"]))
-                WHERE lane = ?3 AND position = moved.old
+                UPDATE item SET lane = lane - \(Self.unused), position = moved.target FROM \(Session.dialect.table("moved", ["old", "target"]))
+                WHERE \(PublicItems.condition("?3")) AND position = moved.old
                 """, [old, target, stream]),
-            SQLCommand("UPDATE item SET lane = -1 - lane WHERE lane = -1 - ?1", [stream]),
+            SQLCommand(
+                "UPDATE item SET lane = lane + \(Self.unused) WHERE lane IN (?1 - \(Self.unused), -1 - ?1 - \(Self.unused))", [stream]),
         ]) { _, _ in }
     }
 }

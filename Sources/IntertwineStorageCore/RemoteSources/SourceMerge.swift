@@ -38,6 +38,7 @@ package struct SourceMerge<Session: SQLSession> {
         try findRemoved(share)
         try put(step)
         try deleteRemoved()
+        try PublicItems.settle(session)
         if kind.name == Campaign.kind {
             let count = Int(try session.integer("SELECT count(*) FROM item WHERE kind = ?1", .text(kind.name)) ?? 0)
             guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }

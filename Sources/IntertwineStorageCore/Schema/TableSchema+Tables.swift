@@ -1,7 +1,11 @@
 extension TableSchema {
     package static let item = TableSchema(
-        "item", .items, key: 2, "lane integer,position integer,kind text,id text,variant text,body document",
-        .index("item_form", on: "(kind, variant, position) WHERE lane = 1"))
+        "item", .items, key: 2, "lane integer,position integer,kind text,id text,variant text,body document,due integer?",
+        .index("item_form", on: "(kind, variant, position) WHERE lane = 1"), .index("item_due", on: "(due) WHERE due IS NOT NULL"))
+    /// The scripts that bring the tables of items from version 1 to 2, and so on.
+    package static let itemMigrations = [
+        "ALTER TABLE item ADD COLUMN due bigint; CREATE INDEX item_due ON item (due) WHERE due IS NOT NULL"
+    ]
     package static let section = TableSchema("section", .items, key: 1, "number integer,name text", .constraint("UNIQUE (name)"))
     package static let sectionKind = TableSchema(
         "section_kind", .items, key: 1, "kind text,section integer", .constraint("FOREIGN KEY (section) REFERENCES section (number)"))

@@ -25,7 +25,7 @@ package struct TakedownTable<Session: SQLSession> {
         try session.write(
             """
             INSERT INTO takedown (kind, id, at, reason, urls)
-                SELECT kind, id, ?2, ?3, \(Session.dialect.itemLinks) FROM item WHERE lane = ?1
+                SELECT kind, id, ?2, ?3, \(Session.dialect.itemLinks) FROM item WHERE \(PublicItems.condition("?1"))
             ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason, urls = excluded.urls
             """, .integer(stream.rawValue), .integer(moment), .text(reason))
     }

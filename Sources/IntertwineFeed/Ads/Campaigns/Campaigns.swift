@@ -75,7 +75,7 @@ package final class Campaigns: Sendable {
         guard let withheld = try await campaignIndex(of: store)?.takenDown, !withheld.isEmpty else { return [] }
         return try await store.read(for: .background) { snapshot in
             try withheld.flatMap { creative in
-                try snapshot.item(kind: creative.kind, id: creative.id).flatMap { try? JSONValue(json: $0.body) }?.urls ?? []
+                try snapshot.storedItem(kind: creative.kind, id: creative.id).flatMap { try? JSONValue(json: $0.body) }?.urls ?? []
             }
         }
     }
@@ -172,14 +172,14 @@ extension Campaigns {
             let known = declared.isEmpty ? [] : try ledger?.knownCreatives() ?? []
             var new: Set<CreativeID> = []
             for campaign in declared {
-                if try snapshot.item(kind: Campaign.kind, id: campaign.id) != nil {
+                if try snapshot.storedItem(kind: Campaign.kind, id: campaign.id) != nil {
                     findings.errors.append(
                         (campaign.id, nil, "the store has a campaign with the id '\(campaign.id)' too: remove one of them"))
                 }
                 for (number, name) in campaign.creatives.enumerated() {
                     let creative = item(of: name)
                     let (kind, id) = (creative.kind, creative.id)
-                    if try layouts(ofCreative: name, in: snapshot) != nil {
+                    if try snapshot.storedItem(kind: kind, id: id) != nil {
                         if !known.contains(creative) { new.insert(creative) }
                         continue
                     }

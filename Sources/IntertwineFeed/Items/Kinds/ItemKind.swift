@@ -42,10 +42,15 @@ extension ItemKind {
     /// The default: nil, because the kind does not declare its fields.
     public var fields: [ItemField]? { nil }
 
-    /// An invalid value of an optional field is left out, so that it does not cost the item.
+    /// An invalid value of an optional field is left out, so that it does not cost the item. An invalid schedule does: the item would be
+    /// public too early or too long.
     package func validate(
         _ fields: ItemFields, leavingOut report: ((ItemError) -> Void)?
     ) throws(ItemError) -> ValidatedItem {
+        try ItemSchedule.adding(fields, to: validateContent(fields, leavingOut: report))
+    }
+
+    private func validateContent(_ fields: ItemFields, leavingOut report: ((ItemError) -> Void)?) throws(ItemError) -> ValidatedItem {
         var fields = fields
         while true {
             do throws(ItemError) { return try validate(fields) } catch {

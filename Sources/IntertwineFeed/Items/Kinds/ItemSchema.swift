@@ -10,6 +10,7 @@ struct ItemSchemaDocument {
     init(kind: String) {
         self.kind = kind
         properties = [.init("kind", .object([.init("const", .text(kind))]))]
+        for name in ItemSchedule.names { add(name, name == "draft" ? .boolean : .moment) }
     }
 
     mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {
@@ -70,6 +71,8 @@ package struct FieldSchema {
     ])
 
     static let date = FieldSchema(members: [.init("type", .text("string")), .init("pattern", .text(Timestamp.pattern))])
+
+    static let moment = FieldSchema(members: date.members + [.init("format", .text("date-time"))])
 
     static let boolean = FieldSchema(members: [.init("type", .text("boolean"))])
 

@@ -27,6 +27,9 @@ package protocol StoreSnapshot: FeedSnapshot {
     /// Announces queries that will follow the next one, so that a remote store can answer all of them in one round trip.
     func prefetch(_ queries: [RowQuery], isComplete: Bool)
 
+    /// Returns one item, whether it is public or not.
+    func storedItem(kind: String, id: String) throws -> FeedItem?
+
     func count(in stream: StreamID) throws -> Int
 
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
@@ -44,6 +47,8 @@ extension StoreSnapshot {
     package var age: Duration? { nil }
 
     package func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
+    /// Returns the public item, because a store without schedules has no other.
+    package func storedItem(kind: String, id: String) throws -> FeedItem? { try item(kind: kind, id: id) }
     /// Returns no advertisements, because a store without pinned advertisements has none.
     package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
     /// Returns no items, because a store without takedowns has none.

@@ -32,6 +32,8 @@ package struct PageDependencies: Sendable {
 final class DependencyTrackingSnapshot: StoreSnapshot {
     private let snapshot: any StoreSnapshot
     private(set) var dependencies = PageDependencies()
+    /// The first time at which an item of the page expires, in milliseconds since 1970-01-01 UTC.
+    private(set) var expiry = Int64.max
 
     init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
@@ -43,16 +45,23 @@ final class DependencyTrackingSnapshot: StoreSnapshot {
         switch query.rows {
         case .type(let type):
             dependencies.add(type.kind)
-            try snapshot.visit(query, body)
+            try snapshot.visit(query) {
+                note($0.body)
+                try body($0)
+            }
         case .sorted(let stream, _):
             // The whole stream is recorded, since an update of the field moves an item.
             dependencies.add(.min ... .max, of: stream)
-            try snapshot.visit(query, body)
+            try snapshot.visit(query) {
+                note($0.body)
+                try body($0)
+            }
         case .stream(let stream):
             var (least, greatest) = (Int64.max, Int64.min)
             defer { if least <= greatest { dependencies.add(least...greatest, of: stream) } }
             try snapshot.visit(query) { row in
                 (least, greatest) = (min(least, row.position), max(greatest, row.position))
+                note(row.body)
                 try body(row)
             }
         }
@@ -60,7 +69,13 @@ final class DependencyTrackingSnapshot: StoreSnapshot {
 
     func item(kind: String, id: String) throws -> FeedItem? {
         dependencies.add(kind)
-        return try snapshot.item(kind: kind, id: id)
+        let item = try snapshot.item(kind: kind, id: id)
+        if let item { note(item.body) }
+        return item
+    }
+
+    private func note(_ body: some Collection<UInt8>) {
+        if let end = ItemSchedule(body: body)?.expireAt { expiry = min(expiry, end) }
     }
 
     // The results of the following methods do not depend on the content of an item that stays at its position.
@@ -68,7 +83,9 @@ final class DependencyTrackingSnapshot: StoreSnapshot {
     func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }
 
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
-        try snapshot.listings(in: stream, between: positions, limit: limit)
+        let listed = try snapshot.listings(in: stream, between: positions, limit: limit)
+        for ad in listed { note(ad.item.body) }
+        return listed
     }
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }

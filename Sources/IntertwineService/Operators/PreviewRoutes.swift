@@ -1,0 +1,70 @@
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
+
+/// The route `GET /admin/preview/feeds/{name}?at=&drafts=&viewer=`: a page of a feed as of a moment. It records and reserves nothing.
+struct PreviewRoutes: Sendable {
+    let feeds: @Sendable () -> FeedCatalogue
+    let ledger: any Ledger
+
+    private static let pattern = "/admin/preview/feeds/{name}"
+    private static let name = Parameter.segment(
+        "name", .string(minLength: 1), "The name of the feed, as in `GET /feeds`.", example: #""main""#)
+    private static let at = Parameter.text(
+        "at", .time, "The moment, in RFC 3339 format. The default is now.", example: #""2027-01-31T08:00:00Z""#
+    ) { (query) throws(Problem) in
+        let text = try query.text("at")
+        guard text.map({ Timestamp.milliseconds(of: $0) != nil }) ?? true else { throw wrongTime }
+        return text
+    }
+    private static let wrongTime = Problem.invalidParameter(
+        "at", .invalid, "at must be a time in RFC 3339 format, such as 2027-01-31T08:00:00Z.")
+    private static let drafts = Parameter.flag("drafts", "If true, drafts are shown too, at the times that they have.")
+    private static let viewer = Parameter.text(
+        "viewer", .string(minLength: 1, maxLength: 256), "The viewer whose page it is. The page omits the cells that the viewer dismissed.",
+        example: #""viewer-1""#
+    ) { (query) throws(Problem) in
+        let viewer = try query.text("viewer")
+        guard (1...256).contains(viewer?.unicodeScalars.count ?? 1) else {
+            throw .invalidParameter("viewer", viewer?.isEmpty == true ? .invalid : .tooLong, "viewer must be 1 to 256 characters long.")
+        }
+        return viewer
+    }
+
+    var routes: [Route] {
+        typealias P = FeedParameters
+        let operation = APIOperation(
+            "previewFeed", tag: "Explanations", "A page as of a moment, with drafts",
+            """
+            The page that the feed will have, or had, at a moment, for a viewer or without one. Ads are those of the present. Events with its tokens are \
+            refused, and it reserves no ads, so it counts nothing. Images of items that are not public are not available yet.
+            """,
+            parameters: [Self.name, Self.at, Self.drafts, Self.viewer, P.cursor, P.limit, P.layout, P.width, P.scale],
+            responses: [
+                .json(.ok, "A page.", .page, [.noStore]), .notModified,
+                .badRequest("A parameter is invalid, or the request is malformed.", [.init(Self.wrongTime), .wrongLimit, .wrongCursor]),
+                .problem(.notFound, "There is no such feed.", [.init(.unknownFeed, "There is no such feed.")]), .storeUnavailable,
+            ])
+        return [Route(.get, Self.pattern, operation) { try await preview($0) }]
+    }
+
+    private func preview(_ request: RouteRequest) async throws -> ServerResponse {
+        let feed = try feeds().feed(try request[Self.name])
+        let (moment, drafts, viewer) = (try request[Self.at], try request[Self.drafts], try request[Self.viewer])
+        let now = moment.flatMap(Timestamp.milliseconds) ?? request.now
+        let asked = FeedRequest(
+            cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: now,
+            layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
+            scale: try request[FeedParameters.scale], rotationHour: CellTokens.bucket(of: now))
+        let targeting = TargetingContext(viewer: viewer, moment: now, allocates: false)
+        var page = try await feed.preview(asked, for: PageClient(viewer, in: ledger, targeting: targeting), showsDrafts: drafts)
+        let path = String((request.head.path ?? "").prefix { $0 != "?" })
+        let rest = [moment.map { ("at", $0) }, drafts ? ("drafts", "true") : nil, viewer.map { ("viewer", $0) }].compactMap { $0 }
+            .map { "&\($0)=\(PercentCoding.encode($1, keeping: .unreserved))" }.joined()
+        func href(_ page: String?) -> String? {
+            page.flatMap { href in href.firstIndex(of: "?").map { path + href[$0...] + rest } }
+        }
+        (page.next, page.previous) = (href(page.next), href(page.previous))
+        return .noStore(encoded: page.encoded().json)
+    }
+}
