@@ -50,6 +50,6 @@ struct EmbeddedFilesTests {
     }
 
     private static func isOfOperators(_ name: String) -> Bool {
-        ["explain/", "items/", "reports/"].contains { name.hasPrefix($0) }
+        ["console/", "explain/", "items/", "reports/"].contains { name.hasPrefix($0) }
     }
 }

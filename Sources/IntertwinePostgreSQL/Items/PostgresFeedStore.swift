@@ -10,6 +10,7 @@ package final class PostgresFeedStore: SQLItemStore {
     let standby: PostgresStandby?
     private let changes: ChangeListener
     private let local: OwnWrites
+    private let hasIndex = Atomic(false)
     private let sectionOrders = Mutex<[StreamID: SectionSort]>([:])
 
     package convenience init(_ address: PostgresAddress, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
@@ -107,6 +108,13 @@ package final class PostgresFeedStore: SQLItemStore {
     package var orders: [StreamID: SectionSort] {
         get { sectionOrders.withLock { $0 } }
         set { sectionOrders.withLock { $0 = newValue } }
+    }
+
+    package var isIndexed: Bool { hasIndex.load(ordering: .relaxed) }
+
+    package func createIndex() async throws {
+        try await writers.run(for: .request) { try PostgresSchema.create(PostgresItemSchema.index, $0) }
+        hasIndex.store(true, ordering: .relaxed)
     }
 
     package func writing<Value: Sendable>(

@@ -9,9 +9,12 @@ enum PostgresItemSchema {
 
     static let part = PostgresPart(
         "items",
-        creation(of: .item, .section, .sectionKind, .source, .sourceItem, .takedown, .campaignCreative, .adListing)
+        creation(of: .item, .itemRevision, .section, .sectionKind, .source, .sourceItem, .takedown, .campaignCreative, .adListing)
             + "CREATE UNIQUE INDEX item_identity ON item (kind, id);\n" + SectionKey.functions + notifications,
-        migrations: TableSchema.itemMigrations)
+        migrations: TableSchema.itemMigrations(.postgres))
+
+    /// It is created when an operator first lists items.
+    static let index = PostgresPart("item-index", ItemIndex<PostgresSnapshot>.creation)
 
     private static let notifications =
         """

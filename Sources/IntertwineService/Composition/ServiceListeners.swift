@@ -38,7 +38,9 @@ extension ServiceBuilder {
         let described = administration + [problemPages.route]
         let operatorRoutes =
             described + [OperatorDescription.route(describing: described)]
-            + (configuration.webClient.isEnabled ? WebClient.operatorRoutes() : [])
+            // The console shows pictures of items.
+            + (configuration.webClient.isEnabled
+                ? WebClient.operatorRoutes() + parts.images.routes.filter { $0.method == .get } : [])
         let counted = configuration.metrics.isEnabled ? telemetry.registry : nil
         let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
         let observer = { (listener: String, onRefusal: @escaping @Sendable (RefusedRequest) -> Void) in
@@ -89,7 +91,7 @@ extension ServiceBuilder {
                 store: stores.store, location: stores.location, kinds: stores.declared.kinds, described: extensions.kinds,
                 settings: configuration.admin, archive: stores.ledger, state: parts.state, prefixes: stores.declared.advertisementPrefixes,
                 reportQuery: { try await live.current.campaigns.figures(in: stores.store, stores.ledger, now: stores.clock()) },
-                images: parts.images.manager, polling: parts.polling,
+                images: parts.images.manager, links: parts.images.links, polling: parts.polling,
                 owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
                 onErasure: { parts.subscribers.viewerDidChange($0) }
             ).routes
@@ -98,6 +100,8 @@ extension ServiceBuilder {
                 window: configuration.campaigns.reservationTimeout.milliseconds, ledger: stores.ledger
             ).routes
             + PreviewRoutes(feeds: { live.current.feeds }, ledger: stores.ledger).routes
+            + ConsoleRoutes(auditLog: configuration.auditLog, polling: parts.polling, settings: { live.configuration.rows.bySection })
+            .routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: stores.store).routes
     }
 }

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
+internal import IntertwineStorage
 internal import Logging
 
 /// Authenticates requests of the admin API before any route handles them, and records writes in the audit log.
@@ -30,7 +31,12 @@ struct AdminAuthMiddleware: HTTPHandler {
         case .admitted(let sender):
             let result = next.handle(head, peer: peer)
             if let response = refusal(of: request, result, by: sender) { return .respond(response, route: result.route) }
-            guard Self.isWrite(request.method) else { return result }
+            guard Self.isWrite(request.method) else {
+                guard result.route == ConsoleRoutes.system else { return result }
+                return result.around { request, respond in
+                    try await OperatorIdentity.$current.withValue(sender) { try await respond(request) }
+                }
+            }
             return result.around(sender: sender.name) { [self] in try await record($0, $1, by: sender) }
         case .unverified(let token):
             let result = next.handle(head, peer: peer)
@@ -53,7 +59,9 @@ struct AdminAuthMiddleware: HTTPHandler {
             return .response(error.response(to: request.id))
         }
         if let response = refusal(of: request.head, result, by: sender) { return .response(response) }
-        guard Self.isWrite(request.head.method) else { return try await respond(request) }
+        guard Self.isWrite(request.head.method) else {
+            return try await OperatorIdentity.$current.withValue(sender) { try await respond(request) }
+        }
         return try await record(request, respond, by: sender)
     }
 
@@ -87,7 +95,9 @@ struct AdminAuthMiddleware: HTTPHandler {
         do {
             result = .success(
                 try await OperatorRole.$current.withValue(sender.role ?? .read) {
-                    try await AuditContext.$current.withValue(context) { try await respond(request) }
+                    try await ItemRevision.$author.withValue(sender.name) {
+                        try await AuditContext.$current.withValue(context) { try await respond(request) }
+                    }
                 })
         } catch {
             result = .failure(error)

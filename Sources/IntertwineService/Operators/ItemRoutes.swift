@@ -6,8 +6,8 @@ internal import IntertwineStorage
 
 /// The route `/admin/items/{kind}/{id}`: one item in the format of the import.
 struct ItemRoutes: Sendable {
-    private static let id = Parameter.segment("id", .string(minLength: 1), "The id of the item, percent-encoded.", example: #""tt""#)
-    private static let kind = Parameter.segment(
+    static let id = Parameter.segment("id", .string(minLength: 1), "The id of the item, percent-encoded.", example: #""tt""#)
+    static let kind = Parameter.segment(
         "kind", .string(minLength: 1), "The kind of the item: `user`, `ad`, `campaign`, or a declared one.", example: #""user""#)
     private static let ifMatch = Parameter.field(
         "If-Match", .string, "The entity tag that the item must have, or `*` for any existing item.",
@@ -137,8 +137,8 @@ struct ItemRoutes: Sendable {
 extension ItemRoutes {
     private static let example =
         #""type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
-    private static let itemExample = #"{"kind": "user", "id": "tt", "# + example
-    private static let missingItem = ResponseDescription.problem(
+    static let itemExample = #"{"kind": "user", "id": "tt", "# + example
+    static let missingItem = ResponseDescription.problem(
         .notFound, "There is no such item or kind.", [.init(.unknownItem, "There is no such item.")])
 
     private static let reading = APIOperation(

@@ -35,7 +35,7 @@ package struct ListPage: DescribedAnswer {
 
     init(limit: Int, last: String?, path: String) {
         self.limit = limit
-        next = last.map { "\(path)?cursor=\(Base64URL.encode(Array($0.utf8)))&limit=\(limit)" }
+        next = last.map { "\(path)\(path.contains("?") ? "&" : "?")cursor=\(Base64URL.encode(Array($0.utf8)))&limit=\(limit)" }
     }
 
     static func page<Entry>(

@@ -77,6 +77,7 @@ enum OperatorDescription {
             tags: [
                 .init("Items", "The items of the store."), .init("Reports", "Counted events and campaigns."),
                 .init("Explanations", "The reasons for the cells of a page."), .init("Images", "The images in the cache of the proxy."),
+                .init("Audit", "The audit log, the operator and the settings."),
                 .init("Sources", "The JSON APIs that the store is synchronized with."), .init("Health", "Health and metrics."),
                 .init("Description", "The description of the API."),
             ],

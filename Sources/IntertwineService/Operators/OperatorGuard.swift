@@ -28,6 +28,9 @@ enum OperatorRole: String, Comparable, CaseIterable, Sendable {
 }
 
 struct OperatorIdentity: Sendable {
+    /// The operator who reads ``ConsoleRoutes/system``.
+    @TaskLocal static var current = OperatorIdentity(name: "", role: .publish)
+
     var name: String
     var role: OperatorRole?
 

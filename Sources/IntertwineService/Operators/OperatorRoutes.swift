@@ -15,6 +15,7 @@ struct OperatorRoutes: Sendable {
     private let prefixes: [String]
     private let figures: @Sendable () async throws -> [String: CampaignStatistics]
     private let images: ImageNetworkManager
+    private let links: ImageLinks?
     private let polling: SourcePoller
     private let owners: @Sendable (_ viewer: String) -> [String]
     private let erased: @Sendable (_ viewer: String) -> Void
@@ -23,18 +24,19 @@ struct OperatorRoutes: Sendable {
         store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
         archive: any LedgerArchive, state: ServiceState, prefixes: [String],
         reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
-        images: ImageNetworkManager,
+        images: ImageNetworkManager, links: ImageLinks? = nil,
         polling: SourcePoller,
         owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void
     ) {
         (self.store, self.location, self.kinds, self.described, self.settings) = (store, location, kinds, described, settings)
         (self.archive, self.state, self.prefixes, self.figures) = (archive, state, prefixes, reportQuery)
         (self.images, self.polling) = (images, polling)
-        (self.owners, self.erased) = (owners, onErasure)
+        (self.owners, self.erased, self.links) = (owners, onErasure, links)
     }
 
     var routes: [Route] {
         ItemRoutes(store: store, kinds: kinds, described: described).routes
+            + ItemListRoutes(store: store, kinds: kinds, links: links).routes
             + KindRoutes(kinds: kinds).routes
             + TakedownRoutes(store: store, kinds: kinds).routes
             + OperationRoutes(store: store, kinds: kinds).routes

@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
+internal import IntertwineStorage
 
 /// An item in the format of the import, as the admin API shows it, with a tag that changes with every change of the item.
 struct StoredItem: Sendable, Hashable {
@@ -13,6 +14,10 @@ struct StoredItem: Sendable, Hashable {
 
     init(_ item: ValidatedItem) {
         json = Self.json(kind: item.kind, id: item.id, variant: item.variant, body: item.body)
+    }
+
+    init(_ key: ItemKey, _ variant: String, _ body: [UInt8]) {
+        json = Self.json(kind: key.kind, id: key.id, variant: variant, body: body)
     }
 
     var entityTag: String { EntityTag.of(json) }

@@ -61,6 +61,13 @@ struct TakedownRoutes: Sendable {
                 .notModified,
                 .invalidListRequest, .forbidden, .storeUnavailable,
             ])
+        let reading = APIOperation(
+            "getTakedown", tag: "Items", "A takedown", "The time and the reason of a takedown.", parameters: [id],
+            responses: [
+                .json(.ok, "The takedown.", .takedown, [.noStore], example: example), .notModified, wrong,
+                .problem(.notFound, "The item is not taken down.", [.init(.unknownItem, "This item was not taken down.")]),
+                .storeUnavailable,
+            ])
         let taking = APIOperation(
             "takeDown", tag: "Items", "Take an item down",
             """
@@ -91,6 +98,10 @@ struct TakedownRoutes: Sendable {
             ])
         return [
             Route(.get, "/admin/takedowns", listing) { try await list($0) },
+            Route(.get, "/admin/takedowns/{id}", reading) { request in
+                guard let found = try await store.takedown(of: key(try request[id], in: "id")) else { throw Self.notTakenDown }
+                return try .noStore(json: Entry(found))
+            },
             Route(.put, "/admin/takedowns/{id}", taking) { try await takeDown($0, try $0[id]) },
             Route(.delete, "/admin/takedowns/{id}", releasing) { try await release(try $0[id]) },
         ]

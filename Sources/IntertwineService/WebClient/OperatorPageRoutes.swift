@@ -1,28 +1,33 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 
-/// The routes `GET /reports`, `GET /explain`, `GET /items` and their files: pages on the admin listener with plots of reports, explanations
-/// of pages, and a form for items.
+/// The console: pages on the admin listener, and their files. The list of items is at `/`.
 struct OperatorPageRoutes: Sendable {
-    static let paths = Set(files.map(path))
+    static let paths = Set(files.flatMap(paths))
 
     private static let policy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors
         """
     private static let files = WebClientFile.all.filter(\.isOfOperators)
 
     var routes: [Route] {
-        Self.files.map { file in
-            let path = Self.path(file)
-            // The web client has another origin and embeds the explanation; it can read and change nothing there.
-            let ancestors = path == "/explain" ? "http: https:" : "'none'"
-            let content = WebClientRoutes.content(file, file.bytes, policy: "\(Self.policy) \(ancestors)", route: path)
-            return Route(path, encoded: { _ in content.response })
+        Self.files.flatMap { file in
+            Self.paths(file).map { path in
+                // The web client has another origin and embeds the explanation; it can read and change nothing there.
+                let ancestors = path == "/explain" ? "http: https:" : "'none'"
+                let content = WebClientRoutes.content(file, file.bytes, policy: "\(Self.policy) \(ancestors)", route: path)
+                return Route(path, encoded: { _ in content.response })
+            }
         }
     }
 
-    private static func path(_ file: WebClientFile) -> String {
-        let folder = file.name.prefix { $0 != "/" }
-        return file.name == "\(folder)/\(folder).html" ? "/\(folder)" : "/\(file.name)"
+    private static func paths(_ file: WebClientFile) -> [String] {
+        switch file.name {
+        case "items/items.html": ["/", "/items", "/takedowns"]
+        case "console/console.html": ["/ads", "/sources", "/audit", "/viewers", "/system"]
+        case "explain/explain.html": ["/explain"]
+        case "reports/reports.html": ["/reports"]
+        default: ["/\(file.name)"]
+        }
     }
 }

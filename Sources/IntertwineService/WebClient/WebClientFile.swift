@@ -29,6 +29,6 @@ struct WebClientFile: Sendable {
     }()
 
     var isOfOperators: Bool {
-        ["explain/", "items/", "reports/"].contains { name.hasPrefix($0) }
+        ["console/", "explain/", "items/", "reports/"].contains { name.hasPrefix($0) }
     }
 }

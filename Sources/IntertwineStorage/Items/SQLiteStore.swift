@@ -13,6 +13,7 @@ package final class SQLiteStore: SQLItemStore {
     private let commits: WALChangeCounter
     package let file: ServedFile
     let threads: ReaderPool
+    private let hasIndex = Atomic(false)
     private let sectionOrders = Mutex<[StreamID: SectionSort]>([:])
     private let writes = DispatchQueue(label: "intertwine.items.write")
     private let waiting = Atomic(0)
@@ -47,6 +48,29 @@ package final class SQLiteStore: SQLItemStore {
     package var orders: [StreamID: SectionSort] {
         get { sectionOrders.withLock { $0 } }
         set { sectionOrders.withLock { $0 = newValue } }
+    }
+
+    package var isIndexed: Bool { hasIndex.load(ordering: .relaxed) }
+
+    package func createIndex() async throws {
+        try await StoreError.wrapping {
+            try await withCheckedThrowingContinuation { continuation in
+                writes.async { [self] in
+                    continuation.resume(
+                        with: Result { try file.writing { try pool.writeWithoutTransaction(Self.createIndex) } })
+                }
+            }
+        }
+        hasIndex.store(true, ordering: .relaxed)
+    }
+
+    private static func createIndex(_ database: Database) throws {
+        try database.inTransaction(.immediate) {
+            let known = try SQLiteSnapshot(database: database).integer("SELECT 1 FROM sqlite_schema WHERE name = 'item_entry'")
+            guard known == nil else { return .rollback }
+            try database.execute(sql: ItemIndex<SQLiteSnapshot>.creation)
+            return .commit
+        }
     }
 
     package func writing<Value: Sendable>(

@@ -25,6 +25,14 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown]
 
+    /// Creates the index of ``items(_:)`` unless it exists, and brings up to `limit` of its entries up to date. Returns their number.
+    func updateIndex(limit: Int) async throws -> Int
+
+    /// Returns items of the index, which must exist. `isComplete` is false while changed items have entries that are out of date.
+    func items(_ query: ItemListQuery) async throws -> (items: [ListedItem], sections: [String], isComplete: Bool)
+
+    func revisions(of key: ItemKey) async throws -> [ItemRevision]
+
     func takenDownURLs() async throws -> [String]
 
     func takedownVersion() async throws -> TakedownVersion

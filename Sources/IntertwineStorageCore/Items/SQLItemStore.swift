@@ -13,6 +13,11 @@ package protocol SQLItemStore: ItemStore {
     func writing<Value: Sendable>(_ body: @escaping @Sendable (Session) throws -> (Value, InPlaceUpdate?)) async throws -> Value
 
     func arranging<Value>(_ body: (Session) throws -> Value) throws -> Value
+
+    /// True if this process knows that the index of items exists, which its writes then bring up to date.
+    var isIndexed: Bool { get }
+
+    func createIndex() async throws
 }
 
 extension SQLItemStore {
@@ -21,12 +26,15 @@ extension SQLItemStore {
     package func put(
         _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
-        try await writing { session in
+        let (author, moment, isIndexed) = (ItemRevision.author, WallClock.now(), isIndexed)
+        return try await writing { session in
             let old = try session.storedItem(kind: item.kind, id: item.id)
             try refuse(old)
+            if old != nil { try RevisionTable(session, by: author).keep(ItemKey(item), before: item, .edit, at: moment) }
             let (change, stream) = try StoredItemTable(session, releasing: releasing).put(item)
             let isScheduled = item.isScheduled || old.map { ItemSchedule.isIn($0.body) } ?? false
             if isScheduled { try PublicItems.settle(session) }
+            if isIndexed { _ = try ItemIndex(session).update(limit: Self.own) }
             guard let stream, let old, old.variant == item.variant, !isScheduled else { return (change, nil) }
             return (change, InPlaceUpdate(kind: item.kind, stream: stream, position: old.position))
         }
@@ -45,12 +53,13 @@ extension SQLItemStore {
             throw StoreOperationError(index: StoreOperation.limit, reason: .tooMany)
         }
         guard !operations.isEmpty else { return StoreOperationSummary() }
-        let orders = orders
+        let (orders, author, isIndexed) = (orders, ItemRevision.author, isIndexed)
         return try await writing { session in
             var writer = OperationWriter(
-                try StoredItemTable(session, releasing: releasing), orders: orders, reason: reason, at: moment)
+                try StoredItemTable(session, releasing: releasing, author: author), orders: orders, reason: reason, at: moment)
             let summary = try writer.apply(operations, in: session, unless: refuse)
             try PublicItems.settle(session)
+            if isIndexed { _ = try ItemIndex(session).update(limit: Self.own) }
             return (summary, nil)
         }
     }
@@ -61,14 +70,45 @@ extension SQLItemStore {
     package func takeDown(
         _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> TakedownChange {
-        try await writing { session in
+        let (author, isIndexed) = (ItemRevision.author, isIndexed)
+        return try await writing { session in
             try refuse(session.storedItem(kind: key.kind, id: key.id))
-            return (try StoredItemTable(session).remove(Takedown(item: key, at: moment, reason: reason)), nil)
+            let change = try StoredItemTable(session, author: author).remove(Takedown(item: key, at: moment, reason: reason))
+            if isIndexed { _ = try ItemIndex(session).update(limit: Self.own) }
+            return (change, nil)
         }
     }
 
     package func release(_ keys: [ItemKey]) async throws -> Int {
-        try await writing { (try TakedownTable($0).release(keys), nil) }
+        let isIndexed = isIndexed
+        return try await writing { session in
+            let count = try TakedownTable(session).release(keys)
+            if isIndexed { _ = try ItemIndex(session).update(limit: Self.own) }
+            return (count, nil)
+        }
+    }
+
+    // MARK: Lists for operators
+
+    /// The number of entries that a write brings up to date.
+    private static var own: Int { 100 }
+
+    package func updateIndex(limit: Int) async throws -> Int {
+        if !isIndexed { try await createIndex() }
+        guard try await reading(for: .background, { try ItemIndex($0).backlog(limit: 1) }) > 0 else { return 0 }
+        return try await writing { (try ItemIndex($0).update(limit: limit), nil) }
+    }
+
+    package func items(_ query: ItemListQuery) async throws -> (items: [ListedItem], sections: [String], isComplete: Bool) {
+        try await reading(for: .background) { session in
+            let index = ItemIndex(session)
+            let sections = try SectionLayout(session).streams.keys.sorted() + [StoreOperation.advertisements]
+            return (try index.list(query), sections, try index.backlog(limit: 1) == 0)
+        }
+    }
+
+    package func revisions(of key: ItemKey) async throws -> [ItemRevision] {
+        try await reading(for: .background) { try RevisionTable($0, by: "").list(key) }
     }
 
     package func remember(_ memberships: [CampaignMembership]) async throws {

@@ -5,9 +5,12 @@ package struct StoredItemTable<Session: SQLSession> {
     private let takedowns: TakedownTable<Session>
     private let layout: SectionLayout
     private let releasing: Bool
+    private let revisions: RevisionTable<Session>?
 
-    package init(_ session: Session, releasing: Bool = true) throws {
+    /// `author`: The operator whose write keeps revisions; nil for imports and sources.
+    package init(_ session: Session, releasing: Bool = true, author: String? = nil) throws {
         (self.session, self.releasing) = (session, releasing)
+        revisions = author.map { RevisionTable(session, by: $0) }
         takedowns = TakedownTable(session)
         layout = try SectionLayout(session)
     }
@@ -112,11 +115,18 @@ package struct StoredItemTable<Session: SQLSession> {
     }
 
     /// Call it before the item is removed.
-    package func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
+    package func takeDown(_ takedown: Takedown) throws {
+        try revisions?.keep(takedown.item, before: nil, .takeDown, at: takedown.at)
+        try takedowns.add(takedown)
+    }
+
+    func keep(before new: ValidatedItem, at moment: Int64) throws {
+        try revisions?.keep(ItemKey(new), before: new, .edit, at: moment)
+    }
 
     package func remove(_ takedown: Takedown) throws -> TakedownChange {
         let isNew = try takedowns.takedown(of: takedown.item) == nil
-        try takedowns.add(takedown)
+        try takeDown(takedown)
         return TakedownChange(wasStored: try delete(takedown.item), isNew: isNew)
     }
 

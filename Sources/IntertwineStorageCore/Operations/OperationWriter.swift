@@ -42,6 +42,7 @@ package struct OperationWriter<Session: SQLSession> {
             try insert(item, in: neighbour.stream, at: positions(neighbour.stream).free(side, of: neighbour.position))
         case .move(let key, let target): try move(key, to: target)
         case .update(let item):
+            try items.keep(before: item, at: moment)
             guard try items.update(item) else { throw StoreOperationError.Reason.unknown(ItemKey(item)) }
             summary.updated += 1
         case .remove(let key):

@@ -3,9 +3,12 @@ extension TableSchema {
         "item", .items, key: 2, "lane integer,position integer,kind text,id text,variant text,body document,due integer?",
         .index("item_form", on: "(kind, variant, position) WHERE lane = 1"), .index("item_due", on: "(due) WHERE due IS NOT NULL"))
     /// The scripts that bring the tables of items from version 1 to 2, and so on.
-    package static let itemMigrations = [
-        "ALTER TABLE item ADD COLUMN due bigint; CREATE INDEX item_due ON item (due) WHERE due IS NOT NULL"
-    ]
+    package static func itemMigrations(_ dialect: SQLDialect) -> [String] {
+        [
+            "ALTER TABLE item ADD COLUMN due bigint; CREATE INDEX item_due ON item (due) WHERE due IS NOT NULL",
+            itemRevision.creation(dialect),
+        ]
+    }
     package static let section = TableSchema("section", .items, key: 1, "number integer,name text", .constraint("UNIQUE (name)"))
     package static let sectionKind = TableSchema(
         "section_kind", .items, key: 1, "kind text,section integer", .constraint("FOREIGN KEY (section) REFERENCES section (number)"))
@@ -95,7 +98,7 @@ extension TableSchema {
 
 extension TableSchema {
     package static let copied = [
-        section, sectionKind, item, source, sourceItem, takedown, campaignCreative, adListing, event, rollupCell, rollupDay, rollupChoice,
+        section, sectionKind, item, itemRevision, source, sourceItem, takedown, campaignCreative, adListing, event, rollupCell, rollupDay, rollupChoice,
         allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, knownCreative, reportMarker, reportAd,
         reportPlace, reportTotal, trackerCall,
     ]

@@ -1,5 +1,6 @@
 // Shows the response of `GET /admin/explain` in sentences: the reason for a cell of a page, and the decisions on the rest of the page. The web
 // client shows this page next to the cell. The fragment of the URL has the parameters of the request, the client's `cells`, and the `cell`.
+import { itemLink } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
@@ -42,7 +43,7 @@ function reasons(page, placed) {
 function table(label, columns, rows, marked = () => false) {
   const head = create("tr", null, ...columns.map((name) => Object.assign(create("th", name), { scope: "col" })))
   const lines = rows.map((row) => {
-    const line = create("tr", null, ...row.map((value) => create("td", String(value ?? ""))))
+    const line = create("tr", null, ...row.map((value) => create("td", null, linked(String(value ?? "")))))
     if (marked(row)) line.setAttribute("aria-current", "true")
     return line
   })
@@ -52,6 +53,12 @@ function table(label, columns, rows, marked = () => false) {
   region.setAttribute("role", "region")
   region.setAttribute("aria-label", label)
   return [create("h2", label), region]
+}
+
+/** Returns the link to the form of the item that a cell, such as `ad:7` or `ad:7#2`, shows. */
+function linked(text) {
+  const [, item] = /^([a-z][\w-]*:[^#\s]+)(?:#.*)?$/.exec(text) ?? []
+  return item && window === window.top ? itemLink(item, text) : text
 }
 
 /** Returns the campaigns that do not run and have an ad, with their states and reasons. Campaigns of a file have no items. */

@@ -1,12 +1,15 @@
 // A form for an item, from the JSON Schema of its kind. Each field has a class. The service validates the values; the form shows its errors.
 // A field that the operator has not edited keeps its stored value, also one that its control cannot show exactly.
 
+import { create } from "/console/shell.mjs"
+import { pictureOf } from "/items/item-list.mjs"
+
 let count = 0
 
-function create(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties)
-  element.append(...children)
-  return element
+/** Returns the name of a field in words: `avatarUrl` is "Avatar URL". */
+function inWords(name) {
+  const words = name.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase().replace(/\burl\b/g, "URL")
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 const isScalar = (value) => ["string", "number"].includes(typeof value)
@@ -14,7 +17,7 @@ const isScalar = (value) => ["string", "number"].includes(typeof value)
 /** A field with one control and a label. The value is undefined if the control is empty. */
 class Field {
   /** `stored` is the value in the item; undefined if the item has none. */
-  constructor(name, control, isRequired, stored, notes = []) {
+  constructor(name, control, isRequired, stored, notes = [], { title, description } = {}) {
     this.control = control
     this.stored = stored ?? undefined
     control.id = `field-${++count}`
@@ -23,9 +26,12 @@ class Field {
     // The control may show other line breaks than the stored value has.
     this.shown = control.value
     this.error = create("span", { className: "error", id: `${control.id}-error` })
-    control.setAttribute("aria-describedby", this.error.id)
+    const help = create("span", { className: "help", id: `${control.id}-help`, textContent: description ?? "", hidden: !description })
+    control.setAttribute("aria-describedby", description ? `${this.error.id} ${help.id}` : this.error.id)
     const hint = [...notes, ...(isRequired ? [] : ["optional"])].join(", ")
-    this.element = create("div", {}, create("label", {}, create("span", { textContent: hint ? `${name} (${hint})` : name }), control), this.error)
+    const label = title ?? inWords(name)
+    this.element = create("div", {}, create("label", {}, create("span", { textContent: hint ? `${label} (${hint})` : label }), control), help, this.error)
+    this.element.dataset.name = name
   }
 
   get value() {
@@ -56,11 +62,16 @@ function allowsEmptyText({ minLength = 0, format, pattern }) {
   }
 }
 
+const isDate = ({ format, pattern }) => /^date/.test(format ?? "") || /^\^?\(?(\\d|\[0-9\])\{4\}-/.test(pattern ?? "")
+
 class TextField extends Field {
   constructor(name, schema, isRequired, stored) {
-    const isLong = schema.format !== "uri" && ((schema.maxLength ?? 0) > 512 || /[\r\n]/.test(stored ?? ""))
+    const isURL = schema.format === "uri" || /\[Hh\]\[Tt\]/.test(schema.pattern ?? "")
+    const isLong = /[\r\n]/.test(stored ?? "") || (!isURL && (schema.maxLength ?? 0) > 512)
     const mayBeEmpty = allowsEmptyText(schema)
-    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off" }), isRequired && !mayBeEmpty, stored)
+    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off", inputMode: isURL ? "url" : "" }), isRequired && !mayBeEmpty, stored, [], schema)
+    if (isURL && /picture|image|avatar|poster|photo|content|background|logo|cover|thumbnail/i.test(name)) this.#preview()
+    if (isDate(schema)) this.#offerDate()
     if (!mayBeEmpty) return
     // An empty text differs from no text: an image with an empty alternative text is decorative.
     this.empty = create("input", { type: "checkbox", checked: stored === "" })
@@ -70,6 +81,38 @@ class TextField extends Field {
   }
 
   #update() { this.control.disabled = this.empty.checked }
+
+  /** Shows the picture of the URL. */
+  #preview() {
+    const image = create("img", { className: "preview", alt: "", hidden: true })
+    const note = create("span", { className: "help" })
+    const show = async () => {
+      const url = this.control.value.trim()
+      image.hidden = true
+      note.textContent = ""
+      if (!/^https?:\/\/./i.test(url) || /\.(mp4|webm|mp3|m4a|ogg|wav|m3u8)$/i.test(url)) return
+      try {
+        image.src = await pictureOf(url)
+        image.hidden = false
+      } catch (error) {
+        note.textContent = `The picture cannot be shown: ${error.message}`
+      }
+    }
+    this.control.addEventListener("change", show)
+    this.element.append(image, note)
+    if (this.control.value) show()
+  }
+
+  /** A date picker that fills in the text, which may have another offset. */
+  #offerDate() {
+    const picker = create("input", { type: "datetime-local", ariaLabel: `Choose ${inWords(this.element.dataset.name)}` })
+    picker.addEventListener("change", () => {
+      if (!picker.value) return
+      this.control.value = new Date(picker.value).toISOString().replace(".000", "")
+      this.control.dispatchEvent(new Event("input", { bubbles: true }))
+    })
+    this.element.querySelector("label").after(picker)
+  }
 
   get value() {
     if (this.empty?.checked) return ""
@@ -83,7 +126,7 @@ class NumberField extends Field {
     const control = create("input", { type: "number", step: isWhole ? "1" : "any" })
     control.min = schema.minimum ?? (isWhole ? Number.MIN_SAFE_INTEGER : "")
     control.max = schema.maximum ?? (isWhole ? Number.MAX_SAFE_INTEGER : "")
-    super(name, control, isRequired, stored)
+    super(name, control, isRequired, stored, [], schema)
   }
 
   parse(text) { return Number(text) }
@@ -172,7 +215,8 @@ class LanguagesField extends ObjectField {
     // Texts of languages that are no longer declared can be removed.
     const others = Object.keys(texts).filter((language) => !declared.includes(language))
     const fields = [...declared, ...others].map((language) => {
-      const field = new TextField(declared.includes(language) ? language : `${language}, not declared`, schema, false, member(texts, language))
+      const name = declared.includes(language) ? language : `${language}, not declared`
+      const field = new TextField(name, { ...schema, title: name, description: undefined }, false, member(texts, language))
       field.control.lang = language
       return [language, field]
     })
@@ -272,10 +316,27 @@ export class ItemForm {
 
   /** Shows errors of a problem at their fields, and focuses the first. An empty list removes all errors. */
   show(errors) {
-    for (const element of this.element.querySelectorAll("[aria-invalid]")) element.removeAttribute("aria-invalid")
-    for (const element of this.element.querySelectorAll(".error")) element.textContent = ""
+    this.#clear()
     const elements = errors.filter(({ pointer }) => pointer !== undefined).map(({ pointer, detail }) =>
       this.#fields.show(pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")), detail))
     elements[0]?.focus()
+  }
+
+  /** Shows what the browser finds wrong at all fields, and focuses the first. Returns the number of these fields. */
+  check() {
+    this.#clear()
+    const wrong = [...this.element.querySelectorAll(":invalid")].filter((control) => control.validationMessage)
+    for (const control of wrong) {
+      control.setAttribute("aria-invalid", "true")
+      const error = document.getElementById(control.getAttribute("aria-describedby")?.split(" ")[0])
+      if (error) error.textContent = control.validationMessage
+    }
+    wrong[0]?.focus()
+    return wrong.length
+  }
+
+  #clear() {
+    for (const element of this.element.querySelectorAll("[aria-invalid]")) element.removeAttribute("aria-invalid")
+    for (const element of this.element.querySelectorAll(".error")) element.textContent = ""
   }
 }

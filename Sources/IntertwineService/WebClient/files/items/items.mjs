@@ -1,7 +1,9 @@
 // Creates, edits and removes items with `/admin/items/{kind}/{id}`. The fields of the form follow from the schema of the kind.
 // The fragment of the URL has the `kind` and the `id` of the item.
+import { create, itemLink, state, time } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 import { ItemForm } from "/items/item-form.mjs"
+import { mark, offer, pathOf as path, release, reload } from "/items/item-list.mjs"
 
 const find = (id) => document.getElementById(id)
 const [kind, id, form, status] = ["kind", "id", "item", "status"].map(find)
@@ -13,7 +15,6 @@ let last = Promise.resolve()
 const schemas = new Map()
 
 const nameOf = (key) => `${key.kind}:${key.id}`
-const path = (key) => `/admin/items/${encodeURIComponent(key.kind)}/${encodeURIComponent(key.id)}`
 const fragment = (key) => `#${new URLSearchParams({ kind: key.kind, id: key.id })}`
 
 /** Performs an operation after the previous ones. Its result is the status of the page. Meanwhile, the forms accept no input. */
@@ -30,7 +31,7 @@ function perform(operation) {
       text = error.status === 412 ? `${error.message} Open it again.` : error.message
     }
     find("key").inert = form.inert = false
-    if (document.activeElement === document.body) (focused.checkVisibility() ? focused : id).focus()
+    if (document.activeElement === document.body) (focused.checkVisibility() ? focused : find("add")).focus()
     open?.form.show(errors)
     status.textContent = text
   })
@@ -49,6 +50,7 @@ async function listKinds() {
   const chosen = kind.value
   kind.replaceChildren(...names.map((name) => new Option(name, name)))
   if (schemas.has(chosen)) kind.value = chosen
+  offer(names)
 }
 
 async function show(key) {
@@ -60,8 +62,61 @@ async function show(key) {
     return null
   })
   display({ ...key, schema }, response ? await item(response) : {}, response?.headers.get("ETag") ?? null)
+  await showRevisions(key)
   if (response) return `${nameOf(key)} is open.`
+  const takedown = await takedownOf(key)
+  if (takedown) {
+    find("release").hidden = false
+    find("facts").replaceChildren(state("Taken down", "bad"), create("span", {}, time(takedown.at), takedown.reason ? `: ${takedown.reason}` : ""))
+    return `${nameOf(key)} is taken down. Release brings its last document back.`
+  }
   return `${nameOf(key)} does not exist. Save creates it, and releases it if it is taken down.`
+}
+
+/** Returns the takedown of an item; undefined if it is not taken down. */
+async function takedownOf(key) {
+  return (await send(`/admin/takedowns/${encodeURIComponent(nameOf(key))}`).catch((error) => {
+    if (error.status !== 404) throw error
+  }))?.json()
+}
+
+/** Returns the fields in which two documents differ, with both values. */
+function differences(old, now) {
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]))
+    .map((name) => [name, old[name], now[name]])
+}
+
+const shown = (value) => (value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value))
+
+/** Returns a table of differences between two documents. */
+function difference(old, now, labels) {
+  const rows = differences(old, now)
+  if (rows.length === 0) return create("p", { textContent: "The documents are equal." })
+  const head = create("tr", {}, ...["Field", ...labels].map((text) => create("th", { scope: "col", textContent: text })))
+  const lines = rows.map(([name, one, two]) => create("tr", {},
+    create("th", { scope: "row", textContent: name }), create("td", { className: "wide" }, create("del", { textContent: shown(one) })),
+    create("td", { className: "wide" }, create("ins", { textContent: shown(two) }))))
+  return create("div", { className: "all-rows" }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...lines)))
+}
+
+async function showRevisions(key) {
+  const { revisions } = await (await send(`${path(key)}/revisions`)).json()
+  find("history").hidden = revisions.length === 0
+  find("history").lastElementChild.replaceChildren(...revisions.map((revision) => {
+    const place = create("div")
+    const compare = create("button", { type: "button", textContent: "Compare" })
+    const restore = create("button", { type: "button", textContent: "Restore" })
+    const read = async () => item(await send(`${path(key)}/revisions/${revision.number}`))
+    compare.addEventListener("click", () => perform(async () => {
+      place.replaceChildren(difference(await read(), { kind: key.kind, id: key.id, ...open.form.item }, ["Then", "In the form"]))
+      return ""
+    }))
+    restore.addEventListener("click", () => perform(async () => put(open, await read(), "restored")))
+    const what = revision.action === "edit" ? "replaced" : "taken down"
+    return create("div", { className: "revision" },
+      create("p", { className: "buttons" }, create("span", {}, `${what} `, time(revision.at), revision.who ? ` by ${revision.who}` : ""), compare, restore), place)
+  }))
 }
 
 /** Returns the item of a response. A save would store a whole number that JavaScript has rounded. */
@@ -78,27 +133,49 @@ function display({ kind, id, schema }, stored, entityTag) {
   open = { kind, id, schema, entityTag, form: new ItemForm(nameOf({ kind, id }), schema, stored) }
   find("fields").replaceChildren(open.form.element)
   find("remove").hidden = entityTag === null
+  find("release").hidden = true
+  find("facts").replaceChildren()
+  find("items").classList.add("is-open")
+  mark(nameOf(open))
   document.title = `${nameOf(open)} – Items`
-  form.hidden = false
+  find("editor").hidden = form.hidden = false
 }
 
 function close() {
   open = null
-  form.hidden = true
+  find("editor").hidden = form.hidden = true
+  find("items").classList.remove("is-open")
+  mark("")
   document.title = "Items"
 }
 
-async function save(key) {
+const save = (key) => put(key, key.form.item, "saved")
+
+/** Stores a document if the item is as the form has read it. If it has changed since, the form shows what the other editor has changed. */
+async function put(key, document, done) {
   const condition = key.entityTag === null ? { "If-None-Match": "*" } : { "If-Match": key.entityTag }
-  const body = JSON.stringify(key.form.item)
-  const response = await send(path(key), { method: "PUT", headers: { "Content-Type": "application/json", ...condition }, body })
+  let response
+  try {
+    response = await send(path(key), { method: "PUT", headers: { "Content-Type": "application/json", ...condition }, body: JSON.stringify(document) })
+  } catch (error) {
+    if (error.status === 412) await showConflict(key).catch(() => {})
+    throw error
+  }
   display(key, await item(response), response.headers.get("ETag"))
-  return `${nameOf(key)} is ${response.status === 201 ? "created" : "saved"}.`
+  await showRevisions(key)
+  reload()
+  return `${nameOf(key)} is ${response.status === 201 ? "created" : done}.`
+}
+
+async function showConflict(key) {
+  const now = await item(await send(path(key)))
+  find("facts").replaceChildren(difference(now, { kind: key.kind, id: key.id, ...key.form.item }, ["Stored now", "In this form"]))
 }
 
 async function remove(key) {
   await send(path(key), { method: "DELETE", headers: { "If-Match": key.entityTag } })
   close()
+  reload()
   return `${nameOf(key)} is removed and taken down: imports omit it until it is released.`
 }
 
@@ -124,6 +201,7 @@ function follow() {
 
 /** Lists the kinds. An open item stays open. */
 function load() {
+  reload()
   perform(async () => {
     await listKinds()
     if (!open) follow()
@@ -141,11 +219,39 @@ find("key").addEventListener("submit", (event) => {
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   const key = open
-  if (key) perform(() => save(key))
+  if (!key) return
+  const wrong = key.form.check()
+  if (wrong === 0) perform(() => save(key))
+  else status.textContent = `${wrong} ${wrong === 1 ? "field needs" : "fields need"} a correction.`
 })
 find("remove").addEventListener("click", () => {
   const key = open
   if (key && confirm(`Remove ${nameOf(key)} and take it down?`)) perform(() => remove(key))
+})
+find("release").addEventListener("click", () => {
+  const key = open
+  if (!key) return
+  perform(async () => {
+    await release(key)
+    reload()
+    const text = await show(key)
+    return text.endsWith("is open.") ? `${nameOf(key)} is released.` : `${nameOf(key)} is released. The next import or source brings it.`
+  })
+})
+find("add").addEventListener("click", () => {
+  if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
+  close()
+  status.textContent = ""
+  history.replaceState(null, "", location.pathname)
+  find("editor").hidden = false
+  find("items").classList.add("is-open")
+  kind.focus()
+})
+find("close").addEventListener("click", () => {
+  if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
+  close()
+  status.textContent = ""
+  history.replaceState(null, "", location.pathname)
 })
 addEventListener("hashchange", follow)
 addEventListener("beforeunload", (event) => {

@@ -31,12 +31,20 @@ export async function send(path, options = {}) {
   throw Object.assign(new Error(problem.detail ?? `The response has the status ${response.status}.`), { status: response.status, problem })
 }
 
+/** Hides what the operator's role does not permit. The service checks every request. */
+export async function applyRole() {
+  const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
+  const response = await fetch("/admin/system", { cache: "no-store", redirect: "manual", headers: authorization }).catch(() => null)
+  if (response?.ok) document.body.dataset.role = (await response.json()).role
+}
+
 /** Calls a function after the operator has entered the token. */
 export function onToken(load) {
   find("access").addEventListener("submit", (event) => {
     event.preventDefault()
     storage.token = find("token").value
     find("token").value = ""
+    applyRole()
     load()
   })
 }

@@ -1,4 +1,5 @@
 // Requests reports from the admin API, and plots them.
+import { itemLink } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 import { bars, legend, lines } from "/reports/chart.mjs"
 
@@ -15,8 +16,18 @@ const day = (time) => new Date(time).toISOString().slice(0, 10)
 for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filter((word) => !["verdict", "reason", "choice"].includes(word))]], [measure, MEASURES]]) {
   select.append(...words.map((word) => new Option(word, word)))
 }
-find("from").value = day(Date.now() - 29 * DAY)
-find("to").value = day(Date.now())
+/** Sets the days of the report: today, yesterday, or a number of days. */
+function preset(name) {
+  const now = Date.now()
+  const [first, last] = { today: [0, 0], yesterday: [1, 1] }[name] ?? [Number(name) - 1, 0]
+  find("from").value = day(now - first * DAY)
+  find("to").value = day(now - last * DAY)
+}
+
+// The fragment can have a question.
+const asked = new URLSearchParams(location.hash.slice(1))
+preset(asked.get("preset") ?? "30")
+if (GROUPINGS.includes(asked.get("by"))) by.value = asked.get("by")
 
 function path(format, more = {}) {
   const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: by.value, format, ...more })
@@ -117,6 +128,9 @@ async function pace(id) {
   return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${text}`]
 }
 
+/** The column by which the rows are sorted, with a minus sign if it is the largest first; empty for the order of the report. */
+let sort = ""
+
 function table(report) {
   const keys = [report.by, report.thenBy].filter(Boolean)
   const columns = [...keys, "impressions", "clicks", "ctr", "selections", "deselections", "dismissals", "saves", "undos"]
@@ -125,17 +139,40 @@ function table(report) {
   for (const name of columns) {
     const cell = document.createElement("th")
     cell.scope = "col"
-    cell.textContent = name
     cell.className = keys.includes(name) ? "" : "number"
+    const button = document.createElement("button")
+    button.type = "button"
+    button.textContent = name
+    button.addEventListener("click", () => {
+      sort = sort === `-${name}` ? name : `-${name}`
+      find("table").replaceChildren(table(report))
+      find("table").querySelector("[aria-sort] button").focus()
+    })
+    if (sort.replace("-", "") === name) cell.setAttribute("aria-sort", sort.startsWith("-") ? "descending" : "ascending")
+    cell.append(button)
     head.append(cell)
   }
   const body = made.createTBody()
-  for (const row of report.rows.slice(0, 2_000)) {
+  const column = sort.replace("-", "")
+  const sign = sort.startsWith("-") ? -1 : 1
+  const compare = (one, two) => sign * (one < two ? -1 : one > two ? 1 : 0)
+  const sorted = columns.includes(column) ? [...report.rows].sort((one, two) => compare(keys.includes(column) ? one[column] : value(one, column), keys.includes(column) ? two[column] : value(two, column))) : report.rows
+  for (const row of sorted.slice(0, 2_000)) {
     const line = body.insertRow()
     for (const name of columns) {
       const cell = line.insertCell()
       const number = name === "ctr" && typeof row.ctr === "number" ? `${(row.ctr * 100).toLocaleString("en", { maximumFractionDigits: 1 })} %` : row[name] ?? ""
-      cell.textContent = keys.includes(name) ? called(row[name]) : number
+      cell.append(name === "ad" && row.ad ? itemLink(row.ad) : name === "campaign" && row.campaign && keys.includes(name) ? itemLink(`campaign:${row.campaign}`, row.campaign) : keys.includes(name) ? called(row[name]) : String(number))
+      cell.className = keys.includes(name) ? "" : "number"
+    }
+  }
+  if (report.rows.length > 1) {
+    const line = made.createTFoot().insertRow()
+    for (const name of columns) {
+      const sum = (field) => report.rows.reduce((all, row) => all + value(row, field), 0)
+      const cell = line.insertCell()
+      const rate = sum("impressions") > 0 ? `${((100 * sum("clicks")) / sum("impressions")).toLocaleString("en", { maximumFractionDigits: 1 })} %` : ""
+      cell.textContent = name === keys[0] ? "Total" : keys.includes(name) ? "" : name === "ctr" ? rate : sum(name)
       cell.className = keys.includes(name) ? "" : "number"
     }
   }
@@ -168,6 +205,11 @@ async function show() {
   }
 }
 
+find("presets").addEventListener("click", ({ target }) => {
+  if (!target.dataset.preset) return
+  preset(target.dataset.preset)
+  show()
+})
 find("question").addEventListener("submit", (event) => {
   event.preventDefault()
   show()

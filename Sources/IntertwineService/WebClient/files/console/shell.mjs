@@ -1,0 +1,68 @@
+// The navigation of the console, which every page of it has. A page in a frame of the web client has none.
+import { applyRole } from "/reports/admin-api.mjs"
+
+const pages = [
+  ["/", "Items"], ["/ads", "Ads"], ["/explain", "Why"], ["/reports", "Reports"], ["/sources", "Sources"], ["/takedowns", "Takedowns"],
+  ["/audit", "Audit"], ["/viewers", "Viewers"], ["/system", "System"],
+]
+
+export function create(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children)
+  return element
+}
+
+/** Returns the link to the form of an item, which is named `kind:id`. */
+export function itemLink(name, text = name) {
+  const [, kind, id] = /^([^:]+):(.+)$/s.exec(name) ?? []
+  return kind ? create("a", { href: `/items#${new URLSearchParams({ kind, id })}`, textContent: text }) : text
+}
+
+/** Returns a time in the browser's zone, which the text names. */
+export function time(text) {
+  if (!text) return "–"
+  const shown = new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+  return create("time", { dateTime: text, title: text, textContent: shown })
+}
+
+export const number = (value) => (typeof value === "number" ? value.toLocaleString() : "–")
+
+/** Returns a label of a state. */
+export function state(text, tone = "") {
+  return create("span", { className: `state ${tone && `is-${tone}`}`, textContent: text })
+}
+
+const mark = `<svg viewBox="0 0 32 32" aria-hidden="true"><path d="M8 8c8 0 8 16 16 16"/><path class="over" d="M8 24c8 0 8-16 16-16"/>
+  <circle cx="8" cy="8" r="3"/><circle cx="24" cy="8" r="3"/><circle cx="8" cy="24" r="3"/><circle cx="24" cy="24" r="3"/></svg>`
+
+if (window === window.top) {
+  document.documentElement.lang ||= "en"
+  document.body.classList.add("console")
+  const here = location.pathname === "/items" ? "/" : location.pathname
+  const brand = create("a", { className: "brand", href: "/" })
+  brand.innerHTML = mark
+  brand.append("Intertwine")
+  const links = pages.map(([href, name]) => {
+    const link = create("a", { href, textContent: name })
+    if (href === here) link.setAttribute("aria-current", "page")
+    return create("li", {}, link)
+  })
+  const nav = create("nav", { id: "navigation", ariaLabel: "Console" }, create("ul", {}, ...links))
+  const menu = create("button", { type: "button", className: "menu", textContent: "Menu", ariaExpanded: "false" })
+  menu.setAttribute("aria-controls", "navigation")
+  menu.addEventListener("click", () => { menu.ariaExpanded = String(nav.classList.toggle("is-open")) })
+  applyRole()
+  const main = document.querySelector("main")
+  main.id ||= "content"
+  main.tabIndex = -1
+  document.body.prepend(
+    create("a", { className: "skip", href: `#${main.id}`, textContent: "Skip to the content" }),
+    create("header", { className: "shell" }, create("div", { className: "shell-bar" }, brand, menu), nav))
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    // The fragment has the item.
+    event.preventDefault()
+    main.focus()
+  })
+} else {
+  document.body.classList.remove("console")
+}

@@ -1,0 +1,292 @@
+// The list of items: search, filters, orders, and what can be done with several items at once.
+import { create, itemLink, state, time } from "/console/shell.mjs"
+import { send } from "/reports/admin-api.mjs"
+
+const find = (id) => document.getElementById(id)
+const [table, more, bulk, all, found] = ["list", "more", "bulk", "pick-all", "found"].map(find)
+const body = table.tBodies[0]
+export const pathOf = ({ kind, id }) => `/admin/items/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`
+
+/** The order by a column, with a minus sign if it is reversed; empty without one. */
+let sort = ""
+let next = null
+let request = 0
+const picked = new Map()
+
+/** Asks a question, and returns the reason that the operator gives, or null if the operator cancels. */
+export function ask(title, text, yes, hasReason) {
+  const dialog = find("ask")
+  find("ask-title").textContent = title
+  find("ask-text").textContent = text
+  find("ask-yes").textContent = yes
+  find("ask-reason").hidden = !hasReason
+  find("reason").value = ""
+  dialog.returnValue = ""
+  dialog.showModal()
+  return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue === "yes" ? find("reason").value.trim() : null), { once: true }))
+}
+
+/** Returns a URL of this page for the picture at a URL, as the service fetches it. */
+export async function pictureOf(url) {
+  const { href } = await (await send(`/admin/pictures?${new URLSearchParams({ url })}`)).json()
+  return URL.createObjectURL(await (await send(href)).blob())
+}
+
+// Picture elements send no token, so their pictures are loaded with one.
+async function show(image, href) {
+  try {
+    if (!image.isConnected) return
+    image.src = URL.createObjectURL(await (await send(href)).blob())
+  } catch { /* The place stays empty. */ }
+}
+
+const pictures = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue
+    pictures.unobserve(target)
+    show(target, target.dataset.href)
+  }
+}, { rootMargin: "200px" })
+
+function picture(href) {
+  const image = create("img", { className: "thumbnail", alt: "", width: 44, height: 44 })
+  image.addEventListener("load", () => URL.revokeObjectURL(image.src))
+  if (!href) return create("span", { className: "thumbnail" })
+  image.dataset.href = href
+  pictures.observe(image)
+  return image
+}
+
+function stateOf(item) {
+  if (item.state !== "taken-down") return item.source ? ["Public ", create("span", { className: "quiet", textContent: `by ${item.source}` })] : ["Public"]
+  const facts = [item.takenDownBy && `by ${item.takenDownBy}`, item.reason].filter(Boolean).join(": ")
+  return [state("Taken down", "bad"), create("br"), create("span", { className: "quiet", title: item.takenDown ?? "" }, time(item.takenDown), facts && ` ${facts}`)]
+}
+
+function row(item) {
+  const pick = create("input", { type: "checkbox", checked: picked.has(item.item), ariaLabel: `Select ${item.item}` })
+  pick.addEventListener("change", () => {
+    if (pick.checked) picked.set(item.item, item)
+    else picked.delete(item.item)
+    showPicked()
+  })
+  const title = itemLink(item.item, item.title || item.item)
+  const cells = [
+    [create("span", {}, pick), "pick"], [picture(item.picture), "picture"],
+    [create("span", {}, title, create("span", { className: "quiet", textContent: item.item })), "title"],
+    [item.kind, "kind"], [create("span", {}, ...stateOf(item)), "state-cell"], [time(item.changed), "changed"],
+  ]
+  if (isOrdered()) cells.push([steps(item), "order"])
+  const line = create("tr", {}, ...cells.map(([content, className]) => create("td", { className }, content)))
+  line.dataset.item = item.item
+  if (isOrdered()) makeDraggable(line)
+  return line
+}
+
+// Order
+
+const isOrdered = () => find("of-section").value !== ""
+
+function steps(item) {
+  const step = (text, name, way) => {
+    const button = create("button", { type: "button", textContent: text, ariaLabel: `Move ${item.item} ${name}` })
+    button.addEventListener("click", () => {
+      const line = button.closest("tr")
+      const other = way < 0 ? line.previousElementSibling : line.nextElementSibling
+      if (other) move(line, other, way < 0 ? "before" : "after", button.ariaLabel)
+    })
+    return button
+  }
+  return create("span", {}, step("↑", "up", -1), " ", step("↓", "down", 1))
+}
+
+function makeDraggable(line) {
+  line.draggable = true
+  line.addEventListener("dragstart", (event) => {
+    event.dataTransfer.setData("text/x-item", line.dataset.item)
+    event.dataTransfer.effectAllowed = "move"
+  })
+  line.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer.types.includes("text/x-item")) return
+    event.preventDefault()
+    line.classList.add("is-over")
+  })
+  for (const name of ["dragleave", "drop"]) line.addEventListener(name, () => line.classList.remove("is-over"))
+  line.addEventListener("drop", (event) => {
+    event.preventDefault()
+    const moved = [...body.rows].find((row) => row.dataset.item === event.dataTransfer.getData("text/x-item"))
+    if (moved && moved !== line) move(moved, line, moved.rowIndex < line.rowIndex ? "after" : "before")
+  })
+}
+
+async function move(line, other, place, label) {
+  try {
+    const body = JSON.stringify({ operations: [{ move: line.dataset.item, [place]: other.dataset.item }] })
+    await send("/admin/operations", { method: "POST", headers: { "Content-Type": "application/json" }, body })
+    other[place](line)
+    found.textContent = `${line.dataset.item} is ${place} ${other.dataset.item}.`
+    if (label) line.querySelector(`[aria-label="${CSS.escape(label)}"]`)?.focus()
+  } catch (error) {
+    found.textContent = error.message
+  }
+}
+
+// Pages
+
+function query() {
+  if (isOrdered()) return new URLSearchParams({ section: find("of-section").value, limit: 100 })
+  const parameters = new URLSearchParams({ limit: 100, state: find("of-state").value })
+  if (find("q").value.trim()) parameters.set("q", find("q").value.trim())
+  if (find("of-kind").value) parameters.set("kind", find("of-kind").value)
+  if (sort) parameters.set("sort", sort)
+  return parameters
+}
+
+/** Loads the first page, or the following one. */
+async function load(href) {
+  const number = ++request
+  try {
+    const answer = await (await send(href ?? `/admin/items?${query()}`)).json()
+    if (number !== request) return
+    if (!href) {
+      body.replaceChildren()
+      picked.clear()
+      showPicked()
+    }
+    table.querySelector("th.order").hidden = !isOrdered()
+    body.append(...answer.items.map(row))
+    next = answer.page.next
+    more.hidden = next === null
+    const count = body.rows.length
+    found.textContent = count === 0 ? "No item is found." : `${count}${next ? "+" : ""} ${count === 1 ? "item" : "items"}${answer.isComplete ? "" : ". The index is being built: items may be missing."}`
+    const section = find("of-section")
+    for (const name of answer.sections) {
+      if (![...section.options].some((option) => option.value === name)) section.append(new Option(name, name))
+    }
+    mark(current)
+    if (!answer.isComplete) setTimeout(() => { if (number === request) load() }, 2_000)
+  } catch (error) {
+    if (number === request) found.textContent = error.message
+  }
+}
+
+let current = ""
+
+/** Marks the row of the open item. */
+export function mark(name) {
+  current = name
+  for (const line of body.rows) line.toggleAttribute("aria-current", line.dataset.item === name)
+}
+
+export const reload = () => load()
+
+/** Sets the kinds by which the list can be filtered. */
+export function offer(kinds) {
+  const chosen = find("of-kind").value
+  find("of-kind").replaceChildren(new Option("All", ""), ...kinds.map((kind) => new Option(kind, kind)))
+  find("of-kind").value = kinds.includes(chosen) ? chosen : ""
+}
+
+// Selected items
+
+function showPicked() {
+  bulk.hidden = picked.size === 0
+  find("picked").textContent = `${picked.size} selected`
+  all.checked = picked.size > 0 && picked.size === body.rows.length
+  all.indeterminate = picked.size > 0 && !all.checked
+}
+
+/** Stores the document that an item had when it was taken down, which releases it. Without one, the next import or source brings it. */
+export async function release({ kind, id }) {
+  const { revisions } = await (await send(`${pathOf({ kind, id })}/revisions`)).json()
+  const kept = revisions[0]
+  if (kept?.action !== "take-down") return send(`/admin/takedowns/${encodeURIComponent(`${kind}:${id}`)}`, { method: "DELETE" })
+  const document = await (await send(`${pathOf({ kind, id })}/revisions/${kept.number}`)).text()
+  return send(pathOf({ kind, id }), { method: "PUT", headers: { "Content-Type": "application/json", "If-None-Match": "*" }, body: document })
+}
+
+export function takeDown({ kind, id }, reason) {
+  return send(`/admin/takedowns/${encodeURIComponent(`${kind}:${id}`)}`, {
+    method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(reason ? { reason } : {}),
+  })
+}
+
+function remove(item) {
+  return send(pathOf(item), { method: "DELETE", headers: item.entityTag ? { "If-Match": item.entityTag } : {} })
+}
+
+async function perform(action) {
+  const items = [...picked.values()]
+  const wanted = items.filter((item) => (item.state === "taken-down") === (action === "release"))
+  const what = wanted.length === 1 ? wanted[0].item : `${wanted.length} items`
+  if (wanted.length === 0) {
+    found.textContent = action === "release" ? "None of the selected items is taken down." : "All selected items are taken down already."
+    return
+  }
+  let reason = ""
+  if (action !== "release") {
+    const text = "Imports and sources omit what is taken down until it is released. Its document is kept. Other items that show the same pictures lose them."
+    reason = await ask(`${action === "delete" ? "Delete" : "Take down"} ${what}?`, text, action === "delete" ? "Delete" : "Take down", action === "take-down")
+    if (reason === null) return
+  }
+  const errors = []
+  for (const item of wanted) {
+    try {
+      await (action === "release" ? release(item) : action === "delete" ? remove(item) : takeDown(item, reason))
+    } catch (error) {
+      errors.push(`${item.item}: ${error.message}`)
+    }
+  }
+  await load()
+  const done = wanted.length - errors.length
+  found.textContent = [`${done} ${done === 1 ? "item is" : "items are"} ${{ release: "released", delete: "deleted", "take-down": "taken down" }[action]}.`, ...errors].join(" ")
+  document.dispatchEvent(new CustomEvent("items-changed"))
+}
+
+// Events
+
+let typing = 0
+find("q").addEventListener("input", () => {
+  clearTimeout(typing)
+  typing = setTimeout(() => {
+    find("of-section").value = ""
+    load()
+  }, 200)
+})
+find("find").addEventListener("submit", (event) => {
+  event.preventDefault()
+  clearTimeout(typing)
+  load()
+})
+for (const id of ["of-kind", "of-state"]) {
+  find(id).addEventListener("change", () => {
+    find("of-section").value = ""
+    load()
+  })
+}
+find("of-section").addEventListener("change", () => load())
+more.addEventListener("click", () => next && load(next))
+all.addEventListener("change", () => {
+  for (const box of body.querySelectorAll("input[type=checkbox]")) if (box.checked !== all.checked) box.click()
+})
+for (const head of table.querySelectorAll("[data-sort]")) {
+  head.querySelector("button").addEventListener("click", () => {
+    const name = head.dataset.sort
+    // The newest changes are first at first.
+    sort = sort === (name === "changed" ? `-${name}` : name) ? (name === "changed" ? name : `-${name}`) : name === "changed" ? `-${name}` : name
+    for (const other of table.querySelectorAll("[data-sort]")) other.removeAttribute("aria-sort")
+    head.setAttribute("aria-sort", sort.startsWith("-") ? "descending" : "ascending")
+    find("of-section").value = ""
+    load()
+  })
+}
+bulk.addEventListener("click", ({ target }) => { if (target.dataset.action) perform(target.dataset.action) })
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.closest("input, textarea, select, dialog")) return
+  event.preventDefault()
+  find("q").focus()
+})
+if (location.pathname === "/takedowns") {
+  find("of-state").value = "taken-down"
+  document.querySelector("h1").textContent = "Takedowns"
+}

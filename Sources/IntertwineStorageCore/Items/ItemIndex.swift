@@ -1,0 +1,312 @@
+internal import IntertwineFeed
+
+/// A page of the operators' list of items.
+package struct ItemListQuery: Sendable {
+    package enum Order: String, CaseIterable, Sendable {
+        /// The order in which the index has first seen the items.
+        case added = "number"
+        case title
+        case changed
+    }
+
+    package struct Anchor: Sendable, Hashable {
+        package var text: String
+        package var integer: Int64
+        package var number: Int64
+
+        package init(text: String, integer: Int64, number: Int64) {
+            (self.text, self.integer, self.number) = (text, integer, number)
+        }
+    }
+
+    /// A search finds at most this many items, of which a page shows some in the wanted order. Why: a word may be in all items.
+    package static let searchLimit = 10_000
+
+    package var kind: String?
+    package var state: ItemState?
+    /// The beginnings of words, all of which an item must have.
+    package var words: [String] = []
+    package var order = Order.added
+    package var isDescending = false
+    /// The section whose items are listed in their order; nil for all items.
+    package var section: String?
+    package var anchor: Anchor?
+    package var limit: Int
+
+    package init(limit: Int) { self.limit = limit }
+}
+
+package struct ListedItem: Sendable, Hashable {
+    package var key: ItemKey
+    package var state: ItemState
+    package var variant: String
+    /// The document, of an item that is taken down the last one; nil if none was kept.
+    package var body: [UInt8]?
+    /// Zero if that was before the index.
+    package var changed: Int64
+    package var anchor: ItemListQuery.Anchor
+    package var takedown: Takedown?
+    package var who: String?
+    package var source: String?
+}
+
+/// The tables `item_entry` and `item_touched` and, in SQLite, `item_search`: an index of the items for operators. Triggers note the items that
+/// writes change; ``update(limit:)`` brings their entries up to date.
+///
+/// Why: an import neither parses nor indexes what it writes, and a service whose operators do not list items has no index.
+package struct ItemIndex<Session: SQLSession> {
+    private static var tables: [TableSchema] { [.itemEntry, .itemTouched] }
+
+    private let session: Session
+
+    package init(_ session: Session) { self.session = session }
+
+    // MARK: Creation
+
+    package static var creation: String {
+        let tables = tables.map { $0.creation(Session.dialect) }.joined()
+        return tables + (Session.dialect.isSetWise ? postgres : sqlite)
+            + "INSERT INTO item_touched (kind, id, at) SELECT kind, id, 0 FROM item;\n"
+            + "INSERT INTO item_touched (kind, id, at) SELECT kind, id, at FROM takedown WHERE kind >= '' ON CONFLICT DO NOTHING;\n"
+    }
+
+    private static var sqlite: String {
+        // Milliseconds since 1970.
+        let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+        func trigger(_ name: String, _ event: String, _ row: String, when condition: String = "true") -> String {
+            """
+            CREATE TRIGGER \(name) AFTER \(event) WHEN \(condition) BEGIN
+                INSERT INTO item_touched (kind, id, at) VALUES (\(row).kind, \(row).id, \(now))
+                    ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at;
+            END;
+
+            """
+        }
+        // Words are split and folded before, so the tokenizer keeps the characters of filters.
+        return """
+            CREATE VIRTUAL TABLE item_search USING fts5(
+                words, detail = none, columnsize = 0, prefix = '2 3', tokenize = "unicode61 remove_diacritics 0 tokenchars ':-_.'");
+
+            """
+                + trigger("item_added", "INSERT ON item", "new") + trigger("item_removed", "DELETE ON item", "old")
+                + trigger(
+                    "item_changed", "UPDATE OF variant, body ON item", "new",
+                    when: "old.body IS NOT new.body OR old.variant IS NOT new.variant")
+                + trigger("takedown_added", "INSERT ON takedown", "new") + trigger("takedown_removed", "DELETE ON takedown", "old")
+    }
+
+    private static var postgres: String {
+        let touching = """
+            INSERT INTO @schema@.item_touched (kind, id, at)
+                SELECT DISTINCT kind, id, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM rows
+            """
+        let known = "ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at"
+        func trigger(_ table: String, _ event: String, _ tables: String, _ function: String) -> String {
+            """
+            CREATE TRIGGER \(table)_\(event.lowercased())_touches AFTER \(event) ON \(table) REFERENCING \(tables)
+                FOR EACH STATEMENT EXECUTE FUNCTION \(function)();
+
+            """
+        }
+        return """
+            ALTER TABLE item_entry ADD COLUMN search tsvector;
+            CREATE INDEX item_entry_search ON item_entry USING gin (search) WITH (fastupdate = off);
+            CREATE FUNCTION intertwine_touch() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                \(touching) \(known);
+                RETURN NULL;
+            END $$;
+            CREATE FUNCTION intertwine_touch_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                \(touching) JOIN before USING (kind, id) WHERE rows.body <> before.body OR rows.variant <> before.variant \(known);
+                RETURN NULL;
+            END $$;
+
+            """
+                + ["item", "takedown"].map { table in
+                    trigger(table, "INSERT", "NEW TABLE AS rows", "intertwine_touch")
+                        + trigger(table, "DELETE", "OLD TABLE AS rows", "intertwine_touch")
+                }.joined() + trigger("item", "UPDATE", "NEW TABLE AS rows OLD TABLE AS before", "intertwine_touch_changed")
+    }
+
+    // MARK: Entries
+
+    /// The number of items whose entries are out of date, up to a limit.
+    package func backlog(limit: Int) throws -> Int {
+        Int(try session.integer("SELECT count(*) FROM (SELECT 1 FROM item_touched LIMIT ?1) AS few", .integer(Int64(limit))) ?? 0)
+    }
+
+    /// Brings entries of changed items up to date. Returns their number.
+    package func update(limit: Int) throws -> Int {
+        let touched = try session.rows(
+            """
+            SELECT new.kind, new.id, new.at, i.body, d.kind IS NOT NULL FROM (SELECT kind, id, at FROM item_touched LIMIT ?1) AS new
+            LEFT JOIN item AS i ON i.kind = new.kind AND i.id = new.id
+            LEFT JOIN takedown AS d ON d.kind = new.kind AND d.id = new.id
+            """, .integer(Int64(limit))
+        ) {
+            (key: ItemKey(kind: $0.text(0), id: $0.text(1)), at: $0.integer(2), body: $0.optionalBytes(3), isTakenDown: $0.flag(4))
+        }
+        guard !touched.isEmpty else { return 0 }
+        let entries = try touched.compactMap { one -> (key: ItemKey, at: Int64, state: ItemState, summary: ItemSummary)? in
+            if let body = one.body { return (one.key, one.at, .public, ItemSummary(body)) }
+            guard one.isTakenDown else { return nil }
+            let last = try RevisionTable(session, by: "").list(one.key, limit: 1).first
+            return (one.key, one.at, .takenDown, ItemSummary(last?.body ?? []))
+        }
+        try write(entries.map { ($0.key, $0.at, $0.state, $0.summary) }, without: touched.map(\.key))
+        return touched.count
+    }
+
+    private func write(_ entries: [(key: ItemKey, at: Int64, state: ItemState, summary: ItemSummary)], without touched: [ItemKey]) throws {
+        let dialect = Session.dialect
+        let keys = [SQLValue.texts(touched.map(\.kind)), .texts(touched.map(\.id))]
+        let isListed = "(kind, id) IN (SELECT kind, id FROM \(dialect.table("keys", ["kind", "id"])))"
+        let present = Set(entries.map(\.key))
+        let gone = touched.filter { !present.contains($0) }
+        let goneKeys = [SQLValue.texts(gone.map(\.kind)), .texts(gone.map(\.id))]
+        let (kinds, ids) = (SQLValue.texts(entries.map(\.key.kind)), SQLValue.texts(entries.map(\.key.id)))
+        let words = SQLValue.texts(entries.map { $0.summary.words($0.key, $0.state) })
+        var commands: [SQLCommand] = []
+        if !dialect.isSetWise {
+            commands.append(
+                SQLCommand("DELETE FROM item_search WHERE rowid = (SELECT number FROM item_entry WHERE kind = ?1 AND id = ?2)", keys))
+        }
+        if !gone.isEmpty { commands.append(SQLCommand("DELETE FROM item_entry WHERE \(isListed)", goneKeys)) }
+        if !entries.isEmpty {
+            let columns = ["kind", "id", "title", "state", "changed"]
+            let values = [
+                kinds, ids, .texts(entries.map(\.summary.sortKey)), .texts(entries.map(\.state.rawValue)), .integers(entries.map(\.at)),
+            ]
+            let (more, search) =
+                dialect.isSetWise ? (["words"], ", search") : ([], "")
+            let selected = columns.joined(separator: ", ") + (more.isEmpty ? "" : ", array_to_tsvector(string_to_array(words, ' '))")
+            let updates = (columns.dropFirst(2) + (dialect.isSetWise ? ["search"] : [])).map { "\($0) = excluded.\($0)" }
+            commands.append(
+                SQLCommand(
+                    """
+                    INSERT INTO item_entry (\(columns.joined(separator: ", "))\(search)) SELECT \(selected)
+                    FROM \(dialect.table("new", columns + more)) WHERE true
+                    ON CONFLICT (kind, id) DO UPDATE SET \(updates.joined(separator: ", "))
+                    """, values + (dialect.isSetWise ? [words] : [])))
+            if !dialect.isSetWise {
+                commands.append(
+                    SQLCommand(
+                        "INSERT INTO item_search (rowid, words) SELECT number, ?3 FROM item_entry WHERE kind = ?1 AND id = ?2",
+                        [kinds, ids, words]))
+            }
+        }
+        commands.append(SQLCommand("DELETE FROM item_touched WHERE \(isListed)", keys))
+        try session.run(commands) { _, _ in }
+    }
+
+    // MARK: Lists
+
+    package func list(_ query: ItemListQuery) throws -> [ListedItem] {
+        let layout = try SectionLayout(session)
+        let (table, order, values) = try selection(query, layout)
+        let command = SQLCommand(
+            """
+            SELECT page.kind, page.id, page.title, page.number, i.variant, i.body, c.changed, d.at, d.reason,
+                (SELECT min(name) FROM source WHERE EXISTS (
+                    SELECT 1 FROM source_item AS s WHERE s.source = source.number AND s.kind = page.kind AND s.id = page.id))
+            FROM \(table) AS page LEFT JOIN item_entry AS c ON c.kind = page.kind AND c.id = page.id
+            LEFT JOIN item AS i ON i.kind = page.kind AND i.id = page.id
+            LEFT JOIN takedown AS d ON d.kind = page.kind AND d.id = page.id
+            ORDER BY \(order)
+            """, values)
+        var listed: [ListedItem] = []
+        try session.run([command]) { _, row in
+            let key = ItemKey(kind: row.text(0), id: row.text(1))
+            let changed = row.optionalInteger(6) ?? 0
+            listed.append(
+                ListedItem(
+                    key: key, state: row.isNull(5) ? .takenDown : .public, variant: row.optionalText(4) ?? "",
+                    body: row.optionalBytes(5), changed: changed,
+                    anchor: ItemListQuery.Anchor(text: row.text(2), integer: changed, number: row.integer(3)),
+                    takedown: row.optionalInteger(7).map { Takedown(item: key, at: $0, reason: row.optionalText(8)) },
+                    source: row.optionalText(9)))
+        }
+        return try listed.map { item in
+            guard item.body == nil, let last = try RevisionTable(session, by: "").list(item.key, limit: 1).first else { return item }
+            var item = item
+            (item.variant, item.body, item.who) = (last.variant, last.body, last.who)
+            return item
+        }
+    }
+
+    /// Returns the rows of a page as a table with their order and values.
+    private func selection(_ query: ItemListQuery, _ layout: SectionLayout) throws -> (table: String, order: String, values: [SQLValue]) {
+        var values: [SQLValue] = [.integer(Int64(query.limit))]
+        func parameter(_ value: SQLValue) -> String {
+            values.append(value)
+            return "?\(values.count)"
+        }
+        if let section = query.section {
+            let stream = layout.streams[section] ?? (section == StoreOperation.advertisements ? .advertisements : nil)
+            let lane = parameter(.integer(stream?.rawValue ?? -1))
+            let start = parameter(.integer(query.anchor?.number ?? .min))
+            let rows = "SELECT kind, id, '' AS title, position AS number FROM item WHERE lane = \(lane) AND position > \(start)"
+            return ("(\(rows) ORDER BY position LIMIT ?1)", "page.number", values)
+        }
+        var source = "item_entry AS entry"
+        let filters =
+            [query.kind.map { ItemSummary.filter("kind", $0) }, query.state.map { ItemSummary.filter("state", $0.rawValue) }]
+            .compactMap { $0 }
+        if !query.words.isEmpty {
+            let match = parameter(.text(Self.match(query.words, filters)))
+            source =
+                Session.dialect.isSetWise
+                ? "(SELECT * FROM item_entry WHERE search @@ \(match)::tsquery LIMIT \(ItemListQuery.searchLimit)) AS entry"
+                : """
+                (SELECT n.* FROM item_search CROSS JOIN item_entry AS n ON n.number = item_search.rowid
+                    WHERE item_search MATCH \(match) LIMIT \(ItemListQuery.searchLimit)) AS entry
+                """
+        }
+        var conditions: [String] = []
+        if let kind = query.kind { conditions.append("entry.kind = \(parameter(.text(kind)))") }
+        if let state = query.state {
+            conditions.append("entry.state = \(parameter(.text(state.rawValue)))")
+            if state != .public, query.words.isEmpty {
+                source += Session.dialect.index("item_entry_state")
+                // As in the index, so that both databases can use it.
+                conditions.append("entry.state <> 'public'")
+            }
+        }
+        let (comparison, way) = query.isDescending ? ("<", " DESC") : (">", "")
+        let keys = query.order == .added ? ["number"] : [query.order.rawValue, "number"]
+        if let anchor = query.anchor {
+            let number = parameter(.integer(anchor.number))
+            let more =
+                switch query.order {
+                case .added: [number]
+                case .title: [parameter(.text(anchor.text)), number]
+                case .changed: [parameter(.integer(anchor.integer)), number]
+                }
+            conditions.append("(\(keys.map { "entry.\($0)" }.joined(separator: ", "))) \(comparison) (\(more.joined(separator: ", ")))")
+        }
+        let condition = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+        func order(of table: String) -> String { keys.map { "\(table).\($0)\(way)" }.joined(separator: ", ") }
+        let rows = "SELECT kind, id, title, changed, number FROM \(source)\(condition) ORDER BY \(order(of: "entry")) LIMIT ?1"
+        return ("(\(rows))", order(of: "page"), values)
+    }
+
+    /// Words have letters and digits alone, and filters no quotation marks.
+    private static func match(_ words: [String], _ filters: [String]) -> String {
+        Session.dialect.isSetWise
+            ? (words.map { "'\($0)':*" } + filters.map { "'\($0)'" }).joined(separator: " & ")
+            : (words.map { "\"\($0)\" *" } + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
+    }
+}
+
+extension TableSchema {
+    package static let itemRevision = TableSchema(
+        "item_revision", .items, key: 3, "kind text,id text,number integer,at integer,who string,action text,variant text,body document")
+    static let itemTouched = TableSchema("item_touched", .items, key: 2, "kind text,id text,at integer")
+    static let itemEntry = TableSchema(
+        "item_entry", .items, key: 1, "number integer,kind text,id text,title text,state text,changed integer", .numbered(always: true),
+        .constraint("UNIQUE (kind, id)"), .index("item_entry_title", on: "(title, number)"),
+        .index("item_entry_changed", on: "(changed, number)"), .index("item_entry_kind_title", on: "(kind, title, number)"),
+        .index("item_entry_kind_changed", on: "(kind, changed, number)"),
+        .index("item_entry_state", on: "(state, number) WHERE state <> 'public'"))
+}

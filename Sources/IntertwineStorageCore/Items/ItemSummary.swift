@@ -1,0 +1,87 @@
+internal import Foundation
+internal import IntertwineFeed
+internal import IntertwinePrimitives
+
+/// What a list shows of an item, and the words by which a search finds it.
+package struct ItemSummary: Sendable, Hashable {
+    private static let titles = ["title", "username", "name", "headline", "label", "text", "alternativeText", "advertiser"]
+    private static let wordLimit = 400
+    private static let wordLength = 64
+
+    package private(set) var title = ""
+    /// The URL of the first picture.
+    package private(set) var picture: String?
+    private var texts: [String] = []
+
+    package init(_ body: [UInt8]) {
+        guard let object = try? JSONObject(body) else { return }
+        var found: [String: String] = [:]
+        for (name, value) in object.members {
+            let name = String(decoding: object.characters(of: name), as: UTF8.self)
+            let first = texts.count
+            visit(object.bytes, value, named: name)
+            if texts.count > first { found[name] = texts[first] }
+        }
+        title = Self.titles.lazy.compactMap { found[$0] }.first ?? texts.first ?? ""
+    }
+
+    private mutating func visit(_ bytes: [UInt8], _ value: JSONToken, named name: String) {
+        switch value.kind {
+        case .string:
+            let characters = value.isEscaped ? JSONText.unescaped(bytes.span, value.range)[...] : bytes[value.range]
+            let text = String(decoding: characters, as: UTF8.self)
+            guard !text.hasPrefix("http://"), !text.hasPrefix("https://") else {
+                if picture == nil, Self.isPicture(name), !Self.media.contains(where: text.hasSuffix) { picture = text }
+                return
+            }
+            // The type of a medium is no text.
+            if !text.isEmpty, !name.hasSuffix("Type") { texts.append(text) }
+        case .object:
+            guard let object = try? JSONObject(Array(bytes[value.range])) else { return }
+            for member in object.members {
+                visit(object.bytes, member.value, named: name + String(decoding: object.characters(of: member.name), as: UTF8.self))
+            }
+        case .array:
+            guard let list = try? JSONArray(Array(bytes[value.range])) else { return }
+            for element in list.elements { visit(list.bytes, element, named: name) }
+        case .number, .boolean, .null, .invalid: break
+        }
+    }
+
+    private static let media = [".mp4", ".webm", ".m4v", ".mov", ".mp3", ".m4a", ".ogg", ".wav", ".m3u8"]
+
+    private static func isPicture(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["picture", "image", "avatar", "poster", "photo", "content", "background", "logo", "cover", "thumbnail"].contains(
+            where: name.contains)
+    }
+
+    // MARK: Search
+
+    package static func words(_ text: String) -> [String] {
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        let folded =
+            isASCII ? text.lowercased() : text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+        return folded.unicodeScalars.split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }.map {
+            String(String.UnicodeScalarView($0.prefix(wordLength)))
+        }
+    }
+
+    /// The words of the texts, the kind and the id, separated by spaces, with ``filter(_:_:)`` of the kind and the state.
+    func words(_ key: ItemKey, _ state: ItemState) -> String {
+        var words = [Self.filter("kind", key.kind), Self.filter("state", state.rawValue)]
+        for text in [key.kind, key.id] + texts where words.count < Self.wordLimit { words += Self.words(text) }
+        return words.joined(separator: " ")
+    }
+
+    /// A word that no text has: the search finds all items of a kind or a state by it.
+    static func filter(_ name: String, _ value: String) -> String { "\(name):\(value)" }
+
+    /// The key by which titles are sorted.
+    var sortKey: String { String(Self.words(title).joined(separator: " ").prefix(Self.wordLength)) }
+}
+
+package enum ItemState: String, Sendable, CaseIterable {
+    case `public`
+    case takenDown = "taken-down"
+}

@@ -1,0 +1,139 @@
+import IntertwinePrimitives
+import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineStorage
+
+@Suite("The operators' index of items")
+struct ItemIndexTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func user(_ id: String, _ name: String) -> ValidatedItem {
+        let body = #"{"username":"\#(name)","avatarUrl":"https://pictures.example.com/\#(id).png"}"#
+        return ValidatedItem(kind: "user", stream: .content, id: id, variant: "regular", body: Array(body.utf8))
+    }
+
+    private func ad(_ id: String, _ text: String) -> ValidatedItem {
+        ValidatedItem(kind: "ad", stream: .advertisements, id: id, variant: "text", body: Array(#"{"text":"\#(text)"}"#.utf8))
+    }
+
+    private func query(_ text: String = "", limit: Int = 100, _ change: (inout ItemListQuery) -> Void = { _ in }) -> ItemListQuery {
+        var query = ItemListQuery(limit: limit)
+        query.words = ItemSummary.words(text)
+        change(&query)
+        return query
+    }
+
+    /// The ids of all pages.
+    private func ids(_ store: any ItemStore, _ query: ItemListQuery) async throws -> [String] {
+        var (query, ids) = (query, [String]())
+        while true {
+            let items = try await store.items(query).items
+            ids += items.map(\.key.id)
+            guard let last = items.last, items.count == query.limit else { return ids }
+            query.anchor = last.anchor
+        }
+    }
+
+    private func update(_ store: any ItemStore) async throws {
+        while try await store.updateIndex(limit: 3) > 0 {}
+    }
+
+    @Test("A search finds beginnings of words, whatever their case and accents, with filters", arguments: StoreKind.allCases)
+    func search(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        for item in [user("a", "Élan Vital"), user("b", "Vital Spark"), user("c", "O'Neil 42"), ad("7", "Spark plugs")] {
+            _ = try await store.put(item)
+        }
+        try await update(store)
+        #expect(try await Set(ids(store, query("elan"))) == ["a"])
+        #expect(try await Set(ids(store, query("VIT"))) == ["a", "b"])
+        #expect(try await Set(ids(store, query("spark"))) == ["b", "7"])
+        #expect(try await Set(ids(store, query("spark vit"))) == ["b"])
+        #expect(try await Set(ids(store, query("spark") { $0.kind = "ad" })) == ["7"])
+        #expect(try await Set(ids(store, query("neil 4"))) == ["c"])
+        #expect(try await Set(ids(store, query("ad:7"))) == ["7"])
+        #expect(try await ids(store, query("pictures")).isEmpty, "URLs are no words")
+        #expect(try await ids(store, query { $0.kind = "user" }).count == 3)
+    }
+
+    @Test("Each order has each item once, in pages of any size", arguments: StoreKind.allCases, [1, 3, 50])
+    func orders(kind: StoreKind, limit: Int) async throws {
+        let store = try scratch.store(kind)
+        for number in 0..<7 { _ = try await store.put(user("u\(number)", "Name \(number * 3 % 7)")) }
+        try await update(store)
+        let titles = ["u0", "u5", "u3", "u1", "u6", "u4", "u2"]
+        for (order, wanted) in [(ItemListQuery.Order.added, (0..<7).map { "u\($0)" }), (.title, titles)] {
+            #expect(try await ids(store, query(limit: limit) { $0.order = order }) == wanted)
+            #expect(
+                try await ids(store, query(limit: limit) { ($0.order, $0.isDescending) = (order, true) }) == Array(wanted.reversed()))
+            #expect(try await ids(store, query("name", limit: limit) { $0.order = order }) == wanted)
+        }
+        _ = try await store.put(user("u3", "Other"))
+        let changed = try await ids(store, query(limit: limit) { ($0.order, $0.isDescending) = (.changed, true) })
+        #expect(changed.first == "u3" && Set(changed).count == 7)
+        #expect(try await ids(store, query(limit: limit) { $0.section = "main" }) == (0..<7).map { "u\($0)" })
+    }
+
+    @Test("Writes of every kind reach the index, an import's by the next update", arguments: StoreKind.allCases)
+    func writes(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        _ = try await store.put(user("a", "First"))
+        try await update(store)
+        // What operators write is found at once.
+        _ = try await store.put(user("b", "Second"))
+        _ = try await store.apply([.append(user("c", "Third")), .update(user("a", "Renamed"))])
+        #expect(try await ids(store, query("third")) == ["c"])
+        #expect(try await ids(store, query("renamed")) == ["a"])
+        #expect(try await ids(store, query("first")).isEmpty)
+        #expect(try await store.items(query()).isComplete)
+        let importer = try scratch.importer(kind)
+        let line = #"{"kind":"user","type":"regular","id":"d","username":"Imported","avatarUrl":"https://pictures.example.com/d.png"}"#
+        try importer.append(Array(line.utf8))
+        try importer.endOfFile()
+        _ = try importer.commit()
+        #expect(try await !store.items(query()).isComplete)
+        try await update(store)
+        #expect(try await ids(store, query("imported")) == ["d"])
+        _ = try await store.remove(kind: "user", id: "d")
+        try await update(store)
+        #expect(try await ids(store, query("imported")).isEmpty)
+        #expect(try await ids(store, query()) == ["a", "b", "c"])
+    }
+
+    @Test("A takedown keeps the document, its reason and who ordered it", arguments: StoreKind.allCases)
+    func takedowns(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        for item in [user("a", "Kept"), user("b", "Other")] { _ = try await store.put(item) }
+        try await update(store)
+        _ = try await ItemRevision.$author.withValue("jwt:ann") {
+            try await store.takeDown(ItemKey(kind: "user", id: "a"), reason: "complaint", at: 5_000)
+        }
+        let found = try await store.items(query("kept")).items
+        #expect(found.map(\.state) == [.takenDown] && found.first?.takedown?.reason == "complaint" && found.first?.who == "jwt:ann")
+        #expect(try #require(found.first?.body) == user("a", "Kept").body)
+        #expect(try await ids(store, query { $0.state = .takenDown }) == ["a"])
+        #expect(try await ids(store, query { $0.state = .public }) == ["b"])
+        _ = try await store.put(user("a", "Kept"))
+        #expect(try await ids(store, query { $0.state = .takenDown }).isEmpty)
+        _ = try await store.apply([.remove(ItemKey(kind: "user", id: "b"))])
+        #expect(try await ids(store, query("other") { $0.state = .takenDown }) == ["b"])
+        _ = try await store.release([ItemKey(kind: "user", id: "b")])
+        #expect(try await ids(store, query()) == ["a"])
+    }
+
+    @Test("The last 20 documents of an item are kept, those of other writes than an operator's are not", arguments: StoreKind.allCases)
+    func revisions(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        let key = ItemKey(kind: "user", id: "a")
+        for number in 0..<23 { _ = try await store.put(user("a", "Name \(number)")) }
+        // The same document is no change.
+        _ = try await store.put(user("a", "Name 22"))
+        let kept = try await store.revisions(of: key)
+        #expect(kept.map(\.number) == Array((3...22).reversed()))
+        #expect(kept.first?.body == user("a", "Name 21").body && kept.last?.body == user("a", "Name 2").body)
+        #expect(kept.allSatisfy { $0.action == .edit && $0.variant == "regular" })
+    }
+}

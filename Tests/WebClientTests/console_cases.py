@@ -1,0 +1,278 @@
+"""The console of the operators' listener: tasks of operators, each with few clicks and no typed URL."""
+import json
+import tempfile
+import urllib.request
+from pathlib import Path
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from axe_cases import axe, findings, windows
+from item_cases import enter, field, item, status
+from report_cases import click_an_ad, rows
+from service import Service
+
+LIMIT = 6
+
+
+class Task:
+    """Counts the clicks of a task. Typing is none, and neither is the choice in a list that a click has opened."""
+
+    def __init__(self, browser, service):
+        self.browser = browser
+        self.clicks = 0
+        browser.driver.get(service.admin_url + "/")
+        self.wait_for_rows()
+
+    def click(self, what):
+        element = self.browser.driver.find_element(By.CSS_SELECTOR, what) if isinstance(what, str) else what
+        self.browser.script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+        self.clicks += 1
+        assert self.clicks <= LIMIT, "too many clicks"
+
+    def choose(self, selector, text):
+        self.clicks += 1
+        Select(self.browser.driver.find_element(By.CSS_SELECTOR, selector)).select_by_visible_text(text)
+
+    def link(self, text, within="body"):
+        self.click(self.wait(lambda: next(
+            (one for one in self.browser.driver.find_elements(By.CSS_SELECTOR, f"{within} a, {within} button") if one.is_displayed() and one.text == text), None), text))
+
+    def wait(self, condition, what):
+        return self.browser.wait(condition, what)
+
+    def wait_for_rows(self):
+        self.wait(lambda: self.browser.find("#list tbody tr"), "the list of items")
+
+    def search(self, text):
+        enter(self.browser.driver.find_element(By.ID, "q"), text)
+        self.wait(lambda: self.browser.script(
+            "const rows = [...document.querySelectorAll('#list tbody tr')];"
+            "return rows.length > 0 && rows.length < 100 && rows.every((row) => row.textContent.toLowerCase().includes(arguments[0].toLowerCase()))", text), "what is found")
+
+    def status(self, text):
+        self.wait(lambda: text in self.browser.text("#status"), text)
+
+
+def users(service):
+    return [cell["id"] for cell in service.cells() if cell["id"].startswith("user:")]
+
+
+def title_of(service, name):
+    return item(service, name.replace(":", "/"))[0]["username"]
+
+
+def it_finds_and_fixes_a_title(browser, relay, service):
+    name = users(service)[3]
+    task = Task(browser, service)
+    task.search(title_of(service, name))
+    task.click(f'#list tr[data-item="{name}"] a')
+    assert "is open" in status(browser)
+    enter(field(browser, "username"), "Fixed Title")
+    task.click("#save")
+    task.status("is saved")
+    assert title_of(service, name) == "Fixed Title" and task.clicks <= 2
+    task.wait(lambda: "Fixed Title" in browser.text("#list"), "the new title in the list")
+
+
+def it_adds_an_item_with_a_picture(browser, relay, service):
+    task = Task(browser, service)
+    task.click("#add")
+    Select(browser.driver.find_element(By.ID, "kind")).select_by_visible_text("user")
+    browser.driver.find_element(By.ID, "id").send_keys("console-added", Keys.ENTER)
+    task.status("does not exist")
+    task.choose('#fields [data-name="type"] select', "regular")
+    field(browser, "username").send_keys("Console Added")
+    # All that is missing is named at once.
+    field(browser, "username").clear()
+    task.click("#save")
+    assert "2 fields need a correction" in browser.text("#status"), browser.text("#status")
+    field(browser, "username").send_keys("Console Added")
+    field(browser, "avatarUrl").send_keys(f"http://127.0.0.1:{service.origin.port}/avatar-1.png", Keys.TAB)
+    task.wait(lambda: browser.script("return document.querySelector('[data-name=avatarUrl] .preview')?.naturalWidth > 0"), "the preview of the picture")
+    task.click("#save")
+    task.status("is created")
+    assert title_of(service, "user:console-added") == "Console Added"
+
+
+def it_reorders_items(browser, relay, service):
+    task = Task(browser, service)
+    task.choose("#of-section", "main")
+    task.wait(lambda: browser.find("#list th.order:not([hidden])"), "the order")
+    order = lambda: browser.script("return [...document.querySelectorAll('#list tbody tr')].slice(0, 3).map((row) => row.dataset.item)")
+    first, second, _ = order()
+    task.click(f'[aria-label="Move {first} down"]')
+    task.wait(lambda: order()[:2] == [second, first], "the new order")
+    shown = users(service)
+    assert shown.index(second) < shown.index(first)
+    # The same by drag.
+    rows = browser.driver.find_elements(By.CSS_SELECTOR, "#list tbody tr")
+    browser.script(
+        "const data = new DataTransfer(); const [one, two] = arguments;"
+        "one.dispatchEvent(new DragEvent('dragstart', {dataTransfer: data, bubbles: true}));"
+        "two.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}))", rows[1], rows[0])
+    task.wait(lambda: order()[:2] == [first, second], "the order before")
+
+
+def it_takes_down_and_releases(browser, relay, service):
+    names = users(service)[4:6]
+    task = Task(browser, service)
+    for name in names:
+        task.click(f'#list tr[data-item="{name}"] input')
+    task.click('#bulk [data-action="take-down"]')
+    browser.driver.find_element(By.ID, "reason").send_keys("complaint 7")
+    task.click("#ask-yes")
+    task.wait(lambda: "2 items are taken down" in browser.text("#found"), "the takedowns")
+    assert all(item(service, name.replace(":", "/"))[0] == 404 for name in names)
+    task = Task(browser, service)
+    task.link("Takedowns", ".shell")
+    task.wait(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#list tbody tr")) >= 2 and "complaint 7" in browser.text("#list"), "the list of takedowns")
+    for name in names:
+        task.click(f'#list tr[data-item="{name}"] input')
+    task.click('#bulk [data-action="release"]')
+    task.wait(lambda: "2 items are released" in browser.text("#found"), "the release")
+    assert all(item(service, name.replace(":", "/"))[0]["id"] == name[5:] for name in names)
+
+
+def it_restores_an_earlier_version(browser, relay, service):
+    name = users(service)[6]
+    before, tag = item(service, name.replace(":", "/"))
+    changed = json.dumps({**before, "username": "Mistake"}).encode()
+    urllib.request.urlopen(urllib.request.Request(f"{service.admin_url}/admin/items/{name.replace(':', '/')}", changed, {"If-Match": tag}, method="PUT")).close()
+    task = Task(browser, service)
+    task.search("Mistake")
+    task.click(f'#list tr[data-item="{name}"] a')
+    assert "is open" in status(browser)
+    task.click("#history summary")
+    task.link("Compare", "#history")
+    task.wait(lambda: "Mistake" in browser.text("#history table") and before["username"] in browser.text("#history table"), "the difference")
+    task.link("Restore", "#history")
+    task.status("is restored")
+    assert item(service, name.replace(":", "/"))[0] == before
+
+
+def it_shows_the_other_editors_change(browser, relay, service):
+    name = users(service)[7]
+    task = Task(browser, service)
+    task.search(title_of(service, name))
+    task.click(f'#list tr[data-item="{name}"] a')
+    assert "is open" in status(browser)
+    stored, tag = item(service, name.replace(":", "/"))
+    changed = json.dumps({**stored, "username": "Theirs"}).encode()
+    urllib.request.urlopen(urllib.request.Request(f"{service.admin_url}/admin/items/{name.replace(':', '/')}", changed, {"If-Match": tag}, method="PUT")).close()
+    enter(field(browser, "username"), "Mine")
+    task.click("#save")
+    task.status("The item has changed")
+    assert "Theirs" in browser.text("#facts") and "Mine" in browser.text("#facts")
+
+
+def it_books_and_pauses_a_campaign(browser, relay, service):
+    with Service() as own:
+        task = Task(browser, own)
+        task.click("#add")
+        Select(browser.driver.find_element(By.ID, "kind")).select_by_visible_text("campaign")
+        browser.driver.find_element(By.ID, "id").send_keys("garden-week", Keys.ENTER)
+        task.status("does not exist")
+        field(browser, "advertiser").send_keys("Garden & Lamp")
+        field(browser, "creatives").send_keys("1\n2")
+        task.click("#save")
+        task.status("is created")
+        task = Task(browser, own)
+        task.link("Ads", ".shell")
+        task.link("Pause", "#page")
+        task.wait(lambda: "paused" in browser.text("#page"), "the paused campaign")
+        assert item(own, "campaign/garden-week")[0]["paused"] is True
+        task.link("Resume", "#page")
+        task.wait(lambda: "Pause" in browser.text("#page"), "the running campaign")
+        assert task.clicks == 3
+        # Why an ad of it is not shown.
+        task.link("Pause", "#page")
+        task.wait(lambda: "paused" in browser.text("#page"), "the paused campaign")
+        task = Task(browser, own)
+        task.link("Why", ".shell")
+        browser.driver.find_element(By.NAME, "cell").send_keys("ad:1", Keys.ENTER)
+        task.wait(lambda: "garden-week, which is paused" in browser.text("#explanation"), "the reason")
+
+
+def it_reports_by_ad_and_day(browser, relay, service):
+    ad = click_an_ad(service)
+    task = Task(browser, service)
+    task.link("Reports", ".shell")
+    task.wait(lambda: browser.find("#presets"), "the report")
+    task.choose("#by", "ad")
+    task.link("Today", "#presets")
+    task.wait(lambda: ad in browser.text("#table"), "the ad")
+    assert browser.find(f'#table a[href*="id={ad[3:]}"]')
+    task.link("clicks", "#table thead")
+    assert browser.find("#table th[aria-sort=descending]") and rows(browser)
+    task.link("Yesterday", "#presets")
+    task.wait(lambda: "Nothing counted" in browser.text("#status"), "the report of yesterday")
+
+
+def it_finds_who_changed_an_item(browser, relay, service):
+    name = users(service)[8]
+    stored, tag = item(service, name.replace(":", "/"))
+    changed = json.dumps({**stored, "username": "Audited"}).encode()
+    urllib.request.urlopen(urllib.request.Request(f"{service.admin_url}/admin/items/{name.replace(':', '/')}", changed, {"If-Match": tag}, method="PUT")).close()
+    task = Task(browser, service)
+    task.link("Audit", ".shell")
+    task.wait(lambda: browser.find("#page form"), "the audit log")
+    browser.driver.find_element(By.NAME, "item").send_keys(name, Keys.ENTER)
+    task.wait(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#page tbody tr")) == 1, "the entry")
+    assert "loopback" in browser.text("#page tbody") and name in browser.text("#page tbody")
+    task.link(name, "#page tbody")
+    assert "is open" in status(browser)
+
+
+def it_syncs_a_failing_source(browser, relay, service):
+    with tempfile.TemporaryDirectory() as folder:
+        sources = Path(folder) / "sources.yaml"
+        sources.write_text(
+            f"sources:\n  people:\n    url: http://127.0.0.1:{service.origin.port}/missing.json\n    kind: user\n    items: $.people\n"
+            "    every: 1h\n    fields: {id: id, username: name, avatarUrl: picture, type: {value: regular}}\n")
+        with Service(settings=(f"sources.file={sources}", "sources.allowed-networks=127.0.0.1/32", f"sources.allowed-ports={service.origin.port}")) as own:
+            task = Task(browser, own)
+            task.link("Sources", ".shell")
+            task.wait(lambda: "failing" in browser.text("#page"), "the failure")
+            task.link("Sync now", "#page")
+            task.wait(lambda: browser.find("#page button:not(:disabled)"), "the end of the request")
+            assert "404" in browser.text("#page"), browser.text("#page")
+
+
+def it_erases_a_viewer_and_shows_the_settings(browser, relay, service):
+    task = Task(browser, service)
+    task.link("Viewers", ".shell")
+    browser.driver.find_element(By.NAME, "viewer").send_keys("zoe")
+    task.link("Erase …", "#page")
+    browser.driver.switch_to.alert.accept()
+    task.status("The viewer is erased")
+    task.link("System", ".shell")
+    task.wait(lambda: "server.port" in browser.text("#page"), "the settings")
+
+
+def it_passes_axe_in_the_console(browser, relay, service):
+    source = axe()
+    found = []
+    for look, window in windows(browser, ("dark", 390)):
+        for path, ready in (("/", "#list tbody tr"), ("/takedowns", "#found:not(:empty)"), ("/ads", "#page > *"), ("/explain", "#question"), ("/sources", "#page > *"),
+                            ("/audit", "#page form"), ("/viewers", "#page form"), ("/system", "#page table")):
+            window.driver.get(service.admin_url + path)
+            window.wait(lambda: window.find(ready) and window.find(".shell"), path)
+            window.script(source)
+            found += findings(window, f"{look}, {path}")
+            assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{look}, {path} scrolls sideways"
+        window.driver.get(service.admin_url + "/")
+        window.wait(lambda: window.find("#list tbody tr"), "the list")
+        window.script("document.querySelector('#list tbody input').click()")
+        window.script("document.querySelector('#bulk [data-action=take-down]').click()")
+        window.wait(lambda: window.find("#ask[open]"), "the question")
+        window.script(source)
+        found += findings(window, f"{look}, a question")
+        window.press(Keys.ESCAPE)
+        window.script("document.querySelector('#list tbody a').click()")
+        window.wait(lambda: "is open" in window.text("#status"), "the form")
+        found += findings(window, f"{look}, the form")
+        assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{look}, the form scrolls sideways"
+    assert not found, json.dumps(found, indent=1)
