@@ -15,12 +15,12 @@ enum PostgresLedgerSchema {
         static let partitions: Int64 = 2
         static let clients: Int64 = 3
         static let slots: Int64 = 4
-        static let reservations: Int64 = 5
         static let allowances: Int64 = 6
         /// The first lock for changes of viewers' lists, which one replica at a time makes.
         private static let viewers: Int64 = 256
         private static let viewerCount: UInt64 = 256
         static let allowance: Int64 = 512
+        static let campaign: Int64 = 768
 
         static func of(_ viewer: String) -> Int64 {
             // FNV-1a: alike in every process.
@@ -78,7 +78,7 @@ enum PostgresLedgerSchema {
             CREATE INDEX listing_removal ON listing (until) WHERE removes;
             """
 
-    private static let campaigns = creation(of: .delivery, .exposure, .reservation, .seenPlace, .claim, .knownCreative, .givenPage)
+    private static let campaigns = creation(of: .delivery, .exposure)
 
     private static let reports =
         creation(of: .reportMarker, .reportAd, .reportPlace, .reportTotal, .trackerCall)

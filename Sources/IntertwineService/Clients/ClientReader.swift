@@ -17,8 +17,6 @@ struct ClientReader: Sendable {
     private let registry: ClientRegistry
     private let cells: Set<CellIdentifier>
     private let attributesField: String?
-    /// The number of milliseconds in which a viewer's repeated request gets an identical page.
-    private let window: Int64
     private let counter = Counter()
 
     /// A counter that distinguishes requests without a viewer within one millisecond.
@@ -32,11 +30,10 @@ struct ClientReader: Sendable {
         settings: EventSettings, robots: RobotNames = RobotNames(), viewers: ViewerReader, proxies: TrustedNetworks = .loopback,
         forwardingWarning: ForwardingWarning? = nil,
         keys: SigningKeys, languages: LanguageReader = LanguageReader(.none), registry: ClientRegistry = ClientRegistry(nil),
-        cells: Set<CellIdentifier> = [], attributesField: String = "", window: Int64 = 1
+        cells: Set<CellIdentifier> = [], attributesField: String = ""
     ) {
         (self.languages, self.registry, self.cells) = (languages, registry, cells)
         self.attributesField = attributesField.isEmpty ? nil : attributesField.lowercased()
-        self.window = max(1, window)
         self.viewers = viewers
         rules = BotFilter(robots)
         addresses = AddressPrivacy(mode: settings.address, keys: keys)
@@ -44,6 +41,7 @@ struct ClientReader: Sendable {
         var counting = CountingRules()
         counting.clickWindow = settings.clickWindow.milliseconds
         counting.clickLimit = settings.clickRate
+        counting.campaignClickLimit = settings.clicksPerCampaign
         counting.impressionLimit = settings.impressionRate
         counting.impressionWindow = max(counting.impressionWindow, settings.tokenLifetime.milliseconds + 3_600_000)
         counting.countsSeenClicksAlone = settings.countedClicks == .seen
@@ -69,7 +67,7 @@ struct ClientReader: Sendable {
         let info = ClientInfo(request, from: peer, .init())
         return fingerprint(
             of: info, viewer: viewers.viewerIgnoringErrors(of: request, from: peer, now: now), now: now,
-            isForeignSubresource: info.isForeignSubresource)
+            isForeignSubresource: info.isForeignSubresource, isUnasked: info.isUnasked)
     }
 
     func fingerprintIgnoringErrors(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientFingerprint {
@@ -77,21 +75,24 @@ struct ClientReader: Sendable {
         let stated = try? viewers.viewer(named: info.viewer, isRepeated: info.viewerIsRepeated, from: peer)
         return fingerprint(
             of: info, viewer: stated ?? viewers.knownSender(of: head, now: now)?.subject, now: now,
-            isForeignSubresource: info.isForeignSubresource)
+            isForeignSubresource: info.isForeignSubresource, isUnasked: info.isUnasked)
     }
 
     private func fingerprint(
-        of info: ClientInfo, viewer: String?, now: Int64, isForeignSubresource: Bool = false
+        of info: ClientInfo, viewer: String?, now: Int64, isForeignSubresource: Bool = false, isUnasked: Bool = false
     ) -> ClientFingerprint {
         let userAgent = info.userAgent
         let address = addresses.anonymized(of: address(forwardedFor: info.forwardedFor, from: info.peer), now: now)
-        return ClientFingerprint(
+        var fingerprint = ClientFingerprint(
             viewer: viewer, address: address?.stored, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
             yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !info.optsOut,
             // The verdict depends on this request only; the ledger checks duplicates and limits.
             verdict: rules.verdict(
-                userAgent: info.userAgents, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource),
+                userAgent: info.userAgents, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource,
+                isUnasked: isUnasked),
             counting: counting)
+        fingerprint.networkHashes = address?.networkHashes ?? []
+        return fingerprint
     }
 
     /// Why: impressions of robots never count, so robots get no paid ads.
@@ -112,17 +113,9 @@ struct ClientReader: Sendable {
         var context = TargetingContext(
             viewer: viewer, attributes: attributes(of: info, as: identity),
             languages: info.languages.map(LanguagePreferences.init),
-            moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
+            moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / TargetingContext.displayPeriod)
         // A HEAD request delivers no page, so it allocates no ad.
         context.allocates = !info.isHead
-        let address = address(forwardedFor: info.forwardedFor, from: info.peer)
-        let network = WriteLimiter.network(of: address)
-        if viewer != nil {
-            context.network = network
-        } else if AddressPrivacy.bytes(of: address) != nil {
-            // A short hash of the address or its network, which is never 0.
-            context.address = max(1, UInt16(truncatingIfNeeded: network))
-        }
         return context
     }
 

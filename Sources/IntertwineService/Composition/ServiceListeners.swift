@@ -93,11 +93,10 @@ extension ServiceBuilder {
                 reportQuery: { try await live.current.campaigns.figures(in: stores.store, stores.ledger, now: stores.clock()) },
                 images: parts.images.manager, links: parts.images.links, polling: parts.polling,
                 owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
-                onErasure: { parts.subscribers.viewerDidChange($0) }
+                onErasure: { parts.subscribers.viewerDidChange($0) }, addresses: { live.current.privacy }
             ).routes
             + ExplainRoutes(
-                feeds: { live.current.feeds }, kinds: stores.declared.kinds,
-                window: configuration.campaigns.reservationTimeout.milliseconds, ledger: stores.ledger
+                feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger
             ).routes
             + PreviewRoutes(feeds: { live.current.feeds }, ledger: stores.ledger).routes
             + ConsoleRoutes(auditLog: configuration.auditLog, polling: parts.polling, settings: { live.configuration.rows.bySection })

@@ -172,17 +172,21 @@ public struct EventSettings: Sendable, SettingsSection {
     public enum CountedClicks: String, SettingValue, CaseIterable {
         /// Each click, except clicks of robots, repeated clicks, and clicks beyond the rate limit.
         case all
-        /// Clicks after an impression of that ad on that page by the same viewer or address.
+        /// Clicks after an impression of that ad on that page. On pages that viewers share, the same viewer or address must have reported it.
         case seen
     }
 
     @Setting(
         "ads.count-clicks",
         """
-        Clicks on ads that count. all: each click that is not of a robot, repeated or beyond the rate. seen: of these, the clicks after an \
-        impression of the same ad on the same page, by the same viewer or address.
+        Clicks on ads that count. seen: the clicks after an impression of the same ad on the same page. On pages that viewers share, it must \
+        be by the same viewer or address. all: each click that is not of a robot, repeated or beyond the rate.
         """, .reload)
-    public var countedClicks = CountedClicks.all
+    public var countedClicks = CountedClicks.seen
+    @Setting(
+        "ads.clicks-per-campaign", "Counted clicks a minute on the ads of one campaign. Clicks beyond it are `limited`.", .reload,
+        in: 1...1_000_000_000)
+    public var clicksPerCampaign = 1_200
     // Addresses that are stored in one form must not be stored in another one while the service runs.
     @Setting(
         "events.address",
@@ -196,7 +200,12 @@ public struct EventSettings: Sendable, SettingsSection {
         "A repeated click within it is a duplicate: of the same viewer, or of the same address and user agent if either click named no viewer.",
         .reload)
     public var clickWindow: Duration = .seconds(60)
-    @Setting("events.click-rate", "Counted clicks a minute, per viewer and per address, for all user agents.", .reload, in: 1...1_000_000)
+    @Setting(
+        "events.click-rate",
+        """
+        Counted clicks a minute, per viewer and per address, for all user agents. An IPv6 network of 56 bits may have twice as many, one of \
+        48 bits four times as many.
+        """, .reload, in: 1...1_000_000)
     public var clickRate = 30
     @Setting(
         "events.impression-rate",
@@ -237,11 +246,6 @@ public struct CampaignSettings: Sendable, SettingsSection {
         "File that declares campaigns, such as Config/campaigns.yaml; empty for none. The store may contain others. Read again on SIGHUP.",
         .reload, allowed: "a file's path")
     public var file = ""
-    @Setting(
-        "campaigns.reservation-timeout",
-        "Time for which a reserved ad slot of a campaign counts as delivered without an impression report.",
-        in: .seconds(10) ... .seconds(3_600))
-    public var reservationTimeout: Duration = .seconds(300)
 }
 
 extension ServiceConfiguration {

@@ -6,6 +6,7 @@ package struct ClientFingerprint: Sendable, Hashable {
     package var addressHash: String?
     package var otherAddressHashes: [String]
     package var yesterdaysAddressHashes: [String]
+    package var networkHashes: [String] = []
     package var userAgent: String?
     package var isTracked: Bool
     package var verdict: Verdict
@@ -32,10 +33,11 @@ package struct ClientFingerprint: Sendable, Hashable {
 
     var tracedViewer: String? { isTracked ? viewer : nil }
 
-    package func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64) -> LedgerEvent {
+    package func event(_ kind: LedgerEvent.Kind, cell: String, of creative: CreativeInfo? = nil, at now: Int64) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: cell, viewer: tracedViewer, address: isTracked ? address : nil, userAgent: userAgent,
             verdict: verdict, showing: showing)
+        event.creative = creative
         guard verdict == .counted else { return event }
         counting.apply(to: &event, identities: identities, token: token)
         return event
@@ -44,6 +46,6 @@ package struct ClientFingerprint: Sendable, Hashable {
     private var identities: CountingRules.Identities {
         CountingRules.Identities(
             viewer: tracedViewer, address: addressHash, otherAddresses: otherAddressHashes, yesterdaysAddresses: yesterdaysAddressHashes,
-            userAgent: userAgent)
+            networks: networkHashes, userAgent: userAgent)
     }
 }

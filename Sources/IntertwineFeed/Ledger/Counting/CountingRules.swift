@@ -6,6 +6,9 @@ package struct CountingRules: Sendable, Hashable {
     package var impressionWindow: Int64 = 25 * 3_600_000
     package var clickLimit = 60
     package var impressionLimit = 3_000
+    package var campaignClickLimit = 1_200
+    /// For a page that was made for one viewer, such as one with campaigns, an impression by any client suffices. Otherwise it must come from
+    /// the same person. Why: apps open links in a browser, which does not name the viewer.
     package var countsSeenClicksAlone = false
     /// The window of the rate limits, in milliseconds.
     var rateWindow: Int64 = 60_000
@@ -19,6 +22,8 @@ package struct CountingRules: Sendable, Hashable {
         var address: String?
         var otherAddresses: [String] = []
         var yesterdaysAddresses: [String] = []
+        /// The networks /56 and /48 of an IPv6 address.
+        var networks: [String] = []
         var userAgent: String?
 
         /// The two identities are independent, so the order of events of different people behind one address has no effect.
@@ -47,7 +52,7 @@ package struct CountingRules: Sendable, Hashable {
             return LedgerEvent.Deduplication(keys: [named, anyone(address)], repeats: repeats, window: window)
         }
 
-        private func former(_ sinceYesterday: Bool) -> [String] {
+        func former(_ sinceYesterday: Bool) -> [String] {
             sinceYesterday ? otherAddresses + yesterdaysAddresses : otherAddresses
         }
 
@@ -68,32 +73,65 @@ package struct CountingRules: Sendable, Hashable {
             switch event.kind {
             case .click: (clickWindow, clickLimit, event.cell)
             case _ where isReported: (impressionWindow, impressionLimit, token ?? event.cell)
+            // A selection has no rate: the service's own limits of writes apply to it.
+            case .selection where event.creative != nil && token != nil: (impressionWindow, .max, event.cell)
             default: (Int64(0), 0, "")
             }
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
         if event.kind == .click, countsSeenClicksAlone {
-            // The click of a page for one viewer also requires an impression by that person.
-            event.requiredPriorEvent = bySame(LedgerEvent.Kind.impression, token ?? "", event, identities)
+            event.requiredPriorEvent = prior(.impression, token ?? "", event, identities)
+        } else if isReported, let token, let before = event.kind.playedBefore {
+            event.requiredPriorEvent = prior(before, token, event, identities)
         }
         let isPaid = event.kind == .click && event.showing?.campaign != nil
         event.deduplication =
-            (isReported || isPaid) && token != nil
+            (isReported || isPaid || event.kind == .selection) && token != nil
             ? once(event.kind, token ?? what, event, identities)
             : identities.again(Self.key(event.kind.rawValue, what), window: window, sinceYesterday: window > sinceMidnight)
+        guard event.kind != .selection else { return }
         event.rates = identities.rates(event.kind.rawValue, limit: limit, window: rateWindow)
+        if event.kind == .click { event.rates += clickRates(of: event, identities) }
+    }
+
+    /// Why: one subscriber often has a network of 56 or 48 bits, and thousands of those of 64 bits.
+    private func clickRates(of event: LedgerEvent, _ identities: Identities) -> [LedgerEvent.RateLimit] {
+        var rates = identities.networks.enumerated().map { index, network in
+            LedgerEvent.RateLimit(key: Self.key("click", "p", network), limit: clickLimit << (index + 1), window: rateWindow)
+        }
+        if let campaign = event.showing?.campaign {
+            rates.append(LedgerEvent.RateLimit(key: Self.key("click", "c", campaign), limit: campaignClickLimit, window: rateWindow))
+        }
+        return rates
     }
 
     private func once(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
-        let key = Self.key(kind.rawValue, token)
-        let own = bySame(kind, token, event, identities)
-        guard event.showing?.campaign != nil else { return own }
-        // The page was created for one viewer, so the token counts once for all. The key of the person is recorded only if clicks require it.
-        let anybody = Self.key(key, "t")
-        let notes = countsSeenClicksAlone && kind == .impression ? own.recordedKeys.filter { $0 != anybody } : []
-        return LedgerEvent.Deduplication(keys: [anybody] + notes, repeats: [anybody], window: impressionWindow)
+        // The page was created for one viewer, so the token counts once for all.
+        if event.showing?.campaign != nil { return byAnybody(kind, token) }
+        var own = bySame(kind, token, event, identities)
+        if kind == .impression, countsSeenClicksAlone, event.creative != nil, identities.viewer != nil, let address = identities.address {
+            own.recordedKeys.append(Self.key(Self.key(kind.rawValue, token), "n", address))
+        }
+        return own
+    }
+
+    /// Returns the keys of which an earlier event with a token must have recorded one.
+    private func prior(
+        _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
+    ) -> LedgerEvent.Deduplication {
+        if event.showing?.campaign != nil { return byAnybody(kind, token) }
+        var own = bySame(kind, token, event, identities)
+        guard event.kind == .click, identities.viewer == nil, let address = identities.address else { return own }
+        // The viewer of an app that opens the link in a browser.
+        let former = identities.former(impressionWindow > event.at % 86_400_000)
+        own.checkedKeys += ([address] + former).map { Self.key(Self.key(kind.rawValue, token), "n", $0) }
+        return own
+    }
+
+    private func byAnybody(_ kind: LedgerEvent.Kind, _ token: String) -> LedgerEvent.Deduplication {
+        LedgerEvent.Deduplication(key: Self.key(Self.key(kind.rawValue, token), "t"), window: impressionWindow)
     }
 
     private func bySame(
