@@ -35,7 +35,8 @@ struct ForeignPageTests {
                     #expect(answer.status == 302 && answer["x-verdict"] == "subresource", "\(site) \(mode) \(destination)")
                 }
             }
-            #expect(try service.get(link, fields: Self.fetched("cross-site", "navigate", "document"))["x-verdict"] == "counted")
+            let followed = Self.fetched("cross-site", "navigate", "document") + ["Sec-Fetch-User: ?1"]
+            #expect(try service.get(link, fields: followed)["x-verdict"] == "counted")
             #expect(
                 try service.events().compactMap { $0["verdict"]?.text } == Array(repeating: "subresource", count: 18) + ["counted"])
             let report = try Command.run([
@@ -45,12 +46,34 @@ struct ForeignPageTests {
         }
     }
 
+    @Test("A navigation by a script of another site does not count in a browser that states actions of its user")
+    func scripted() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(2) + Items.advertisements(1), settings: ["events.report-verdict=true", "events.click-window=0s"])
+            let link = try Self.link(service)
+            let browsers = [
+                ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36", "scripted"),
+                ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "scripted"),
+                ("Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15", "counted"),
+                ("Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0.0.0 Mobile Safari/604.1", "counted"),
+                ("Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 (KHTML, like Gecko) FxiOS/140.0 Mobile Safari/605.1.15", "counted"),
+            ]
+            for (agent, verdict) in browsers {
+                let fields = ["User-Agent: \(agent)", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
+                #expect(try service.get(link, fields: fields)["x-verdict"] == verdict, "\(agent)")
+                #expect(try service.get(link, fields: fields + ["Sec-Fetch-User: ?1"])["x-verdict"] == "counted", "\(agent)")
+            }
+        }
+    }
+
     @Test("Navigations, same-origin requests and clicks without Fetch Metadata fields count")
     func navigation() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.report-verdict=true"])
             let requests = [
-                Self.fetched("cross-site", "navigate", "document"), Self.fetched("same-site", "navigate", "document"),
+                Self.fetched("cross-site", "navigate", "document") + ["Sec-Fetch-User: ?1"],
+                Self.fetched("same-site", "navigate", "document"),
                 Self.fetched("none", "navigate", "document"), Self.fetched("same-origin", "cors", "empty"), [Self.agent],
             ]
             let link = try Self.link(service)

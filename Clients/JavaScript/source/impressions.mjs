@@ -55,15 +55,17 @@ export class Impressions {
     for (const entry of Array.from(this.#timers.keys())) this.leave(entry);
   }
 
-  /** Sends the collected impressions. With `keepalive`, the requests survive the page. */
-  flush({ keepalive = false } = {}) {
+  /** Sends the collected impressions, and resolves after the responses. With `keepalive`, the requests survive the page. */
+  async flush({ keepalive = false } = {}) {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
     const pending = this.#pending;
     this.#pending = new Map();
+    const posts = [];
     for (const [href, impressions] of pending) {
-      while (impressions.length > 0) this.#post(href, impressions.splice(0, batchSize), keepalive);
+      while (impressions.length > 0) posts.push(this.#post(href, impressions.splice(0, batchSize), keepalive));
     }
+    await Promise.all(posts);
   }
 
   #start(entry) {

@@ -78,7 +78,7 @@ export class Impressions {
   /** Stops all timers. */
   leaveAll(): void;
   /** Sends the collected impressions. With `keepalive`, the requests survive the page. */
-  flush(options?: { keepalive?: boolean }): void;
+  flush(options?: { keepalive?: boolean }): Promise<void>;
   /** Adds events of an entry's cell to the next batch for an href. */
   report(href: string, events: unknown[], entry: Owner): void;
 }

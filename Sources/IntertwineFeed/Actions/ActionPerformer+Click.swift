@@ -67,7 +67,7 @@ extension ActionPerformer {
     private func link(
         _ token: ImpressionToken, _ destination: LinkCache.Destination, for client: ClientFingerprint, now: Int64
     ) -> ResolvedLink? {
-        let objection = campaigns?.verdict(on: .click, of: CreativeID(destination.viewModel.subject.item), token.showing, at: now)
+        let objection = campaigns?.verdict(on: CreativeID(destination.viewModel.subject.item), token.showing)
         guard objection != .gone else { return nil }
         return ResolvedLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
     }
@@ -91,7 +91,7 @@ extension ActionPerformer {
             throw ActionError.forgedToken
         }
         // The cell exists. If only its campaign keeps the click from counting, the commands still run.
-        let objection = campaigns?.verdict(on: .click, of: CreativeID(cell.subject.item), token.showing, at: now)
+        let objection = campaigns?.verdict(on: CreativeID(cell.subject.item), token.showing)
         return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
     }
 
@@ -118,8 +118,7 @@ extension ActionPerformer {
     private func directRedirect(_ link: ResolvedLink) -> Performed? {
         let (destination, viewModel) = (link.destination, link.destination.viewModel)
         guard let location = destination.location, destination.isDirectRedirect || link.client.verdict != .counted else { return nil }
-        var event = link.client.event(.click, cell: viewModel.id, at: link.now)
-        event.creative = viewModel.subject.creative
+        let event = link.client.event(.click, cell: viewModel.id, of: viewModel.subject.creative, at: link.now)
         return Performed(events: attributed([event]), changes: [], location: location, link: link)
     }
 

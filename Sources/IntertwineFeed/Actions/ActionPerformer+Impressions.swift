@@ -76,9 +76,7 @@ extension ActionPerformer {
                 continue
             }
             let viewModel = viewModels[ByteString(sighting.cell)]
-            let objection = viewModel.flatMap {
-                campaigns?.verdict(on: kind, of: CreativeID($0.subject.item), token.showing, at: now)
-            }
+            let objection = viewModel.flatMap { campaigns?.verdict(on: CreativeID($0.subject.item), token.showing) }
             guard let viewModel, objection != .gone else {
                 refuse(.gone)
                 continue
@@ -90,6 +88,9 @@ extension ActionPerformer {
                 continue
             }
             if client.verdict == .counted { client.verdict = outcome == .counted ? objection ?? .counted : outcome }
+            if client.verdict == .counted, let served = token.showing?.served, now < served + viewModel.leastTime(before: sighting.slot) {
+                client.verdict = .tooEarly
+            }
             let first = sighting.slot == .impression ? factories.firstCell(ofAdWithCompanions: token.cell) : nil
             client.token = token.impression(sharedWith: first)
             client.showing = token.showing
@@ -128,6 +129,18 @@ extension ActionPerformer {
         return try await store.read { [factories] snapshot in
             try factories.actingViewModels(of: cells, in: snapshot, besides: others, context: context)
         }
+    }
+}
+
+extension CellViewModel {
+    /// Returns the milliseconds after the page before which a client cannot have viewed the cell, or played its media so far.
+    ///
+    /// Half of the media's time is enough, because players can be faster.
+    fileprivate func leastTime(before slot: CommandKey) -> Int64 {
+        if slot == .impression { return Int64((commands.viewability ?? Viewability()).seconds * 1_000) }
+        let share: [CommandKey: Double] = ["firstQuartile": 0.25, "midpoint": 0.5, "thirdQuartile": 0.75, "complete": 1]
+        guard let share = share[slot], let duration = (try? Advertisement(item: subject.item))?.duration else { return 0 }
+        return Int64(share * duration * 500)
     }
 }
 

@@ -33,10 +33,12 @@ package final class ActionPerformer: Sendable {
     }
 
     func attributed(_ events: [LedgerEvent]) -> [LedgerEvent] {
-        guard let campaign = events.first?.showing?.campaign, let name = campaigns?.campaign(campaign)?.advertiser else { return events }
+        guard let campaigns, let id = events.first?.showing?.campaign else { return events }
+        guard let campaign = campaigns.campaign(id) else { return events.map { $0.rejected(as: .late) } }
         return events.map { event in
             var event = event
-            event.creative?.advertiser = name
+            event.creative?.advertiser = campaign.advertiser
+            event.terms = campaign.terms(of: event)
             return event
         }
     }
@@ -111,10 +113,10 @@ package final class ActionPerformer: Sendable {
     /// Returns events without the token of a page with the campaign that their ad belongs to, so that reports by ad and reports by campaign
     /// agree.
     func assigned(_ events: [LedgerEvent], to creative: CreativeID, at now: Int64) -> [LedgerEvent] {
-        guard let owner = campaigns?.owner(of: creative, at: now) else { return events }
+        guard let owner = campaigns?.owner(of: creative, at: now), owner.isOwned else { return events }
         return attributed(
             events.map { event in
-                var event = owner.isRunning ? event : event.rejected(as: .late)
+                var event = owner.campaign == nil ? event.rejected(as: .late) : event
                 event.showing = owner.campaign.map { ImpressionContext(withoutPage: $0) }
                 return event
             })

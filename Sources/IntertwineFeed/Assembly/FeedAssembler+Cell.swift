@@ -60,7 +60,7 @@ extension FeedAssembler {
         guard let found = ([cell.rendered] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
         let showing = served.map { served in
             var showing = ImpressionContext(campaign: served.campaign, feed: title, layout: context.layout, remembered: served.remembered)
-            (showing.reservation, showing.ends) = (served.reservation, served.ends)
+            (showing.reservation, showing.ends, showing.served) = (served.reservation, served.ends, served.served)
             return showing
         }
         return .found(

@@ -17,6 +17,7 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     fileprivate struct Slots: Sendable {
         var entries: [(key: CommandKey, command: any Command)] = []
         var reported: [CommandKey] = []
+        var viewability: Viewability?
         var labels: [CommandKey: LocalizedText] = [:]
         var areOfKind = false
     }
@@ -41,6 +42,11 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     package var reported: [CommandKey] {
         get { shared.slots.reported }
         set { change { $0.reported = newValue } }
+    }
+
+    var viewability: Viewability? {
+        get { shared.slots.viewability }
+        set { change { $0.viewability = newValue } }
     }
 
     var labels: [CommandKey: LocalizedText] {

@@ -55,8 +55,7 @@ public struct CommandContext: Sendable {
     /// Adds an event for the ledger. A performance records each kind once, even if several of its commands record it.
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
-        var event = client.event(kind, cell: cell, at: now)
-        event.creative = subject?.creative
+        var event = client.event(kind, cell: cell, of: subject?.creative, at: now)
         event.input = recordedInput
         events.append(event)
     }

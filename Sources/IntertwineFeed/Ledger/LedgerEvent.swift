@@ -33,6 +33,17 @@ public struct LedgerEvent: Sendable, Hashable {
         package var isPlayback: Bool { Self.playbackNames.contains(rawValue) }
         private static let playbackNames = Set(playback.map(\.rawValue))
 
+        /// Why not the impression: media are viewable only after they have played for a while, so `start` comes first.
+        var playedBefore: Kind? {
+            switch rawValue {
+            case "firstQuartile", "mute", "skip": Kind(rawValue: "start")
+            case "midpoint": Kind(rawValue: "firstQuartile")
+            case "thirdQuartile": Kind(rawValue: "midpoint")
+            case "complete": Kind(rawValue: "thirdQuartile")
+            default: nil
+            }
+        }
+
         /// The name of the kind in exports and reports.
         public let rawValue: String
 
@@ -58,6 +69,7 @@ public struct LedgerEvent: Sendable, Hashable {
     package var showing: ImpressionContext?
     package var creative: CreativeInfo?
     package var input: EventInput?
+    package var terms: Terms?
 
     /// Creates an event that counts once it is committed, unless another verdict is given.
     package init(
@@ -137,8 +149,9 @@ package struct CreativeInfo: Sendable, Hashable {
 package enum Verdict: String, Sendable, Hashable, CaseIterable {
     /// The outcome of the counting rules: `counted` for an event that counts, otherwise the reason against it.
     /// - `prefetch`: A browser loaded the link without an action of its user.
-    /// - `unseen`: No impression of the cell counted before, although the counting rules require one.
-    case counted, duplicate, expired, bot, prefetch, subresource, limited, unknown, unseen
+    /// - `unseen`: The event that must come first is missing: the impression before a click, or the playback event before another one.
+    case counted, surplus, duplicate, expired, bot, prefetch, subresource, scripted, limited, unknown, unseen
+    case tooEarly = "too-early"
     case noToken = "no-token"
     case late
     case forged, misplaced, gone
@@ -146,6 +159,8 @@ package enum Verdict: String, Sendable, Hashable, CaseIterable {
     var publicReason: Verdict { isUnauthenticated ? .unknown : self }
 
     package static let publicCases = allCases.filter { !$0.isUnauthenticated }
+
+    package var isAccepted: Bool { self == .counted || self == .surplus || self == .late }
 
     var isUnauthenticated: Bool { self == .forged || self == .misplaced || self == .gone }
 }

@@ -48,6 +48,13 @@ struct PostgresLedgerGroup {
                     [.integer(PostgresLedgerSchema.lockClass), .integers(viewers)]))
         }
         if let each = stripes?.each { locks.append(each) }
+        let campaigns = group.book.locks
+        if !campaigns.isEmpty {
+            locks.append(
+                SQLCommand(
+                    "SELECT pg_advisory_xact_lock($1::int, number::int) FROM unnest($2) AS number",
+                    [.integer(PostgresLedgerSchema.lockClass), .integers(campaigns.map { PostgresLedgerSchema.Lock.campaign + $0 })]))
+        }
         return locks
     }
 

@@ -21,6 +21,7 @@ enum PostgresLedgerSchema {
         private static let viewers: Int64 = 256
         private static let viewerCount: UInt64 = 256
         static let allowance: Int64 = 512
+        static let campaign: Int64 = 768
 
         static func of(_ viewer: String) -> Int64 {
             // FNV-1a: alike in every process.

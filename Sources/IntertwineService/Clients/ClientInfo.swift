@@ -27,11 +27,14 @@ struct ClientInfo {
     private var fetchSite: String?
     private var fetchMode: String?
     private var fetchDestination: String?
+    private var fetchUser: String?
 
     var isForeignSubresource: Bool {
         guard fetchSite == "cross-site" || fetchSite == "same-site" else { return false }
         return fetchMode != "navigate" || fetchDestination != "document"
     }
+
+    var isUnasked: Bool { fetchSite == "cross-site" && fetchMode == "navigate" && fetchUser != "?1" }
 
     var userAgent: String? { userAgents.map { $0.prefix(bytes: Self.longestUserAgent) } }
 
@@ -60,6 +63,7 @@ struct ClientInfo {
         case "sec-fetch-site": fetchSite = value()
         case "sec-fetch-mode": fetchMode = value()
         case "sec-fetch-dest": fetchDestination = value()
+        case "sec-fetch-user": fetchUser = value()
         default: break
         }
     }

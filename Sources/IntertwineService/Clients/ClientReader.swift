@@ -69,7 +69,7 @@ struct ClientReader: Sendable {
         let info = ClientInfo(request, from: peer, .init())
         return fingerprint(
             of: info, viewer: viewers.viewerIgnoringErrors(of: request, from: peer, now: now), now: now,
-            isForeignSubresource: info.isForeignSubresource)
+            isForeignSubresource: info.isForeignSubresource, isUnasked: info.isUnasked)
     }
 
     func fingerprintIgnoringErrors(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientFingerprint {
@@ -77,11 +77,11 @@ struct ClientReader: Sendable {
         let stated = try? viewers.viewer(named: info.viewer, isRepeated: info.viewerIsRepeated, from: peer)
         return fingerprint(
             of: info, viewer: stated ?? viewers.knownSender(of: head, now: now)?.subject, now: now,
-            isForeignSubresource: info.isForeignSubresource)
+            isForeignSubresource: info.isForeignSubresource, isUnasked: info.isUnasked)
     }
 
     private func fingerprint(
-        of info: ClientInfo, viewer: String?, now: Int64, isForeignSubresource: Bool = false
+        of info: ClientInfo, viewer: String?, now: Int64, isForeignSubresource: Bool = false, isUnasked: Bool = false
     ) -> ClientFingerprint {
         let userAgent = info.userAgent
         let address = addresses.anonymized(of: address(forwardedFor: info.forwardedFor, from: info.peer), now: now)
@@ -90,7 +90,8 @@ struct ClientReader: Sendable {
             yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !info.optsOut,
             // The verdict depends on this request only; the ledger checks duplicates and limits.
             verdict: rules.verdict(
-                userAgent: info.userAgents, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource),
+                userAgent: info.userAgents, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource,
+                isUnasked: isUnasked),
             counting: counting)
     }
 

@@ -172,17 +172,17 @@ public struct EventSettings: Sendable, SettingsSection {
     public enum CountedClicks: String, SettingValue, CaseIterable {
         /// Each click, except clicks of robots, repeated clicks, and clicks beyond the rate limit.
         case all
-        /// Clicks after an impression of that ad on that page by the same viewer or address.
+        /// Clicks after an impression of that ad on that page. On pages that viewers share, the same viewer or address must have reported it.
         case seen
     }
 
     @Setting(
         "ads.count-clicks",
         """
-        Clicks on ads that count. all: each click that is not of a robot, repeated or beyond the rate. seen: of these, the clicks after an \
-        impression of the same ad on the same page, by the same viewer or address.
+        Clicks on ads that count. seen: the clicks after an impression of the same ad on the same page. On pages that viewers share, it must \
+        be by the same viewer or address. all: each click that is not of a robot, repeated or beyond the rate.
         """, .reload)
-    public var countedClicks = CountedClicks.all
+    public var countedClicks = CountedClicks.seen
     // Addresses that are stored in one form must not be stored in another one while the service runs.
     @Setting(
         "events.address",

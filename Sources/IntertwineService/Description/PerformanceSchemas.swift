@@ -68,13 +68,15 @@ extension Schema {
         .described("Events that a client reports.").named("Events")
     static let verdict = Schema.words(Verdict.publicCases.map(\.rawValue)).described(
         """
-        The verdict on an event. `counted`: the event counts. `duplicate`: it was counted before. `expired`: its token is too old. \
+        The verdict on an event. `counted`: the event counts. `surplus`: the campaign owes nothing more, because its goal, its goal of \
+        the day or a frequency cap of the viewer is reached. `duplicate`: its token was used before. `expired`: its token is too old. \
         `bot`, `prefetch`: a header field of the request says so. `subresource`: a page of another site loaded the link as an image, \
-        script or frame, or with `fetch`. `limited`: the viewer or the address sent too many events. `unknown`: the token is forged or \
-        belongs to another cell, or the cell no longer exists. `unseen`: the click has no preceding impression of its page, which the \
-        configuration requires. `no-token`: a selection of an ad without the click token of a page. `late`: the campaign is not running, \
-        has reached its goal, or no longer has the reservation of the ad slot. An ad that became a campaign's after the page was sent is \
-        `late` too.
+        script or frame, or with `fetch`. `scripted`: a page of another site followed the link without an action of its user. \
+        `limited`: the viewer or the address sent too many events. `unknown`: the token is forged or belongs to another cell, or the \
+        cell no longer exists. `unseen`: the event that must come first is missing: the impression of the page before a click, unless \
+        `ads.count-clicks` is `all`, or the playback event before another one. `too-early`: the time since the page is shorter than the \
+        cell must be visible, or than the media plays. `no-token`: a selection of an ad without the click token of a page. `late`: the \
+        campaign is paused, has not started or has ended. An ad that became a campaign's after the page was sent is `late` too.
         """
     ).named("Verdict")
 }

@@ -33,6 +33,7 @@ package struct LedgerGroup {
     private var selections: [ByteString: StoredSelection] = [:]
     private var inserted: [CommandRecord] = []
     private var exposures: [Exposure: (count: Int64, until: Int64)] = [:]
+    package private(set) var book = DeliveryBook()
     private var now: Int64 = .min
     package private(set) var events: [(event: LedgerEvent, verdict: Verdict)] = []
     package private(set) var changes: [(mutation: ListMutation, until: Int64)] = []
@@ -50,21 +51,43 @@ package struct LedgerGroup {
         }
         if let id = entry.selection?.id { asked.selections.append(id) }
         if let id = entry.undoes { asked.selections.append(id) }
+        for event in entry.events { book.ask(for: event) }
+    }
+
+    private enum Question {
+        case responses, selections, counts, exposures
+    }
+
+    private var asking: [Question] {
+        var asking: [Question] = []
+        if !asked.keys.isEmpty { asking.append(.responses) }
+        if !asked.selections.isEmpty { asking.append(.selections) }
+        if !book.isEmpty.counts { asking.append(.counts) }
+        if !book.isEmpty.exposures { asking.append(.exposures) }
+        return asking
     }
 
     package func questions(_ dialect: SQLDialect) -> [SQLCommand] {
         let texts = LedgerStatements.of(dialect)
-        return (asked.keys.isEmpty ? [] : [SQLCommand(texts.findResponses, [.texts(asked.scopes), .texts(asked.keys)])])
-            + (asked.selections.isEmpty ? [] : [SQLCommand(texts.findSelections, [.texts(asked.selections)])])
+        return asking.map { question in
+            switch question {
+            case .responses: SQLCommand(texts.findResponses, [.texts(asked.scopes), .texts(asked.keys)])
+            case .selections: SQLCommand(texts.findSelections, [.texts(asked.selections)])
+            case .counts: SQLCommand(texts.findCounts, book.countParameters)
+            case .exposures: SQLCommand(texts.findExposures, book.exposureParameters)
+            }
+        }
     }
 
     package mutating func apply(_ row: some SQLRow, of question: Int) {
-        if question == 0, !asked.keys.isEmpty {
+        switch asking[question] {
+        case .responses:
             let key = StoredKey(scope: ByteString(row.text(0)), key: ByteString(row.text(1)))
             responses[key] = StoredResponse(
                 fingerprint: ByteString(row.text(2)), response: row.bytes(3), expires: row.integer(4), owner: row.optionalText(5))
-        } else {
-            selections[ByteString(row.text(0))] = StoredSelection(expires: row.integer(1), undoneAt: row.optionalInteger(2))
+        case .selections: selections[ByteString(row.text(0))] = StoredSelection(expires: row.integer(1), undoneAt: row.optionalInteger(2))
+        case .counts: book.applyCount(row)
+        case .exposures: book.applyExposure(row)
         }
     }
 
@@ -87,14 +110,16 @@ package struct LedgerGroup {
         for change in entry.changes { changes.append((change, entry.selection?.expires ?? now)) }
         var verdicts: [Verdict] = []
         for (index, event) in entry.events.enumerated() {
-            let verdict =
-                event.verdict == .counted
-                ? counters.verdict(on: event, keys[index], committedAt: now) : event.verdict
+            var verdict = event.verdict
+            if verdict == .counted {
+                verdict = counters.verdict(on: event, keys[index], committedAt: now)
+                if verdict == .counted { verdict = book.judge(event) }
+            }
             rollups.count(event, as: verdict, mayDefer: PendingRollup.mayDefer(event, as: verdict))
             verdicts.append(verdict)
-            guard verdict == .counted || limiter.accepts(event, as: verdict) else { continue }
+            if verdict.isAccepted { remember(event) }
+            guard limiter.accepts(event, as: verdict) else { continue }
             events.append((event, verdict))
-            if verdict == .counted { remember(event) }
         }
         for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
         if let (key, makeResponse) = entry.idempotency, let stored = makeResponse(verdicts) { store(stored, under: key) }
@@ -221,6 +246,8 @@ private struct LedgerStatements: Sendable {
     let insertSteps: String
     let markUndone: String
     let addExposures: String
+    let findCounts: String
+    let findExposures: String
 
     private init(_ dialect: SQLDialect) {
         findResponses = """
@@ -230,6 +257,8 @@ private struct LedgerStatements: Sendable {
             """
         findSelections =
             "SELECT id, expires, undone_at FROM selection WHERE id \(dialect.isAny("?1")) ORDER BY id\(dialect.locking("selection"))"
+        findCounts = DeliveryBook.countQuestion(dialect)
+        findExposures = DeliveryBook.exposureQuestion(dialect)
         let columns = "(scope, key, fingerprint, answer, expires, owner)"
         // A new key that another process has written in the meantime is a conflict, so the group is repeated.
         insertResponses = "INSERT INTO idempotency \(columns) \(dialect.values(6))"

@@ -16,6 +16,7 @@ package struct PendingRollup {
     }
 
     package mutating func accepts(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
+        if verdict == .counted || verdict == .surplus { return true }
         switch event.kind {
         case .impression where verdict == .duplicate: return false
         case .impression, .click: break

@@ -29,7 +29,7 @@ package struct Rollups {
         package fileprivate(set) var choices: [Choice: Int64] = [:]
     }
 
-    private static let everySpan: Int64 = -1
+    static let everySpan: Int64 = -1
 
     package private(set) var counts: [EventGroupKey: Int64] = [:]
     /// Events with the verdict `counted` have rows and never wait.
@@ -61,9 +61,9 @@ package struct Rollups {
             sums.cells[key, default: 0] += count
             key.cell = ""
             sums.days[key, default: 0] += count
-            guard group.verdict == .counted, let campaign = group.campaign else { continue }
+            guard let campaign = group.campaign, let kind = group.kind.delivered(as: group.verdict) else { continue }
             for span in [Self.everySpan, group.deliverySpan] {
-                sums.deliveries[Delivery(campaign: ByteString(campaign), kind: group.kind, span: span), default: 0] += count
+                sums.deliveries[Delivery(campaign: ByteString(campaign), kind: kind, span: span), default: 0] += count
             }
         }
         return sums
@@ -83,5 +83,15 @@ package struct Rollups {
         counts.removeAll(keepingCapacity: true)
         choices.removeAll(keepingCapacity: true)
         isDue = false
+    }
+}
+
+extension LedgerEvent.Kind {
+    fileprivate func delivered(as verdict: Verdict) -> LedgerEvent.Kind? {
+        switch verdict {
+        case .counted: self
+        case .surplus: surplus
+        default: nil
+        }
     }
 }

@@ -84,6 +84,8 @@ final class RunningService {
             database, "--set", "server.data-folder=\(folder)",
             // The rotation is the same in every hour.
             "--set", "ads.rotation=listed",
+            // Most tests report impressions at once, and click without them.
+            "--set", "ads.count-clicks=all", "--set", "ads.viewability.image=50% 0s", "--set", "ads.viewability.video=50% 0s",
             // The disk of a busy machine may need longer than the default. No client of the tests waits longer than 15 s.
             "--set", "ledger.write-timeout=12s",
         ]

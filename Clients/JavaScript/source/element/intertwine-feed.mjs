@@ -284,7 +284,12 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
     interactions.registerScreen("ImageZoom", zoom);
     for (const [name, show] of Object.entries(this.screens)) interactions.registerScreen(name, show);
     interactions.present = (presentation, entry) => this.#ask("feedpresent", { presentation, entry });
-    const seen = observeVisibleCells({ impressions: new Impressions({ client }), feed: collection, root, insets: () => this.#insets });
+    const impressions = new Impressions({ client });
+    const seen = observeVisibleCells({ impressions, feed: collection, root, insets: () => this.#insets });
+    // A click counts only after the impression. The press precedes the request of the link.
+    for (const type of ["pointerdown", "click"]) {
+      surface.feed.addEventListener(type, ({ target }) => target.closest("a.cell-face") && impressions.flush({ keepalive: true }));
+    }
 
     const dismiss = (entry) => (removal ? interactions.removeFromList(entry, listName, done) : interactions.dismiss(entry));
     this.#handleGestures({ root, surface, collection, interactions, actions, dismiss, removal });

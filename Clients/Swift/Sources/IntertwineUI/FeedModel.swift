@@ -195,6 +195,17 @@ public import IntertwineClient
         Task { await impressions.record(visible: cells) }
     }
 
+    /// Sends the impressions before a link is followed, because a click counts only after them. It waits for at most a second.
+    private func flushImpressions() async {
+        let flush = Task { await impressions.flush() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await flush.value }
+            group.addTask { try? await Task.sleep(for: .seconds(1)) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// Performs a slot of a cell. A dismissed cell disappears at once, and returns if the server refuses.
     ///
     /// ```swift
@@ -208,9 +219,13 @@ public import IntertwineClient
             let invocation = try await actions.perform(slot, of: cell, input: input, showing: change)
             switch invocation {
             case .link(let url):
+                await flushImpressions()
                 onOpen(url)
             case .performed(let response):
-                if let url = response.open { onOpen(url) }
+                if let url = response.open {
+                    await flushImpressions()
+                    onOpen(url)
+                }
                 if let presentation = response.presentation { onPresentation(presentation) }
                 if slot == .dismissal { announce(texts.dismissed, undo: response.undo) }
             case .queued(let undo):

@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 
 extension AdServer {
-    private static let format: UInt8 = 2
+    private static let format: UInt8 = 3
     private static let (servedFlag, reservationFlag): (UInt8, UInt8) = (1, 2)
 
     static func bytes(of allocated: [ServedAd?]) -> [UInt8] {
@@ -17,6 +17,7 @@ extension AdServer {
             writer.write(counted: allocated.campaign.utf8)
             writer.write(counted: allocated.creative.kind.utf8)
             writer.write(counted: allocated.creative.id.utf8)
+            writer.write(allocated.served)
             if let reservation = allocated.reservation {
                 writer.write(reservation.process)
                 writer.write(reservation.slot)
@@ -38,10 +39,13 @@ extension AdServer {
                 ads.append(nil)
                 continue
             }
-            guard let id = text(), let kind = text(), let creative = text(), let index = campaignIndex.index(of: id) else { return nil }
+            guard let id = text(), let kind = text(), let creative = text(), let served = reader.readInt64(),
+                let index = campaignIndex.index(of: id)
+            else { return nil }
             var allocated = ServedAd(
                 campaign: id, creative: CreativeID(kind: kind, id: creative),
-                remembered: campaignIndex.campaigns[index].longestCapWindow)
+                remembered: campaignIndex.campaigns[index].longestCapWindow,
+                served: served)
             if flags & reservationFlag != 0 {
                 guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16(),
                     let ends = reader.readInt64()

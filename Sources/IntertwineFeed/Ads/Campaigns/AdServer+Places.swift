@@ -3,6 +3,8 @@ extension AdServer {
         package var campaign: String
         package var creative: CreativeID
         package var remembered: Int
+        /// The moment of the decision in milliseconds since 1970-01-01 UTC. A repeated page has equal tokens.
+        package var served: Int64 = 0
         package var reservation: ReservationID?
         /// The moment in milliseconds since 1970-01-01 UTC until which an impression ends the reservation; nil without a reservation.
         package var ends: Int64?

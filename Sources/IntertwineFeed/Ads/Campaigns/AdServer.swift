@@ -126,7 +126,8 @@ package final class AdServer: Sendable {
                 guard let choice else { continue }
                 let campaign = campaignIndex.campaigns[choice.campaign]
                 allocated[number] = ServedAd(
-                    campaign: campaign.id, creative: campaignIndex.creatives[Int(choice.creative)], remembered: campaign.longestCapWindow)
+                    campaign: campaign.id, creative: campaignIndex.creatives[Int(choice.creative)], remembered: campaign.longestCapWindow,
+                    served: page.now)
             }
             guard page.facts.allocates else { return (allocated, false) }
             for number in allocated.indices {
@@ -162,22 +163,14 @@ package final class AdServer: Sendable {
         }
     }
 
-    func isReached(_ campaign: String, at now: Int64) -> Bool {
-        state.withLock { state in
-            state.deliveryState?.advance(to: now)
-            guard let deliveryState = state.deliveryState, let index = deliveryState.campaignIndex.index(of: campaign) else { return false }
-            return deliveryState.isReached(index)
-        }
-    }
-
     /// The completion of each commit must call this method.
     package func eventsDidCommit(_ events: [LedgerEvent], _ verdicts: [Verdict]) {
         guard events.contains(where: { $0.showing?.campaign != nil }) else { return }
         state.withLock { state in
-            for (event, verdict) in zip(events, verdicts) where verdict == .counted {
+            for (event, verdict) in zip(events, verdicts) where verdict.isAccepted {
                 guard let showing = event.showing, let campaign = showing.campaign else { continue }
                 if let index = state.deliveryState?.campaignIndex.index(of: campaign) {
-                    state.deliveryState?.didCommit(index, event.kind, showing.reservation)
+                    state.deliveryState?.didCommit(index, event.kind, showing.reservation, isCounted: verdict == .counted)
                 }
                 if event.kind == .impression, let viewer = event.viewer { state.pending.remove(campaign, of: viewer) }
             }

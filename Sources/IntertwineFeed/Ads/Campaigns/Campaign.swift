@@ -33,6 +33,10 @@ package struct Campaign: Sendable, Hashable {
         package var count: Int
         /// The length of the period, in seconds.
         package var window: Int
+
+        package init(count: Int, window: Int) {
+            (self.count, self.window) = (count, window)
+        }
     }
 
     package typealias Disclosure = CellContext.Disclosure

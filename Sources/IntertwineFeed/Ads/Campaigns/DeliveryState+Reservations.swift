@@ -27,8 +27,6 @@ extension DeliveryState {
             process: process, slot: reservations.add(index, address: reservation.address, at: now), address: reservation.address)
     }
 
-    func isReached(_ index: Int) -> Bool { rows[index].account.obstacle(rows[index].goal) != nil }
-
     private mutating func recordUse(of index: Int) {
         if rows[index].account.isRunningLow { needsBudget = true }
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
@@ -60,12 +58,12 @@ extension DeliveryState {
         if seenElsewhere.count < Self.elsewhereCapacity || seenElsewhere[seen] != nil { seenElsewhere[seen, default: 0] += 1 }
     }
 
-    mutating func didCommit(_ index: Int, _ kind: LedgerEvent.Kind, _ reservation: ReservationID?) {
+    mutating func didCommit(_ index: Int, _ kind: LedgerEvent.Kind, _ reservation: ReservationID?, isCounted: Bool) {
         guard let goal = rows[index].goal else { return }
         if kind == .impression, let reservation {
             if reservation.process == process { _ = release(index, reservation) } else { queueRemote(index, reservation) }
         }
-        guard kind == goal.kind else { return }
+        guard isCounted, kind == goal.kind else { return }
         leases[index] = .min
         rows[index].account.countOne()
         // A campaign that has reached its goal is no longer served, without waiting for the next evaluation.

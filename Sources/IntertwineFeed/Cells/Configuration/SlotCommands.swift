@@ -178,6 +178,7 @@ extension CellCommands {
             self[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
         }
         self.reported = reported
+        self.viewability = viewability
         setComplete()
     }
 

@@ -2,6 +2,8 @@
 package struct BotFilter: Sendable, Hashable {
     private static let early = SubstringMatcher(["prefetch", "prerender", "preview"])
 
+    private static let askers = SubstringMatcher(["Chrome/", "Chromium/", "Firefox/"])
+
     private let bots: SubstringMatcher
 
     package init(_ names: RobotNames = RobotNames()) {
@@ -10,12 +12,14 @@ package struct BotFilter: Sendable, Hashable {
 
     package func isRobot(_ userAgent: String) -> Bool { bots.matches(userAgent) }
 
+    /// Only browsers that state it are judged: those with the engines Chromium and Gecko.
     package func verdict(
-        userAgent: String?, purposes: [String] = [], isHead: Bool, isForeignSubresource: Bool = false
+        userAgent: String?, purposes: [String] = [], isHead: Bool, isForeignSubresource: Bool = false, isUnasked: Bool = false
     ) -> Verdict {
         guard let userAgent, !userAgent.isEmpty, !bots.matches(userAgent) else { return .bot }
         if isHead || purposes.contains(where: Self.early.matches) { return .prefetch }
-        return isForeignSubresource ? .subresource : .counted
+        if isForeignSubresource { return .subresource }
+        return isUnasked && Self.askers.matches(userAgent) ? .scripted : .counted
     }
 }
 

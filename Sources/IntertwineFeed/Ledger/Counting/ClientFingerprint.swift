@@ -32,10 +32,11 @@ package struct ClientFingerprint: Sendable, Hashable {
 
     var tracedViewer: String? { isTracked ? viewer : nil }
 
-    package func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64) -> LedgerEvent {
+    package func event(_ kind: LedgerEvent.Kind, cell: String, of creative: CreativeInfo? = nil, at now: Int64) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: cell, viewer: tracedViewer, address: isTracked ? address : nil, userAgent: userAgent,
             verdict: verdict, showing: showing)
+        event.creative = creative
         guard verdict == .counted else { return event }
         counting.apply(to: &event, identities: identities, token: token)
         return event

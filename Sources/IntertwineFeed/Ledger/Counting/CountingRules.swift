@@ -6,6 +6,8 @@ package struct CountingRules: Sendable, Hashable {
     package var impressionWindow: Int64 = 25 * 3_600_000
     package var clickLimit = 60
     package var impressionLimit = 3_000
+    /// For a page that was made for one viewer, such as one with campaigns, an impression by any client suffices. Otherwise it must come from
+    /// the same person. Why: apps open links in a browser, which does not name the viewer.
     package var countsSeenClicksAlone = false
     /// The window of the rate limits, in milliseconds.
     var rateWindow: Int64 = 60_000
@@ -47,7 +49,7 @@ package struct CountingRules: Sendable, Hashable {
             return LedgerEvent.Deduplication(keys: [named, anyone(address)], repeats: repeats, window: window)
         }
 
-        private func former(_ sinceYesterday: Bool) -> [String] {
+        func former(_ sinceYesterday: Bool) -> [String] {
             sinceYesterday ? otherAddresses + yesterdaysAddresses : otherAddresses
         }
 
@@ -73,8 +75,9 @@ package struct CountingRules: Sendable, Hashable {
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
         if event.kind == .click, countsSeenClicksAlone {
-            // The click of a page for one viewer also requires an impression by that person.
-            event.requiredPriorEvent = bySame(LedgerEvent.Kind.impression, token ?? "", event, identities)
+            event.requiredPriorEvent = prior(.impression, token ?? "", event, identities)
+        } else if isReported, let token, let before = event.kind.playedBefore {
+            event.requiredPriorEvent = prior(before, token, event, identities)
         }
         let isPaid = event.kind == .click && event.showing?.campaign != nil
         event.deduplication =
@@ -87,13 +90,30 @@ package struct CountingRules: Sendable, Hashable {
     private func once(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
-        let key = Self.key(kind.rawValue, token)
-        let own = bySame(kind, token, event, identities)
-        guard event.showing?.campaign != nil else { return own }
-        // The page was created for one viewer, so the token counts once for all. The key of the person is recorded only if clicks require it.
-        let anybody = Self.key(key, "t")
-        let notes = countsSeenClicksAlone && kind == .impression ? own.recordedKeys.filter { $0 != anybody } : []
-        return LedgerEvent.Deduplication(keys: [anybody] + notes, repeats: [anybody], window: impressionWindow)
+        // The page was created for one viewer, so the token counts once for all.
+        if event.showing?.campaign != nil { return byAnybody(kind, token) }
+        var own = bySame(kind, token, event, identities)
+        if kind == .impression, countsSeenClicksAlone, event.creative != nil, identities.viewer != nil, let address = identities.address {
+            own.recordedKeys.append(Self.key(Self.key(kind.rawValue, token), "n", address))
+        }
+        return own
+    }
+
+    /// Returns the keys of which an earlier event with a token must have recorded one.
+    private func prior(
+        _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
+    ) -> LedgerEvent.Deduplication {
+        if event.showing?.campaign != nil { return byAnybody(kind, token) }
+        var own = bySame(kind, token, event, identities)
+        guard event.kind == .click, identities.viewer == nil, let address = identities.address else { return own }
+        // The viewer of an app that opens the link in a browser.
+        let former = identities.former(impressionWindow > event.at % 86_400_000)
+        own.checkedKeys += ([address] + former).map { Self.key(Self.key(kind.rawValue, token), "n", $0) }
+        return own
+    }
+
+    private func byAnybody(_ kind: LedgerEvent.Kind, _ token: String) -> LedgerEvent.Deduplication {
+        LedgerEvent.Deduplication(key: Self.key(Self.key(kind.rawValue, token), "t"), window: impressionWindow)
     }
 
     private func bySame(

@@ -6,7 +6,7 @@ package final class CellTokens: Sendable {
     /// The number of milliseconds in an hour, the width of a token's bucket.
     private static let hour: Int64 = 3_600_000
     /// The maximum clock skew in milliseconds.
-    static let skew: Int64 = 300_000
+    package static let skew: Int64 = 300_000
 
     private let clicks: Signer
     private let impressions: Signer
@@ -116,7 +116,7 @@ package struct ImpressionToken: Sendable, Hashable {
             token.showing?.position = 0
         }
         if var showing, showing.campaign != nil {
-            (showing.reservation, showing.ends, showing.position, showing.layout) = (nil, nil, 0, .collection)
+            (showing.reservation, showing.ends, showing.served, showing.position, showing.layout) = (nil, nil, nil, 0, .collection)
             token.showing = showing
         }
         return Base64URL.encode(token.bytes)

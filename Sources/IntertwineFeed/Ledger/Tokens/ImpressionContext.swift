@@ -10,6 +10,8 @@ package struct ImpressionContext: Sendable, Hashable {
     /// The time in seconds for which the campaign's frequency caps need the impression to be stored; 0 without caps.
     package var frequencyCapTTL: Int
     package var reservation: ReservationID?
+    /// The time at which the slot was given to the campaign, in milliseconds since 1970-01-01 UTC, rounded down to seconds; nil if unknown.
+    package var served: Int64?
     /// The time until which an impression of that reservation counts, in milliseconds since 1970-01-01 UTC; nil without a limit.
     package var ends: Int64?
 
@@ -42,6 +44,7 @@ extension ImpressionContext {
 
     private static let (campaignFlag, feedFlag, sectionFlag): (UInt8, UInt8, UInt8) = (1, 2, 4)
     private static let (tableFlag, reservationFlag, endsFlag): (UInt8, UInt8, UInt8) = (8, 16, 32)
+    private static let servedFlag: UInt8 = 64
 
     func write(to writer: inout ByteWriter) {
         var flags: UInt8 = layout == .table ? Self.tableFlag : 0
@@ -49,6 +52,7 @@ extension ImpressionContext {
         if feed != Self.usualFeed { flags |= Self.feedFlag }
         if section != nil { flags |= Self.sectionFlag }
         if reservation != nil { flags |= ends == nil ? Self.reservationFlag : Self.reservationFlag | Self.endsFlag }
+        if served != nil { flags |= Self.servedFlag }
         writer.write(flags)
         writer.write(UInt16(clamping: position))
         if let campaign {
@@ -63,10 +67,11 @@ extension ImpressionContext {
             writer.write(reservation.address)
             if let ends { writer.write(ends) }
         }
+        if let served { writer.write(UInt32(clamping: served / 1_000)) }
     }
 
     init?(_ reader: inout ByteReader) {
-        guard let flags = reader.readByte(), flags < 64, let position = reader.readUInt16() else { return nil }
+        guard let flags = reader.readByte(), flags < 128, let position = reader.readUInt16() else { return nil }
         func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
         self.init(feed: Self.usualFeed, position: Int(position), layout: flags & Self.tableFlag == 0 ? .collection : .table)
         if flags & Self.campaignFlag != 0 {
@@ -88,6 +93,10 @@ extension ImpressionContext {
                 guard let ends = reader.readInt64() else { return nil }
                 self.ends = ends
             }
+        }
+        if flags & Self.servedFlag != 0 {
+            guard let served = reader.readUInt32() else { return nil }
+            self.served = Int64(served) * 1_000
         }
     }
 }

@@ -12,6 +12,7 @@ import intertwine.client.Impressions
 import intertwine.client.Invocation
 import intertwine.client.OptimisticChange
 import java.io.Closeable
+import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Job
 import kotlinx.coroutines.channels.BufferOverflow
@@ -25,6 +26,7 @@ import kotlinx.coroutines.flow.asSharedFlow
 import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.flow.update
 import kotlinx.coroutines.launch
+import kotlinx.coroutines.withTimeoutOrNull
 import kotlinx.serialization.json.JsonElement
 
 /**
@@ -175,6 +177,13 @@ public class FeedModel(
         if (key in visible) setVisible(visible)
     }
 
+    /** Opens a link after the impressions were sent, because a click counts only after them. It waits for at most a second. */
+    private suspend fun open(url: String) {
+        val flush = scope.launch { impressions.flush() }
+        withTimeoutOrNull(1.seconds) { flush.join() }
+        requested.tryEmit(FeedEvent.Open(url))
+    }
+
     /**
      * Performs a slot of a cell. A dismissed cell disappears at once, and returns if the server refuses.
      *
@@ -187,9 +196,9 @@ public class FeedModel(
         val change = if (isDismissal) OptimisticChange.hiding(cell, list) else null
         val problem = problemOf {
             when (val invocation = actions.perform(slot, cell, showing = change, input = input)) {
-                is Invocation.Link -> requested.tryEmit(FeedEvent.Open(invocation.url))
+                is Invocation.Link -> open(invocation.url)
                 is Invocation.Performed -> {
-                    invocation.open?.let { requested.tryEmit(FeedEvent.Open(it)) }
+                    invocation.open?.let { open(it) }
                     invocation.presentation?.let { requested.tryEmit(FeedEvent.Present(it)) }
                     if (isDismissal) announce(texts.dismissed, invocation.undo)
                 }

@@ -1,0 +1,33 @@
+extension LedgerEvent {
+    /// It is the campaign as the process that takes the event knows it, so a changed goal applies to the events after the change.
+    package struct Terms: Sendable, Hashable {
+        package var campaign: String
+        package var isLive: Bool
+        package var total: Int64?
+        package var daily: Int64?
+        /// The day of the event in the campaign's time zone, in milliseconds since 1970-01-01 UTC.
+        package var day: Range<Int64>
+        package var caps: [Campaign.FrequencyCap]
+
+        package init(
+            campaign: String, isLive: Bool = true, total: Int64? = nil, daily: Int64? = nil, day: Range<Int64> = 0..<0,
+            caps: [Campaign.FrequencyCap] = []
+        ) {
+            (self.campaign, self.isLive, self.total, self.daily, self.day, self.caps) = (campaign, isLive, total, daily, day, caps)
+        }
+    }
+}
+
+extension LedgerEvent.Kind {
+    package var surplus: LedgerEvent.Kind { LedgerEvent.Kind(rawValue: "surplus-\(rawValue)") }
+}
+
+extension Campaign {
+    func terms(of event: LedgerEvent) -> LedgerEvent.Terms {
+        let goal = goal.flatMap { $0.kind == event.kind ? $0 : nil }
+        return LedgerEvent.Terms(
+            campaign: id, isLive: isRunning(at: event.at), total: (goal?.total).map(Int64.init), daily: (goal?.daily).map(Int64.init),
+            day: goal?.daily == nil ? 0..<0 : zone.clocks.day(of: event.at),
+            caps: event.kind == .impression && event.viewer != nil ? caps : [])
+    }
+}
