@@ -22,7 +22,7 @@ struct ServiceSamples: Sendable {
     let keyCreation: @Sendable () -> Int64?
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + connections + keys + decisions
+        ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + connections + keys
             + tracked + logs + verified + limited
             + SourceSamples.read(polling, now: clock()) + Self.images(await imageManager.metrics())
     }
@@ -155,15 +155,6 @@ struct ServiceSamples: Sendable {
                     Double(max(0, clock() - creation)) / 1_000)
             ]
         } ?? []
-    }
-
-    private var decisions: [MetricSample] {
-        [
-            .counter(
-                "intertwine_campaign_limited_decisions_total",
-                "Pages and cells without the campaigns that the ledger must record, because the client exceeded its rate of writes.",
-                live.current.campaigns.delivery.limitedDecisions)
-        ]
     }
 
     private var tracked: [MetricSample] {

@@ -144,7 +144,6 @@ struct ForecastCommand: AsyncParsableCommand {
         simulation.placement =
             try slots.map { count in FixedPlacement(at: (0..<count).map { $0 * limit / count }) }
             ?? configuration.placement(feed: feed, section: section)
-        simulation.reservation = configuration.campaigns.reservationTimeout.milliseconds
         simulation.attributes = attributes.map { ViewerAttributes($0) }
         simulation.languages = languages.map { LanguagePreferences($0) }
         simulation.slot = AdSlotContext(feed: feed, section: section, layout: layout == .table ? .table : .collection)

@@ -45,6 +45,7 @@ struct CampaignGoalTests {
             let seen = try (0..<10).map { try Self.see(first[$0].event, service, "a\($0)") }
             #expect(seen.allSatisfy { $0 == "counted" }, "\(seen)")
             clock.offset = 3_600
+            // Offers that nobody has seen for so long are given up.
             let second = try (0..<10).map { try #require(try Self.page(service, "b\($0)")) }
             let later = try (10..<30).map { try Self.see(first[$0].event, service, "a\($0)") }
             #expect(later.allSatisfy { $0 == "counted" }, "\(later)")
@@ -55,22 +56,6 @@ struct CampaignGoalTests {
             let rows = try JSON(try service.admin("GET", "/admin/reports?by=reason").text)["rows"]?.list ?? []
             #expect(rows.first { $0["reason"]?.text == "surplus" }?["impressions"]?.number == 10)
             #expect(rows.first { $0["reason"]?.text == "counted" }?["impressions"]?.number == 30)
-        }
-    }
-
-    @Test("A repeated page request renews the reservation of its ad slots")
-    func askedAgain() async throws {
-        try await offPool {
-            let clock = try MovableClock()
-            let service = try Self.service(clock, #","goal":{"total":5}"#)
-            // Pages are the same within a reservation period; the periods begin at the Unix epoch.
-            clock.offset = 300 - Int64(Date().timeIntervalSince1970) % 300 + 10
-            _ = try #require(try Self.page(service, "ann"))
-            clock.offset += 250
-            let again = try #require(try Self.page(service, "ann"))
-            clock.offset += 250
-            #expect(try Self.see(again.event, service, "ann") == "counted")
-            #expect(try Self.campaign(service).delivered == 1)
         }
     }
 

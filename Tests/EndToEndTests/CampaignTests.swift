@@ -21,16 +21,9 @@ struct CampaignTests {
         return id
     }
 
-    private static func told(_ service: RunningService, _ campaign: String = "spring") throws -> (processes: Int?, state: String?) {
+    private static func state(_ service: RunningService, _ campaign: String = "spring") throws -> String? {
         let answer = try JSON(try service.admin("GET", "/admin/campaigns").text)
-        let row = answer["campaigns"]?.list.first { $0["campaign"]?.text == campaign }
-        return (answer["processes"]?.number.map { Int($0) }, row?["state"]?.text)
-    }
-
-    private static func reserved(service: RunningService, _ campaign: String) throws -> Int? {
-        let answer = try JSON(try service.admin("GET", "/admin/campaigns").text)
-        let row = answer["campaigns"]?.list.first { $0["campaign"]?.text == campaign }
-        return row?["reserved"]?.number.map { Int($0) }
+        return answer["campaigns"]?.list.first { $0["campaign"]?.text == campaign }?["state"]?.text
     }
 
     @Test("A replaced campaign shows its new disclosure to viewers with an earlier ad slot")
@@ -63,7 +56,6 @@ struct CampaignTests {
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let others = try (0..<2).map { _ in try RunningService(in: first.folder, settings: [RunningService.tokenSetting]) }
             let services = [first] + others
-            for service in services { try poll { try Self.told(service).processes == 3 } }
             var shown = 0
             var viewer = 0
             try poll {
@@ -71,14 +63,14 @@ struct CampaignTests {
                     viewer += 1
                     if try Self.see("v\(viewer)", service) == "ad:2" { shown += 1 }
                 }
-                return try services.allSatisfy { try Self.told($0).state == "reached" }
+                return try services.allSatisfy { try Self.state($0) == "reached" }
             }
-            #expect(shown == 40)
+            #expect(shown >= 40)
             let counted = try first.events().count { $0["campaign"]?.text == "spring" && $0["verdict"]?.text == "counted" }
             #expect(counted == 40)
             for number in 0..<9 { #expect(try Self.see("w\(number)", services[number % 3]) != "ad:2") }
             try first.killAndRestart()
-            #expect(try Self.told(first).state == "reached")
+            #expect(try Self.state(first) == "reached")
             #expect(try Self.see("x", first) != "ad:2")
         }
     }
@@ -138,7 +130,6 @@ struct CampaignTests {
             #expect(
                 try start("campaigns:\n  a: {advertiser: A, creatives: [1], goal: {total: 0}}\n").contains(
                     "campaigns.yaml:2: a: goal.total"))
-            #expect(try start("campaigns:\n  a:\n    advertiser: A\n    creatives: [9]\n").contains("the store has no ad '9'"))
             #expect(
                 try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=pinned").contains(
                     "campaigns have no ad slots")
@@ -166,13 +157,14 @@ struct CampaignTests {
                 "campaigns:\n  a: {advertiser: A, creatives: [1, 9]}\n  stored: {advertiser: A, creatives: [1]}\n",
                 database: service.database)
             #expect(wrong.code != 0)
-            #expect(wrong.text.contains("campaigns.yaml:2: a: creatives: the store has no ad '9'"), "\(wrong.text)")
             #expect(wrong.text.contains("campaigns.yaml:3: stored: the store has a campaign with the id 'stored' too"), "\(wrong.text)")
             let good = try check("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", database: service.database)
             #expect(good.code == 0 && !good.text.contains("campaigns.file:"), "\(good.text)")
-            // The check does not record the ads of the file.
+            // A campaign without an ad is blocked.
             let unknown = "campaigns:\n  a: {advertiser: A, creatives: [8]}\n"
-            #expect(try check(unknown, database: service.database).code != 0)
+            let missing = try check(unknown, database: service.database)
+            #expect(missing.code == 0 && missing.text.contains("a: the store has no ad '8', and it is left out"), "\(missing.text)")
+            #expect(missing.text.contains("warning: the campaign 'a' is blocked: none of its creatives exists"), "\(missing.text)")
             let none = try check(unknown, database: "\(service.folder)/none.sqlite")
             #expect(
                 none.code == 0 && none.text.contains("campaigns.file: not checked against the store: there is no store yet"), "\(none.text)"
@@ -288,7 +280,7 @@ struct CampaignTests {
             #expect(try shown() == ["ad:1", "ad:2"])
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:spring").status == 201)
             #expect(try shown() == ["ad:2"])
-            #expect(try Self.told(service).state == "taken-down")
+            #expect(try Self.state(service) == "taken-down")
             #expect(try service.admin("PUT", "/admin/takedowns/ad:2").status == 201)
             #expect(try shown() == ["ad:3"])
             try service.killAndRestart()
@@ -303,45 +295,37 @@ struct CampaignTests {
         }
     }
 
-    @Test("A viewer's cap applies across two processes")
+    @Test("A viewer's cap applies across two processes and a restart, and impressions beyond it are surplus")
     func capsOfProcesses() async throws {
         try await offPool {
             let items = Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","caps":[{"count":1,"window":"1d"}]"#)
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let services = [first, try RunningService(in: first.folder, settings: [RunningService.tokenSetting])]
-            for service in services { try poll { try Self.told(service).processes == 2 } }
-            for number in 0..<20 {
-                var next: String? = "/feed?limit=2"
-                var shown = 0
-                for page in 0..<4 {
-                    let path = try #require(next)
-                    let answer = try JSON(try services[(number + page) % 2].get(path, fields: ["X-Viewer-ID: v\(number)"]).text)
-                    if answer["cells"]?.list.contains(where: { $0["id"]?.text == "ad:2" }) ?? false { shown += 1 }
-                    next = answer["page"]?["next"]?.text
-                }
-                #expect(shown == 1, "\(number)")
+            func page(_ service: RunningService, _ path: String, _ viewer: Int) throws -> JSON {
+                try JSON(try service.get(path, fields: ["X-Viewer-ID: v\(viewer)"]).text)
             }
+            func isShown(_ page: JSON) -> Bool { page["cells"]?.list.contains { $0["id"]?.text == "ad:2" } ?? false }
+            for number in 0..<10 {
+                // Each process may offer the ad before it is seen.
+                #expect(try Self.see("v\(number)", services[number % 2]) == "ad:2")
+                let next = try page(services[number % 2], "/feed?limit=5", number)["page"]?["next"]?.text
+                for service in services { #expect(try !isShown(page(service, try #require(next), number)), "\(number)") }
+            }
+            try first.killAndRestart()
+            for number in 0..<10 { #expect(try !isShown(page(first, "/feed?limit=6", number)), "\(number)") }
+            let events = try first.events().filter { $0["campaign"]?.text == "spring" }
+            #expect(events.count { $0["verdict"]?.text == "counted" } == 10)
+            #expect(events.allSatisfy { ["counted", "surplus", "duplicate"].contains($0["verdict"]?.text) })
         }
     }
 
-    @Test(
-        "Two processes give a viewer the same page and reserve each ad slot once",
-        arguments: [#","caps":[{"count":1,"window":"1h"}]"#, ""])
+    @Test("Two processes give a viewer the same page", arguments: [#","caps":[{"count":1,"window":"1h"}]"#, ""])
     func samePageOfProcesses(caps: String) async throws {
         try await offPool {
             let members = caps + #","goal":{"total":200},"priority":"sponsorship""#
             let items = Items.users(20) + Items.advertisements(3) + Self.campaign("one", 2, members) + Self.campaign("g", 3)
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let second = try RunningService(in: first.folder, settings: [RunningService.tokenSetting])
-            for service in [first, second] { try poll { try Self.told(service, "one").processes == 2 } }
-            var probes = 0
-            try poll {
-                probes += 1
-                var shown: [String?] = []
-                for service in [first, second] { shown.append(try Self.see("probe\(probes)-\(shown.count)", service)) }
-                return shown.allSatisfy { $0 == "ad:2" }
-            }
-            try poll { try Self.reserved(service: first, "one") == 0 }
             for number in 0..<10 {
                 let pages = try [first, second, first, second].map { service -> [String] in
                     let answer = try JSON(try service.get("/feed?limit=6", fields: ["X-Viewer-ID: v\(number)"]).text)
@@ -349,42 +333,6 @@ struct CampaignTests {
                 }
                 #expect(pages[0].contains("ad:2"), "\(number)")
                 #expect(Set(pages).count == 1, "\(number)")
-            }
-            try poll { try Self.reserved(service: first, "one") == 10 }
-        }
-    }
-
-    @Test("A cap counts the reservations of a killed process after the restart")
-    func capsAfterKill() async throws {
-        try await offPool {
-            let items = Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","caps":[{"count":2,"window":"1d"}]"#)
-            let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
-            func shows(_ path: String, _ viewer: Int) throws -> (isShown: Bool, next: String) {
-                let answer = try JSON(try service.get(path, fields: ["X-Viewer-ID: v\(viewer)"]).text)
-                let isShown = answer["cells"]?.list.contains { $0["id"]?.text == "ad:2" } ?? false
-                return (isShown, try #require(answer["page"]?["next"]?.text))
-            }
-            // One viewer reports the ad; the reservations of the others are pending at the kill.
-            #expect(try Self.see("v0", service) == "ad:2")
-            var next = [try shows("/feed?limit=5", 0).next]
-            for number in 1..<10 {
-                let (isShown, path) = try shows("/feed?limit=2", number)
-                #expect(isShown)
-                next.append(path)
-            }
-            try service.killAndRestart()
-            var third: [String] = []
-            for number in 0..<10 {
-                let (second, path) = try shows(next[number], number)
-                let isThird = try shows(path, number).isShown
-                #expect(second && !isThird, "\(number)")
-                third.append(path)
-            }
-            try service.killAndRestart()
-            // The first page is unchanged, and pages after the second one do not have the ad.
-            for number in 0..<10 {
-                #expect(try shows("/feed?limit=2", number).isShown, "\(number)")
-                #expect(try !shows(third[number], number).isShown, "\(number)")
             }
         }
     }
@@ -402,16 +350,16 @@ struct CampaignTests {
                 items: Items.users(5) + Items.advertisements(3), settings: ["campaigns.file=\(file)", RunningService.tokenSetting])
             for viewer in ["a", "b"] { #expect(try Self.see(viewer, service) == "ad:1") }
             #expect(try Self.see("c", service) != "ad:1")
-            try write("creatives: [9]")
+            try write("creatives: []")
             service.process.signal(SIGHUP)
-            #expect(try service.process.line(containing: "not applied").contains("the store has no ad '9'"))
-            #expect(try Self.told(service).state == "reached")
+            #expect(try service.process.line(containing: "not applied").contains("creatives"))
+            #expect(try Self.state(service) == "reached")
             try write("creatives: [3], goal: {total: 3}")
             service.process.signal(SIGHUP)
             _ = try service.process.line(containing: "configuration reloaded")
             #expect(try Self.see("d", service) == "ad:3")
             #expect(try Self.see("e", service) != "ad:3")
-            #expect(try Self.told(service).state == "reached")
+            #expect(try Self.state(service) == "reached")
         }
     }
 }

@@ -27,19 +27,20 @@ struct CampaignAds: AdSource {
             identity: slots.identity, facts: targeting, now: session.request.now)
         (page.coordinates, page.distances) = (slots.slots.map { slots.coordinate(of: $0) }, slots.distances)
         for _ in 0..<Self.attempts {
-            let served = try campaigns.delivery.allocate(page, of: campaignIndex)
+            let served = try campaigns.delivery.choose(page, of: campaignIndex)
             let cells = try cells(of: served, in: slots.context, of: campaignIndex, for: session)
             let missing = zip(served, cells).compactMap { served, cell in cell == nil ? served : nil }
             guard missing.isEmpty else {
-                campaigns.delivery.release(served.compactMap(\.self), page)
+                campaigns.delivery.withdraw(served.compactMap(\.self), page)
                 page.banned += missing.compactMap { campaignIndex.number(of: $0.creative) }
                 continue
             }
             var wasServed = false
             if !targeting.allocates {
                 // For the preview of a page that was allocated before, the creatives that could not be shown are known from that time.
-                if page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: campaignIndex) }
-                wasServed = try campaigns.delivery.hasAllocated(page, of: campaignIndex)
+                let banned = campaigns.delivery.banned(on: page, of: campaignIndex)
+                if page.banned.isEmpty { page.banned = banned ?? [] }
+                wasServed = banned != nil
             }
             slots.decision = Decision(page: page, served: served, wasServed: wasServed)
             for (slot, cell) in cells.enumerated() {
@@ -61,13 +62,9 @@ struct CampaignAds: AdSource {
         var known: [AdServer.ServedAd: CellRenderer.PlacedCell?] = [:]
         return try served.map { served in
             guard let served else { return nil }
-            var unreserved = served
-            unreserved.reservation = nil
-            let cell = try known[unreserved] ?? self.cell(of: unreserved, in: context, of: campaignIndex, for: session)
-            known[unreserved] = .some(cell)
-            var shown = cell
-            shown?.served?.reservation = served.reservation
-            return shown
+            let cell = try known[served] ?? self.cell(of: served, in: context, of: campaignIndex, for: session)
+            known[served] = .some(cell)
+            return cell
         }
     }
 

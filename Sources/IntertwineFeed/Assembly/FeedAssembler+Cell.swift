@@ -28,7 +28,7 @@ extension FeedAssembler {
                 campaignIndex.hasCreative(CreativeID(item))
             {
                 page = self.page(ofCell: id, of: item, request, client.targeting, campaignIndex)
-                guard let page, let allocated = try campaigns.delivery.allocate(page, of: campaignIndex).first ?? nil,
+                guard let page, let allocated = try campaigns.delivery.choose(page, of: campaignIndex).first ?? nil,
                     allocated.creative == CreativeID(item), let index = campaignIndex.index(of: allocated.campaign)
                 else { return .missing }
                 context.page = page.facts.page(page.identity)
@@ -36,7 +36,7 @@ extension FeedAssembler {
                 served = allocated
             }
             let cell = try cell(id, of: item, served, in: context, viewerState)
-            if case .found = cell {} else if let page, let served { campaigns?.delivery.release([served], page) }
+            if case .found = cell {} else if let page, let served { campaigns?.delivery.withdraw([served], page) }
             return cell
         }
     }
@@ -60,7 +60,7 @@ extension FeedAssembler {
         guard let found = ([cell.rendered] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
         let showing = served.map { served in
             var showing = ImpressionContext(campaign: served.campaign, feed: title, layout: context.layout, remembered: served.remembered)
-            (showing.reservation, showing.ends, showing.served) = (served.reservation, served.ends, served.served)
+            showing.served = served.at
             return showing
         }
         return .found(

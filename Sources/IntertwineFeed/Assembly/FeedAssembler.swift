@@ -231,7 +231,7 @@ package final class FeedAssembler: Sendable {
                 var showing = ImpressionContext(
                     campaign: cell.served?.campaign, feed: title, section: section, position: place, layout: slots.context.layout,
                     remembered: cell.served?.remembered ?? 0)
-                (showing.reservation, showing.ends, showing.served) = (cell.served?.reservation, cell.served?.ends, cell.served?.served)
+                showing.served = cell.served?.at
                 entries.append(
                     FeedPage.Entry(
                         rendered, state: try states?.state(of: rendered.id) ?? [], adSlot: adSlot, position: cell.position.item.position,

@@ -13,7 +13,7 @@ final class LedgerReplica {
 
     private let process = Int64.random(in: 0...Int64.max)
     /// Two replicas with one slot would wait for each other's locks; their counts would still be correct.
-    private var slot: Int64 = 0
+    private(set) var slot: Int64 = 0
     private var number: Int64 = 0
     private var rollups = Rollups()
     private var uncounted = PendingRollup()

@@ -30,9 +30,10 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     func probe() throws { try replica.touch(connected()) }
 
-    func run<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+    func run<Value>(_ body: (PostgresConnection, _ slot: Int64) throws -> Value) throws -> Value {
         do {
-            return try body(connected())
+            let connection = try connected()
+            return try body(connection, replica.slot)
         } catch let error as PostgresError {
             if error.isEndOfSession { connection = nil }
             throw error

@@ -39,17 +39,18 @@ extension PostgresLedger: SQLLedger {
         try await pool.run(for: isDurable ? .request : .background) { try Self.transaction(isDurable: isDurable, lock, $0, body) }
     }
 
-    package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (PostgresConnection) throws -> Value) throws -> Value {
+    package func addingCounts(_ body: (PostgresConnection, Int64?) throws -> Void) throws {
         try StoreError.wrappingBlocking {
-            try commits.inTurnBlocking { writer in try writer.run { try Self.transaction(isDurable: true, lock, $0, body) } }
+            try commits.inTurnBlocking { writer in
+                try writer.run { connection, slot in
+                    try Self.transaction(isDurable: false, nil, connection) { try body($0, slot) }
+                }
+            }
         }
     }
 
-    /// One replica at a time records the deliveries to a viewer.
-    package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
-        try reading { connection in
-            try Self.transaction(isDurable: false, .viewer(claim.viewer), connection) { try claim.record(in: $0) }
-        }
+    package func processes(in session: PostgresConnection) throws -> Int {
+        Int(try session.integer("SELECT count(*) FROM ledger_writer WHERE seen > clock_timestamp() - interval '1 minute'") ?? 1)
     }
 
     private static func transaction<Value>(
@@ -60,7 +61,6 @@ extension PostgresLedger: SQLLedger {
                 switch lock {
                 case .retention: nil
                 case .clients: PostgresLedgerSchema.Lock.clients
-                case .reservations: PostgresLedgerSchema.Lock.reservations
                 case .viewer(let viewer): PostgresLedgerSchema.Lock.of(viewer)
                 case nil: nil
                 }

@@ -15,7 +15,6 @@ enum PostgresLedgerSchema {
         static let partitions: Int64 = 2
         static let clients: Int64 = 3
         static let slots: Int64 = 4
-        static let reservations: Int64 = 5
         static let allowances: Int64 = 6
         /// The first lock for changes of viewers' lists, which one replica at a time makes.
         private static let viewers: Int64 = 256
@@ -79,7 +78,7 @@ enum PostgresLedgerSchema {
             CREATE INDEX listing_removal ON listing (until) WHERE removes;
             """
 
-    private static let campaigns = creation(of: .delivery, .exposure, .reservation, .seenPlace, .claim, .knownCreative, .givenPage)
+    private static let campaigns = creation(of: .delivery, .exposure)
 
     private static let reports =
         creation(of: .reportMarker, .reportAd, .reportPlace, .reportTotal, .trackerCall)

@@ -17,8 +17,6 @@ struct ClientReader: Sendable {
     private let registry: ClientRegistry
     private let cells: Set<CellIdentifier>
     private let attributesField: String?
-    /// The number of milliseconds in which a viewer's repeated request gets an identical page.
-    private let window: Int64
     private let counter = Counter()
 
     /// A counter that distinguishes requests without a viewer within one millisecond.
@@ -32,11 +30,10 @@ struct ClientReader: Sendable {
         settings: EventSettings, robots: RobotNames = RobotNames(), viewers: ViewerReader, proxies: TrustedNetworks = .loopback,
         forwardingWarning: ForwardingWarning? = nil,
         keys: SigningKeys, languages: LanguageReader = LanguageReader(.none), registry: ClientRegistry = ClientRegistry(nil),
-        cells: Set<CellIdentifier> = [], attributesField: String = "", window: Int64 = 1
+        cells: Set<CellIdentifier> = [], attributesField: String = ""
     ) {
         (self.languages, self.registry, self.cells) = (languages, registry, cells)
         self.attributesField = attributesField.isEmpty ? nil : attributesField.lowercased()
-        self.window = max(1, window)
         self.viewers = viewers
         rules = BotFilter(robots)
         addresses = AddressPrivacy(mode: settings.address, keys: keys)
@@ -113,17 +110,9 @@ struct ClientReader: Sendable {
         var context = TargetingContext(
             viewer: viewer, attributes: attributes(of: info, as: identity),
             languages: info.languages.map(LanguagePreferences.init),
-            moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
+            moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / TargetingContext.displayPeriod)
         // A HEAD request delivers no page, so it allocates no ad.
         context.allocates = !info.isHead
-        let address = address(forwardedFor: info.forwardedFor, from: info.peer)
-        let network = WriteLimiter.network(of: address)
-        if viewer != nil {
-            context.network = network
-        } else if AddressPrivacy.bytes(of: address) != nil {
-            // A short hash of the address or its network, which is never 0.
-            context.address = max(1, UInt16(truncatingIfNeeded: network))
-        }
         return context
     }
 

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Why: each write stores a bounded number of bytes, so a bounded rate limits the growth of the database.
 final class WriteLimiter: Sendable {
-    enum Group: Hashable { case actions, events, clients, decisions, tokens, playground }
+    enum Group: Hashable { case actions, events, clients, tokens, playground }
 
     private struct State {
         var addresses: Buckets

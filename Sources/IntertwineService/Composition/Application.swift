@@ -40,8 +40,7 @@ extension ServiceBuilder {
                 tokens: parts.viewerTokens?.verifier,
                 rejections: parts.rejections),
             proxies: configuration.server.proxies, forwardingWarning: parts.forwardingWarning, keys: feeds.keys, languages: languages,
-            registry: parts.clients, cells: feeds.factories.cells, attributesField: configuration.viewers.attributesHeader,
-            window: configuration.campaigns.reservationTimeout.milliseconds)
+            registry: parts.clients, cells: feeds.factories.cells, attributesField: configuration.viewers.attributesHeader)
         let pages = PageCache(
             capacity: configuration.feed.pageCacheBytes, maxStaleness: configuration.feed.maxStaleness.milliseconds,
             metrics: parts.pageMetrics, isUnchanged: { [store = stores.store] in store.isValid($0, from: $1, to: $2) },
@@ -147,7 +146,7 @@ extension ServiceBuilder {
     func check(_ application: Application, _ stores: OpenStores, _ parts: ProcessParts) async throws -> @Sendable () -> Void {
         let campaigns = application.campaigns
         if let file = application.campaignsFile {
-            let findings = try await campaigns.findings(in: stores.store, stores.ledger)
+            let findings = try await campaigns.findings(in: stores.store)
             if let error = file.errors(findings) { throw error }
             for (campaign, creative) in findings.gone {
                 logger.warning("an ad of a campaign is missing", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])

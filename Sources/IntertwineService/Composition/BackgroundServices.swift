@@ -10,7 +10,7 @@ extension ServiceBuilder {
         let checks: [@Sendable () -> FileChange?] = [{ store.storageChange() }, { ledger.storageChange() }]
         var services: [any ServiceLifecycle.Service] = [
             DatabaseWatch(checks, logger: logger),
-            parts.subscribers, CampaignQuotaSync(delivery: parts.delivery, now: clock, logger: logger),
+            parts.subscribers, CampaignRefresh(delivery: parts.delivery, now: clock, logger: logger),
         ]
         services += stores.servedFiles.map { DatabaseCheck(file: $0.file) } + parts.tokenServices
         services += [

@@ -10,7 +10,6 @@ struct ProcessParts: Sendable {
     let cellCounters = RenderedCellCache.Counters()
     let writes: WriteLimiter
     let rejections: WriteLimiter
-    let decisions: WriteLimiter
     let playgroundRequests = WriteLimiter(
         address: PlaygroundRoutes.requestsPerMinute, viewer: PlaygroundRoutes.requestsPerMinute)
     let refusals: WriteRefusals
@@ -22,7 +21,7 @@ struct ProcessParts: Sendable {
     let operatorTokens: TokenService?
 
     var rateLimits: [(name: String, limiter: WriteLimiter)] {
-        [("writes", writes), ("rejected-tokens", rejections), ("decisions", decisions), ("playground", playgroundRequests)]
+        [("writes", writes), ("rejected-tokens", rejections), ("playground", playgroundRequests)]
     }
 
     var tokenServices: [TokenService] { [viewerTokens, operatorTokens].compactMap { $0 } }
@@ -40,18 +39,11 @@ extension ServiceBuilder {
         let polling = SourcePoller(
             stores.declared.sources, policy: configuration.sources.policy, userAgent: configuration.server.userAgent, into: stores.store,
             at: stores.location, now: clock, logger: logger)
-        // A separate limiter, because many viewers of one address receive pages.
-        let decisions = WriteLimiter(address: limits.decisionsPerAddress, viewer: limits.writesPerViewer)
-        let delivery = AdServer(
-            ledger: stores.ledger, process: ProcessName.make(), lifetime: configuration.campaigns.reservationTimeout.milliseconds
-        ) { facts, now in
-            decisions.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
-        }
         return ProcessParts(
             images: images, polling: polling, pageMetrics: PageMetrics(registry: telemetry.registry),
             writes: WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer),
-            rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer), decisions: decisions,
-            refusals: WriteRefusals(stores.ledger), delivery: delivery,
+            rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer),
+            refusals: WriteRefusals(stores.ledger), delivery: AdServer(ledger: stores.ledger),
             subscribers: LiveFeeds(
                 limit: limits.effectiveEventStreams, store: stores.store, ledger: stores.ledger, clock: clock, logger: logger),
             clients: ClientRegistry(stores.ledger), forwardingWarning: ForwardingWarning(logger: logger), viewerTokens: tokens.viewers,

@@ -94,8 +94,7 @@ extension ServiceBuilder {
                 onErasure: { parts.subscribers.viewerDidChange($0) }
             ).routes
             + ExplainRoutes(
-                feeds: { live.current.feeds }, kinds: stores.declared.kinds,
-                window: configuration.campaigns.reservationTimeout.milliseconds, ledger: stores.ledger
+                feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: stores.store).routes
     }

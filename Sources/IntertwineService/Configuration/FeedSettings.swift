@@ -237,11 +237,6 @@ public struct CampaignSettings: Sendable, SettingsSection {
         "File that declares campaigns, such as Config/campaigns.yaml; empty for none. The store may contain others. Read again on SIGHUP.",
         .reload, allowed: "a file's path")
     public var file = ""
-    @Setting(
-        "campaigns.reservation-timeout",
-        "Time for which a reserved ad slot of a campaign counts as delivered without an impression report.",
-        in: .seconds(10) ... .seconds(3_600))
-    public var reservationTimeout: Duration = .seconds(300)
 }
 
 extension ServiceConfiguration {

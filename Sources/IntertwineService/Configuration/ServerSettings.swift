@@ -126,13 +126,6 @@ public struct LimitSettings: Sendable, SettingsSection {
         """, in: 1...1_000_000)
     public var rejectedTokensPerAddress = 600
     @Setting(
-        "limits.decisions-per-address",
-        """
-        Rate limit of recorded ad decisions: pages per minute of one address with ads of campaigns that have caps or goals. Beyond it, \
-        pages have house ads instead.
-        """, in: 1...1_000_000)
-    public var decisionsPerAddress = 6_000
-    @Setting(
         "limits.output-buffer", "Backpressure: bytes of responses buffered for one client before the service stops reading its requests.",
         in: .kibibytes(1) ... .gibibytes(1))
     public var outputBuffer: ByteCount = .kibibytes(256)

@@ -188,14 +188,13 @@ extension ServiceConfiguration {
             let campaigns = Campaigns(
                 file?.campaigns ?? [],
                 factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),
-                delivery: AdServer(ledger: nil, process: "", lifetime: self.campaigns.reservationTimeout.milliseconds), inventory: inventory
+                delivery: AdServer(ledger: nil), inventory: inventory
             )
-            let ledger: (any CampaignLedger)? = try file == nil ? nil : existingLedger()
             let opened = try items.open(reading: ReadLimits())
-            let findings = try await campaigns.findings(in: opened, ledger, isTrial: true)
+            let findings = try await campaigns.findings(in: opened)
             if let error = file?.errors(findings) { throw error }
             return findings.gone.map {
-                "campaigns.file: \($0.campaign): the advertisement '\($0.creative)' no longer exists, and is left out"
+                "campaigns.file: \($0.campaign): the store has no ad '\($0.creative)', and it is left out"
             }
                 + (try await campaigns.blockages(in: opened, now: WallClock.now())).map { Self.line(blocked: $0.campaign, $0.reason) }
         } catch let error as StoreError {
@@ -227,7 +226,7 @@ extension ServiceConfiguration {
         let factories = try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds)
         let campaigns = Campaigns(
             try declaredCampaigns(), factories: factories,
-            delivery: AdServer(ledger: nil, process: "", lifetime: self.campaigns.reservationTimeout.milliseconds),
+            delivery: AdServer(ledger: nil),
             inventory: campaignInventory(kinds.feeds))
         return try await campaigns.figures(in: try items.open(reading: ReadLimits()), ledger, now: now)
     }

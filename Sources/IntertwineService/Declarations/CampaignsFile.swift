@@ -28,7 +28,7 @@ struct CampaignsFile: Sendable {
     }
 
     func errors(_ findings: Campaigns.ValidationResult) -> ConfigurationError? {
-        ConfigurationError(findings.errors.flatMap { error($0.campaign, creative: $0.creative, $0.reason).reasons })
+        ConfigurationError(findings.errors.flatMap { error($0.campaign, creative: nil, $0.reason).reasons })
     }
 
     private func error(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {

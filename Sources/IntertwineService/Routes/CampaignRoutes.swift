@@ -18,13 +18,17 @@ struct CampaignRoutes: Sendable {
                     .words(IneligibilityReason.states),
                     """
                     `running`: shown to matching viewers. `scheduled`, `ended`: by its dates. `paused`: by its declaration or its hours. `reached`: \
-                    the goal is delivered. `reserved`: the rest of the goal is reserved. `paced`: ahead of its pace. `unknown`: its delivery is not \
-                    known yet. `blocked`: no request can get it, because it has no ad slot, no creative, or targeting without matching viewers. \
-                    `taken-down`: until it is released.
+                    the goal is delivered. `under-way`: the rest of the goal is expected from the offers so far. `paced`: ahead of its pace. \
+                    `unknown`: its delivery is not known yet. `blocked`: no request can get it, because it has no ad slot, no creative, or \
+                    targeting without matching viewers. `taken-down`: until it is released.
                     """),
                 "reason": "The reason for the state, in words.",
                 "delivered": "The total delivery in the goal's unit, or in impressions without a goal.",
-                "reserved": "Reserved impressions.",
+                "surplus": "The events after a goal or a cap was reached. They are not delivered.",
+                "offers": "The ad slots that were given to the campaign; absent without a goal.",
+                "viewRate": .init(.number(minimum: 0), "The measured part of the offers that is seen, or clicked."),
+                "lag": .init(.number(minimum: 0), "The seconds in which 63 % of these events follow their offer."),
+                "expected": .init(.number(minimum: 0), "The number of events that the offers so far are expected to bring yet."),
                 "pace": .init(
                     .number(minimum: 0), "Delivered events per due event, of the day if the campaign has only a daily goal."),
             ]
@@ -39,19 +43,23 @@ struct CampaignRoutes: Sendable {
             var goal: CampaignGoal?
             var delivered: Int64?
             var deliveredToday: Int64?
-            var reserved: Int64
+            var surplus: Int64?
+            var offers: Int64?
+            var viewRate: Double?
+            var lag: Double?
+            var expected: Double?
             var pace: Double?
 
             static let columns = [
                 "campaign", "advertiser", "priority", "state", "starts", "ends", "unit", "total", "daily", "due", "due_today", "delivered",
-                "delivered_today", "reserved", "pace",
+                "delivered_today", "surplus", "offers", "view_rate", "lag", "expected", "pace",
             ]
 
             var texts: [String] {
                 func text(_ number: (some BinaryInteger)?) -> String { number.map { "\($0)" } ?? "" }
                 return [campaign, advertiser ?? "", priority ?? "", state, starts ?? "", ends ?? "", goal?.unit ?? ""]
                     + [text(goal?.total), text(goal?.daily), text(goal?.due), text(goal?.dueToday), text(delivered), text(deliveredToday)]
-                    + [text(reserved), pace.map(LedgerReport.rounded) ?? ""]
+                    + [text(surplus), text(offers)] + [viewRate, lag, expected, pace].map { $0.map(LedgerReport.rounded) ?? "" }
             }
         }
 
@@ -100,9 +108,10 @@ struct CampaignRoutes: Sendable {
         let operation = APIOperation(
             "getCampaigns", tag: "Reports", "The campaigns and their delivery",
             """
-            The campaigns of the file and of the store, sorted by priority and id; campaigns that are taken down are last. A reservation is an ad slot of a \
-            page without an impression yet. It expires after `campaigns.reservation-timeout`. `/admin/takedowns` stops and releases a campaign of the store. The response \
-            has an equal `withheld` on every page: ads of campaigns that no longer exist. They are hidden until they, or their campaigns, are released.
+            The campaigns of the file and of the store, sorted by priority and id; campaigns that are taken down are last. An offer is an ad slot \
+            of a page that was given to a campaign with a goal. `/admin/takedowns` stops and releases a campaign of the store. The response \
+            has an equal `withheld` on every page: ads of campaigns that no longer exist. They are hidden until they, or their campaigns, are \
+            released.
             """,
             parameters: [Self.format, ListPage.limit, ListPage.cursor],
             responses: [
@@ -112,8 +121,8 @@ struct CampaignRoutes: Sendable {
                         {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
                         "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
-                        "pace": 1.0002, "reserved": 3}], "withheld": [{"item": "ad:7", "campaigns": ["winter"]}], \
-                        "page": {"limit": 100, "next": null}}
+                        "surplus": 2, "offers": 61200, "viewRate": 0.81, "lag": 24.5, "expected": 3.2, "pace": 1.0002}], \
+                        "withheld": [{"item": "ad:7", "campaigns": ["winter"]}], "page": {"limit": 100, "next": null}}
                         """),
                 .notModified,
                 .badRequest(
@@ -137,7 +146,7 @@ struct CampaignRoutes: Sendable {
                 reason: "it is taken down", starts: campaign?.starts.map(Timestamp.text(milliseconds:)),
                 ends: campaign?.ends.map(Timestamp.text(milliseconds:)),
                 goal: campaign?.goal.map { Campaigns.CampaignGoal(unit: $0.unit.rawValue, total: $0.total, daily: $0.daily) },
-                delivered: counted?.total, deliveredToday: counted?.today, reserved: 0)
+                delivered: counted?.total, deliveredToday: counted?.today, surplus: counted?.surplus, offers: counted?.offers)
         }
     }
 
@@ -146,6 +155,7 @@ struct CampaignRoutes: Sendable {
         let campaignIndex = try await campaigns.campaignIndex(of: store)
         // The closure reads the ledger.
         let now = request.now
+        func rounded(_ number: Double?) -> Double? { number.map { ($0 * 10_000).rounded() / 10_000 } }
         var rows: [Campaigns.CampaignProgress] =
             try await store.read(for: .background) { _ in
                 campaignIndex.map { campaigns.delivery.progress(of: $0, now: now) } ?? []
@@ -163,8 +173,10 @@ struct CampaignRoutes: Sendable {
                     reason: blockage ?? progress.obstacle?.reason,
                     starts: campaign.starts.map(Timestamp.text(milliseconds:)), ends: campaign.ends.map(Timestamp.text(milliseconds:)),
                     goal: goal,
-                    delivered: progress.delivered?.total, deliveredToday: progress.delivered?.today, reserved: progress.reserved,
-                    pace: progress.figures.pace.map { ($0 * 10_000).rounded() / 10_000 })
+                    delivered: progress.delivered?.total, deliveredToday: progress.delivered?.today,
+                    surplus: progress.delivered?.surplus, offers: goal == nil ? nil : progress.delivered?.offers,
+                    viewRate: rounded(progress.expectation?.viewRate), lag: rounded(progress.expectation?.lag),
+                    expected: rounded(progress.expectation?.expected), pace: rounded(progress.figures.pace))
             }
         rows += try await takenDown(campaigns, now: now)
         if try request[Self.format] == .csv {
@@ -186,7 +198,7 @@ struct CampaignRoutes: Sendable {
 
 extension IneligibilityReason {
     fileprivate static let states = [
-        "running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown", "blocked", "taken-down",
+        "running", "scheduled", "ended", "paused", "reached", "under-way", "paced", "unknown", "blocked", "taken-down",
     ]
 
     fileprivate var state: String {
@@ -195,7 +207,7 @@ extension IneligibilityReason {
         case .ended: "ended"
         case .paused, .outsideHours: "paused"
         case .goalReached, .dailyGoalReached: "reached"
-        case .reserved: "reserved"
+        case .underWay: "under-way"
         case .pacing: "paced"
         case .unknownDelivery: "unknown"
         default: "running"
@@ -210,7 +222,7 @@ extension IneligibilityReason {
         case .outsideHours: "it is not shown at this hour or day"
         case .goalReached: "its goal is reached"
         case .dailyGoalReached: "its goal of the day is reached"
-        case .reserved: "what is left of its goal is given out and not seen yet, or held by other processes"
+        case .underWay: "what is left of its goal is expected from the ads that pages show already"
         case .pacing: "it is ahead of its pace"
         case .unknownDelivery: "its delivery is not known yet"
         case .feed: "targeting: not this feed"

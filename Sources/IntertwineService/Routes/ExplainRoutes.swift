@@ -8,8 +8,6 @@ internal import IntertwinePrimitives
 struct ExplainRoutes: Sendable {
     let feeds: @Sendable () -> FeedCatalogue
     let kinds: ItemKinds
-    /// The number of milliseconds in which a viewer's repeated request gets an identical page.
-    let window: Int64
     let ledger: any Ledger
 
     private struct Explanation: DescribedAnswer {
@@ -208,7 +206,7 @@ struct ExplainRoutes: Sendable {
         let targeting = TargetingContext(
             viewer: viewer, attributes: try request[Self.attributes].map { ViewerAttributes($0) },
             languages: try request[Self.languages].map { LanguagePreferences($0) },
-            moment: viewer == nil ? request.now << 16 : request.now / max(1, window), allocates: false)
+            moment: viewer == nil ? request.now << 16 : request.now / TargetingContext.displayPeriod, allocates: false)
         let explanation = try await feed.explain(
             asked, for: PageClient(viewer, in: ledger, targeting: targeting, attributes: targeting.attributes))
         let stopped = explanation.takenDown.filter { $0.kind == Campaign.kind }.map(\.id)

@@ -299,8 +299,6 @@ struct FeedRoutes: Sendable {
         var held = facts(for: request, sender, at: feed)
         // Pages of the client have times of their own.
         held?.moment = 0
-        held?.address = 0
-        held?.network = 0
         let address = clients.address(of: request.head, from: request.request.peer.address)
         return try live.listen(
             LiveFeeds.Key(

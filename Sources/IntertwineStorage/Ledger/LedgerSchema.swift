@@ -9,9 +9,7 @@ enum LedgerSchema {
     private static let creation =
         [
             TableSchema.event, .allowance, .rollupCell, .rollupDay, .rollupChoice, .idempotency, .selection, .selectionStep, .listing,
-            .client,
-            .delivery, .exposure, .reservation, .seenPlace, .claim, .givenPage, .knownCreative, .reportMarker, .reportAd, .reportPlace,
-            .reportTotal, .trackerCall,
+            .client, .delivery, .exposure, .reportMarker, .reportAd, .reportPlace, .reportTotal, .trackerCall,
         ]
         .map { $0.creation(.sqlite) }.joined() + others + StoreIdentity.creation
 

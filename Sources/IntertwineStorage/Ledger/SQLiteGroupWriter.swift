@@ -2,7 +2,6 @@ import GRDB
 import GRDBSQLite
 internal import IntertwineFeed
 import IntertwinePrimitives
-import Synchronization
 
 final class SQLiteGroupWriter: LedgerGroupWriter {
     static let commitProvesDisk = true
@@ -117,44 +116,5 @@ extension GroupCommit<SQLiteGroupWriter> {
 
     func sweep<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await inTurn { try $0.write(isSynced: false, body) }
-    }
-}
-
-final class ClaimQueue: Sendable {
-    private final class Unit: Sendable {
-        let claim: FrequencyCapReservation
-        let outcome = Mutex<Result<Bool, any Error>?>(nil)
-
-        init(_ claim: FrequencyCapReservation) {
-            self.claim = claim
-        }
-    }
-
-    private let waiting = Mutex<[Unit]>([])
-
-    func claim(_ claim: FrequencyCapReservation, _ commits: GroupCommit<SQLiteGroupWriter>) throws -> Bool {
-        let unit = Unit(claim)
-        waiting.withLock { $0.append(unit) }
-        let outcome = try commits.inTurnBlocking { writer in
-            if let outcome = unit.outcome.withLock({ $0 }) { return outcome }
-            let units = waiting.withLock { waiting in
-                defer { waiting = [] }
-                return waiting
-            }
-            Self.record(units, writer)
-            return unit.outcome.withLock { $0 } ?? .success(false)
-        }
-        return try outcome.get()
-    }
-
-    private static func record(_ units: [Unit], _ writer: SQLiteGroupWriter) {
-        do {
-            let areRecorded = try writer.write(isSynced: false) { database in
-                try units.map { try $0.claim.record(in: database.session) }
-            }
-            for (unit, isRecorded) in zip(units, areRecorded) { unit.outcome.withLock { $0 = .success(isRecorded) } }
-        } catch {
-            for unit in units { unit.outcome.withLock { $0 = .failure(error) } }
-        }
     }
 }

@@ -32,31 +32,17 @@ extension SQLiteLedger: SQLLedger {
         }
     }
 
-    package func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (SQLiteSession) throws -> Value) throws -> Value {
+    package func addingCounts(_ body: (SQLiteSession, Int64?) throws -> Void) throws {
         try StoreError.wrappingBlocking {
-            try commits.inTurnBlocking { writer in try writer.write(isSynced: false) { try body(SQLiteSession(connection: $0)) } }
+            try commits.inTurnBlocking { writer in try writer.write(isSynced: false) { try body(SQLiteSession(connection: $0), nil) } }
         }
     }
+
+    package func processes(in session: SQLiteSession) -> Int { 1 }
 
     package func settledEnd() async throws -> Int64 {
         try await reading(for: .background) { try $0.integer("SELECT max(id) FROM event") ?? 0 }
     }
 
     package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
-
-    package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
-        try StoreError.wrappingBlocking { try claims.claim(claim, commits) }
-    }
-
-    package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
-        try writingInTurn(.reservations) { session in
-            let others = try session.rows("SELECT process FROM reservation WHERE campaign = '' AND process <> ?1", .text(exchange.process))
-            {
-                $0.text(0)
-            }
-            let ended = others.filter { ProcessName.hasEnded($0) }
-            try session.write("DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .texts(ended))
-            try BudgetLeaseTable.exchange(exchange, decide, session)
-        }
-    }
 }

@@ -11,7 +11,6 @@ package final class SQLiteLedger: Ledger {
     package let file: ServedFile
     let threads: ReaderPool
     let commits: GroupCommit<SQLiteGroupWriter>
-    let claims = ClaimQueue()
     package let now: @Sendable () -> Int64
 
     package init(

@@ -62,8 +62,8 @@ package struct LedgerGroup {
         var asking: [Question] = []
         if !asked.keys.isEmpty { asking.append(.responses) }
         if !asked.selections.isEmpty { asking.append(.selections) }
-        if !book.isEmpty.counts { asking.append(.counts) }
-        if !book.isEmpty.exposures { asking.append(.exposures) }
+        if !book.asked.isEmpty { asking.append(.counts) }
+        if !book.askedExposures.isEmpty { asking.append(.exposures) }
         return asking
     }
 
@@ -86,8 +86,8 @@ package struct LedgerGroup {
             responses[key] = StoredResponse(
                 fingerprint: ByteString(row.text(2)), response: row.bytes(3), expires: row.integer(4), owner: row.optionalText(5))
         case .selections: selections[ByteString(row.text(0))] = StoredSelection(expires: row.integer(1), undoneAt: row.optionalInteger(2))
-        case .counts: book.applyCount(row)
-        case .exposures: book.applyExposure(row)
+        case .counts: book.setCount(Int(row.integer(0)), row.integer(1))
+        case .exposures: book.addExposure(Int(row.integer(0)), at: row.integer(1), row.integer(2))
         }
     }
 

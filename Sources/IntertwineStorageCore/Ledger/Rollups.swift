@@ -29,8 +29,6 @@ package struct Rollups {
         package fileprivate(set) var choices: [Choice: Int64] = [:]
     }
 
-    static let everySpan: Int64 = -1
-
     package private(set) var counts: [EventGroupKey: Int64] = [:]
     /// Events with the verdict `counted` have rows and never wait.
     private var waiting: [EventGroupKey: Int64] = [:]
@@ -62,7 +60,7 @@ package struct Rollups {
             key.cell = ""
             sums.days[key, default: 0] += count
             guard let campaign = group.campaign, let kind = group.kind.delivered(as: group.verdict) else { continue }
-            for span in [Self.everySpan, group.deliverySpan] {
+            for span in [DeliveryBook.total.lowerBound, group.deliverySpan] {
                 sums.deliveries[Delivery(campaign: ByteString(campaign), kind: kind, span: span), default: 0] += count
             }
         }

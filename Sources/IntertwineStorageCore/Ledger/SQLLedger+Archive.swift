@@ -93,7 +93,7 @@ extension SQLLedger {
 
     package func eraseRows(of viewer: String, owners: [String]) async throws -> ErasedViewer {
         var erased = try await writing(isDurable: true, .viewer(viewer)) { session in
-            let removals = ["listing", "selection", "exposure", "claim", "given_page"].map { table in
+            let removals = ["listing", "selection", "exposure"].map { table in
                 SQLCommand("DELETE FROM \(table) WHERE viewer = ?1", [.text(viewer)])
             }
             let keys = SQLCommand("DELETE FROM idempotency WHERE owner \(Session.dialect.isAny("?1"))", [.texts(owners)])

@@ -2,7 +2,7 @@ package import IntertwineFeed
 
 /// A lock that one writer at a time has, in all processes. SQLite needs none: one transaction writes at a time.
 package enum LedgerLock: Sendable {
-    case clients, reservations, retention
+    case clients, retention
     case viewer(String)
 }
 
@@ -24,8 +24,9 @@ package protocol SQLLedger: PersistentLedger {
         isDurable: Bool, _ lock: LedgerLock?, _ body: @escaping @Sendable (Session) throws -> Value
     ) async throws -> Value
 
-    /// On PostgreSQL it is durable, because other replicas rely on leases. On SQLite it becomes durable with the next group.
-    func writingInTurn<Value>(_ lock: LedgerLock?, _ body: (Session) throws -> Value) throws -> Value
+    func addingCounts(_ body: (Session, _ slot: Int64?) throws -> Void) throws
+
+    func processes(in session: Session) throws -> Int
 
     func settledEnd() async throws -> Int64
 

@@ -56,7 +56,6 @@ extension TableSchema {
     package static let exposure = TableSchema(
         "exposure", .ledger, key: 3, "viewer text,campaign text,at integer,count integer,until integer",
         .index("exposure_until", on: "(until)"))
-    package static let knownCreative = TableSchema("known_creative", .ledger, key: 2, "kind text,id text")
 
     package static let reportMarker = TableSchema("report_marker", .ledger, key: 1, "tally text,marker integer", .filled)
     package static let reportAd = TableSchema(
@@ -75,24 +74,12 @@ extension TableSchema {
         """, .numbered(always: false), .constraint("UNIQUE (event, url)"),
         .index("tracker_call_due", on: "(due) WHERE given_up IS NULL"),
         .index("tracker_call_given_up", on: "(given_up) WHERE given_up IS NOT NULL"))
-
-    // MARK: The state of running processes, which copies omit
-
-    package static let reservation = TableSchema(
-        "reservation", .ledger, key: 2, "process text,campaign text,count integer,until integer,allowed integer")
-    package static let seenPlace = TableSchema(
-        "seen_place", .ledger, key: 4, "giver integer,slot integer,address integer,campaign text,count integer,until integer")
-    package static let claim = TableSchema(
-        "claim", .ledger, key: 4, "viewer text,process text,campaign text,at integer,count integer,until integer",
-        .index("claim_until", on: "(until)"))
-    package static let givenPage = TableSchema(
-        "given_page", .ledger, key: 2, "viewer text,page integer,given bytes,until integer", .index("given_page_until", on: "(until)"))
 }
 
 extension TableSchema {
     package static let copied = [
         section, sectionKind, item, source, sourceItem, takedown, campaignCreative, adListing, event, rollupCell, rollupDay, rollupChoice,
-        allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, knownCreative, reportMarker, reportAd,
+        allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, reportMarker, reportAd,
         reportPlace, reportTotal, trackerCall,
     ]
 }

@@ -35,13 +35,11 @@ struct AdServerTests {
 
     static func seen(_ given: AdServer.ServedAd, by viewer: String? = "v", at now: Int64 = start + 1) -> LedgerEvent {
         var showing = ImpressionContext(campaign: given.campaign, feed: "main", remembered: given.remembered)
-        showing.reservation = given.reservation
+        showing.served = given.at
         return LedgerEvent(at: now, kind: .impression, cell: "ad", viewer: viewer, showing: showing)
     }
 
-    func delivery(_ ledger: (any CampaignLedger)? = nil) -> AdServer {
-        AdServer(ledger: ledger, process: "p", lifetime: 300_000)
-    }
+    func delivery(_ ledger: (any CampaignLedger)? = nil) -> AdServer { AdServer(ledger: ledger) }
 
     /// What the simulations have a tenth of in the small size.
     private static let scale = TestSize.full(10, small: 1)
@@ -75,7 +73,7 @@ struct AdServerTests {
         for forecast in forecasts.prefix(5) {
             let goal = try #require(forecast.goal)
             let delivered = forecast.days[0]
-            #expect(delivered <= goal + (forecast.campaign == "clicks" ? 4 : 0), "\(forecast)")
+            #expect(delivered <= goal, "\(forecast)")
             #expect(Double(delivered) >= Double(goal) * TestSize.full(0.98, small: 0.95), "\(forecast)")
         }
         #expect(forecasts[5].impressions > 2_000 * Self.scale)
@@ -128,96 +126,36 @@ struct AdServerTests {
         var delivered = 0
         for number in 0..<24_000 {
             let now = Self.start + Int64(number) * 3_600
-            if let given = try delivery.allocate(Self.page("v\(number)", now: now), of: campaignIndex)[0] {
+            if let given = try delivery.choose(Self.page("v\(number)", now: now), of: campaignIndex)[0] {
                 delivered += 1
                 delivery.eventsDidCommit([Self.seen(given, by: "v\(number)", at: now)], [.counted])
             }
-            if number % 1_000 == 999 { #expect(abs(delivered - (number + 1) / 10) <= 1) }
+            if number % 1_000 == 999 { #expect(abs(delivered - (number + 1) / 10) <= 3) }
         }
     }
 
-    @Test("A reservation counts until its impression or expiry, and an exhausted campaign stops at once")
-    func reserves() throws {
+    @Test("Offers under way hold a goal back until they are seen or given up, and an exhausted campaign stops at once")
+    func offers() throws {
         let (delivery, campaignIndex) = (
             delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 2) }])
         )
-        let first = try #require(try delivery.allocate(Self.page("1"), of: campaignIndex)[0])
-        #expect(try delivery.allocate(Self.page("2"), of: campaignIndex)[0] != nil)
-        #expect(try delivery.allocate(Self.page("3"), of: campaignIndex)[0] == nil)
-        // The same page again returns the same advertisement and creates no reservation.
-        #expect(try delivery.allocate(Self.page("1"), of: campaignIndex)[0] == first)
-        delivery.eventsDidCommit([Self.seen(first)], [.counted])
-        #expect(try delivery.allocate(Self.page("3", page: 2), of: campaignIndex)[0] == nil)
-        // A bot's impression does not count. The other reservation gets no impression.
-        delivery.eventsDidCommit([Self.seen(first)], [.bot])
-        let later = Self.start + 310_000
-        #expect(try delivery.allocate(Self.page("4", now: later), of: campaignIndex)[0] != nil)
-        #expect(try delivery.allocate(Self.page("5", now: later), of: campaignIndex)[0] == nil)
-        #expect(delivery.progress(of: campaignIndex, now: later).map(\.obstacle) == [.reserved])
-    }
-
-    /// A page for a client at an address without a viewer.
-    private static func nameless(_ number: Int, from address: UInt16, at now: Int64 = start + 1) -> AdServer.Page {
-        var page = page(nil, page: UInt32(number + 1), now: now)
-        page.facts.address = address
-        return page
-    }
-
-    @Test("Anonymous viewers hold at most a quarter of reservations per address and half in total")
-    func nameless() throws {
-        let (delivery, campaignIndex) = (
-            delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 40) }])
-        )
-        func ask(_ address: UInt16, _ numbers: Range<Int>, at now: Int64 = Self.start + 1) throws -> [AdServer.ServedAd] {
-            try numbers.compactMap { try delivery.allocate(Self.nameless($0, from: address, at: now), of: campaignIndex)[0] }
-        }
-        let first = try ask(7, 0..<100)
-        #expect(first.count == 10)
-        #expect(try ask(8, 100..<200).count == 10)
-        #expect(try ask(9, 200..<300).isEmpty)
-        let page = Self.nameless(300, from: 9)
-        #expect(try delivery.explain(page, of: campaignIndex, served: [nil]) == [[.reserved]])
-        #expect(try (0..<100).count { try delivery.allocate(Self.page("v\($0)"), of: campaignIndex)[0] != nil } == 20)
-        // A client with impressions gets more slots, and reservations without impressions expire.
-        delivery.eventsDidCommit(first.prefix(4).map { Self.seen($0, by: nil) }, Array(repeating: .counted, count: 4))
-        let later = Self.start + 310_000
-        #expect(try ask(7, 300..<400, at: later).count == 9)
-    }
-
-    @Test("A frequent anonymous client without impressions leaves most of an even pace to other viewers")
-    func namelessPace() throws {
-        let hour = Self.campaign("a") {
-            ($0.goal, $0.pacing, $0.ends) = (.init(unit: .impressions, total: 360), .even, Self.start + 6 * 3_600_000)
-        }
-        let (delivery, campaignIndex) = (delivery(), Self.campaignIndex([hour]))
-        var seen = 0
-        for second in 0..<21_600 {
-            let now = Self.start + Int64(second) * 1_000
-            _ = try delivery.allocate(Self.nameless(second, from: 7, at: now), of: campaignIndex)
-            guard second % 10 == 0, let given = try delivery.allocate(Self.page("v\(second)", now: now), of: campaignIndex)[0] else {
-                continue
-            }
-            delivery.eventsDidCommit([Self.seen(given, by: "v\(second)", at: now)], [.counted])
-            seen += 1
-        }
-        #expect((350...360).contains(seen))
-    }
-
-    @Test("An impression ends only its own reservation, and a late impression ends no reservation")
-    func endsItsOwn() throws {
-        let (delivery, campaignIndex) = (
-            delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 3) }])
-        )
-        let first = try #require(try delivery.allocate(Self.page("1"), of: campaignIndex)[0])
-        let second = try #require(try delivery.allocate(Self.page("2", now: Self.start + 200_000), of: campaignIndex)[0])
-        let late = Self.start + 310_000
-        delivery.eventsDidCommit([Self.seen(first, by: "1", at: late)], [.counted])
-        // Of three, one is delivered and one is still reserved.
-        #expect(delivery.progress(of: campaignIndex, now: late).map(\.reserved) == [1])
-        #expect(try delivery.allocate(Self.page("3", now: late), of: campaignIndex)[0] != nil)
-        #expect(try delivery.allocate(Self.page("4", now: late), of: campaignIndex)[0] == nil)
-        delivery.eventsDidCommit([Self.seen(second, by: "2", at: late)], [.counted])
-        #expect(delivery.progress(of: campaignIndex, now: late).map(\.reserved) == [1])
+        let first = try #require(try delivery.choose(Self.page("1"), of: campaignIndex)[0])
+        let second = try #require(try delivery.choose(Self.page("2"), of: campaignIndex)[0])
+        #expect(try delivery.choose(Self.page("3"), of: campaignIndex)[0] == nil)
+        #expect(delivery.progress(of: campaignIndex, now: Self.start + 1).map(\.obstacle) == [.underWay])
+        // The same page again returns the same advertisement and is no offer.
+        #expect(try delivery.choose(Self.page("1"), of: campaignIndex)[0] == first)
+        // A page that cannot show the advertisement takes its offer back.
+        delivery.withdraw([second], Self.page("2"))
+        let third = try #require(try delivery.choose(Self.page("3"), of: campaignIndex)[0])
+        // An impression of a bot, or one that is not owed, does not count.
+        delivery.eventsDidCommit([Self.seen(first), Self.seen(first)], [.bot, .surplus])
+        // Offers that are not seen are given up after a while.
+        let later = Self.start + 600_000
+        #expect(try delivery.choose(Self.page("4", now: later), of: campaignIndex)[0] != nil)
+        delivery.eventsDidCommit([Self.seen(first, at: later), Self.seen(third, by: "3", at: later)], [.counted, .counted])
+        #expect(delivery.progress(of: campaignIndex, now: later).map(\.obstacle) == [.goalReached])
+        #expect(try delivery.choose(Self.page("5", now: later), of: campaignIndex)[0] == nil)
     }
 
     @Test("Frequency caps limit a viewer's impressions and exclude anonymous viewers")
@@ -230,10 +168,10 @@ struct AdServerTests {
                 }
             ])
         )
-        #expect(try delivery.allocate(Self.page(nil), of: campaignIndex) == [nil])
-        #expect(try delivery.allocate(Self.page("v", places: 3), of: campaignIndex).compactMap(\.self).count == 2)
-        #expect(try delivery.allocate(Self.page("v", page: 2), of: campaignIndex) == [nil])
-        #expect(try delivery.allocate(Self.page("w"), of: campaignIndex)[0] != nil)
+        #expect(try delivery.choose(Self.page(nil), of: campaignIndex) == [nil])
+        #expect(try delivery.choose(Self.page("v", places: 3), of: campaignIndex).compactMap(\.self).count == 2)
+        #expect(try delivery.choose(Self.page("v", page: 2), of: campaignIndex) == [nil])
+        #expect(try delivery.choose(Self.page("w"), of: campaignIndex)[0] != nil)
     }
 
     @Test("Each frequency cap counts the impressions of its own window")
@@ -278,8 +216,8 @@ struct AdServerTests {
         var counts: [String: Int] = [:]
         for number in 0..<4_000 {
             let page = Self.page("v\(number)")
-            let given = try one.allocate(page, of: campaignIndex)[0]
-            #expect(try other.allocate(page, of: campaignIndex)[0] == given)
+            let given = try one.choose(page, of: campaignIndex)[0]
+            #expect(try other.choose(page, of: campaignIndex)[0] == given)
             counts[given?.campaign ?? "", default: 0] += 1
         }
         #expect(counts["house"] == nil && (2_900...3_100).contains(counts["heavy"] ?? 0))
@@ -290,8 +228,8 @@ struct AdServerTests {
                 $0.priority = .sponsorship; $0.goal = .init(unit: .impressions, total: 1)
             },
         ])
-        #expect(try one.allocate(Self.page("s1"), of: sponsored)[0]?.campaign == "sponsor")
-        #expect(try one.allocate(Self.page("s2"), of: sponsored)[0]?.campaign == "light")
+        #expect(try one.choose(Self.page("s1"), of: sponsored)[0]?.campaign == "sponsor")
+        #expect(try one.choose(Self.page("s2"), of: sponsored)[0]?.campaign == "light")
     }
 
     @Test(
@@ -312,7 +250,7 @@ struct AdServerTests {
         var counts = [0, 0, 0, 0]
         for number in 0..<20_000 {
             let page = Self.page(number % 2 == 0 ? nil : "v\(number)", page: UInt32(number + 1), attributes: "plan=pro")
-            let given = try #require(try delivery.allocate(page, of: campaignIndex)[0])
+            let given = try #require(try delivery.choose(page, of: campaignIndex)[0])
             counts[(Int(given.campaign.dropFirst()) ?? 0) % 4] += 1
         }
         // Without a viewer, campaigns with caps are excluded: 50 x 3 to 50 x 1.
@@ -324,7 +262,7 @@ struct AdServerTests {
             (0..<100).map { number in
                 Self.campaign("c\(number)") { if number != 77 { $0.caps = [.init(count: 1, window: 3_600)] } }
             })
-        let shown = try (0..<120).compactMap { try delivery.allocate(Self.page("all", page: UInt32($0 + 1)), of: few)[0]?.campaign }
+        let shown = try (0..<120).compactMap { try delivery.choose(Self.page("all", page: UInt32($0 + 1)), of: few)[0]?.campaign }
         #expect(shown.count == 120 && Set(shown).count == 100)
     }
 
@@ -335,7 +273,7 @@ struct AdServerTests {
             Self.campaign("c") { $0.creatives = ["x", "y"] },
         ])
         for number in 0..<100 {
-            let given = try delivery().allocate(Self.page("v\(number)", places: 5), of: campaignIndex).compactMap(\.self)
+            let given = try delivery().choose(Self.page("v\(number)", places: 5), of: campaignIndex).compactMap(\.self)
             #expect(given.count == 3 && Set(given.map(\.creative)).count == 3)
             #expect(given.count { $0.campaign != "c" } == 1)
         }
@@ -360,7 +298,7 @@ struct AdServerTests {
                 }
             }
         ])
-        let given = try delivery().allocate(Self.page(attributes: attributes, languages: languages), of: campaignIndex)
+        let given = try delivery().choose(Self.page(attributes: attributes, languages: languages), of: campaignIndex)
         #expect((given[0] != nil) == isShown)
     }
 
@@ -370,7 +308,7 @@ struct AdServerTests {
         let late = Self.start + Self.day - 1_800_000
         let berlin = try #require(CampaignTimeZone("Europe/Berlin"))
         func isShown(at now: Int64, _ change: (inout Campaign) -> Void) throws -> Bool {
-            try delivery().allocate(Self.page(now: now), of: Self.campaignIndex([Self.campaign("a", change)]))[0] != nil
+            try delivery().choose(Self.page(now: now), of: Self.campaignIndex([Self.campaign("a", change)]))[0] != nil
         }
         #expect(
             try isShown(at: late) {
@@ -402,7 +340,7 @@ struct AdServerTests {
         ])
         let delivery = delivery()
         let page = Self.page(places: 2)
-        let given = try delivery.allocate(page, of: campaignIndex)
+        let given = try delivery.choose(page, of: campaignIndex)
         #expect(given.map { $0?.campaign } == ["chosen", nil])
         let reasons = try delivery.explain(page, of: campaignIndex, served: given)
         let names = campaignIndex.campaigns.map(\.id)

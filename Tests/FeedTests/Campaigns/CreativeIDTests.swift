@@ -20,7 +20,7 @@ struct CreativeIDTests {
         let feed = FeedAssembler(
             store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,
             campaigns: Campaigns(
-                campaigns, factories: fixture.factories, delivery: AdServer(ledger: nil, process: "p", lifetime: 300_000)),
+                campaigns, factories: fixture.factories, delivery: AdServer(ledger: nil)),
             keys: fixture.keys, tokens: fixture.tokens, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let page = try await feed.page(
             FeedRequest(limit: 4, now: Fixture.now), for: PageClient(targeting: TargetingContext(viewer: "v", moment: 1)))

@@ -17,7 +17,7 @@ struct SpacingTests {
         spacing: AdSpacing = AdSpacing()
     ) throws -> FeedAssembler {
         let fixture = try Fixture(users: users, advertisements: ads, placement: rule.placement(perPage: 3, isOfFeed: false))
-        let delivery = AdServer(ledger: nil, process: "p", lifetime: 300_000)
+        let delivery = AdServer(ledger: nil)
         return FeedAssembler(
             store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,
             campaigns: campaigns.isEmpty ? nil : Campaigns(campaigns, factories: fixture.factories, delivery: delivery), spacing: spacing,

@@ -76,7 +76,7 @@ struct ZoneDayTests {
             (campaign.goal, campaign.pacing, campaign.zone) = (.init(unit: .impressions, daily: 1_000), .even, zone)
             campaign.targeting.hours = hours
             let campaignIndex = AdServerTests.campaignIndex([campaign])
-            let delivery = AdServer(ledger: nil, process: "p", lifetime: 300_000)
+            let delivery = AdServer(ledger: nil)
             // The eligible minutes of the day, by the clocks of the zone.
             let minutes = stride(from: day.lowerBound, to: day.upperBound, by: 60_000).map { moment in
                 let shown = TimeZoneOffsets.local(moment + zone.clocks.offset(at: moment)).rest / Self.hour
@@ -88,7 +88,7 @@ struct ZoneDayTests {
                 for number in 0..<6 {
                     let now = day.lowerBound + Int64(minute) * 60_000 + Int64(number) * 10_000
                     let page = AdServerTests.page("v\(minute)-\(number)", now: now)
-                    guard let given = try delivery.allocate(page, of: campaignIndex)[0] else { continue }
+                    guard let given = try delivery.choose(page, of: campaignIndex)[0] else { continue }
                     #expect(isShown)
                     delivered += 1
                     delivery.eventsDidCommit([AdServerTests.seen(given, by: page.facts.viewer, at: now)], [.counted])

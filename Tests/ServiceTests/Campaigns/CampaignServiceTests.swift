@@ -137,13 +137,13 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("A declared robot without a viewer name gets house ads and no reservation")
+    @Test("A declared robot without a viewer name gets house ads and no offer")
     func robots() async throws {
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, #","goal":{"total":3}"#))) { service in
             let robot = ["User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1)"]
             for _ in 0..<5 { #expect(try Self.advertisement(await service.client.get("/feed", fields: robot))?.cell != "ad:2") }
             let told = try await service.operators.get("/admin/campaigns").text
-            #expect(told.contains(#""reserved":0"#), "\(told)")
+            #expect(told.contains(#""offers":0"#), "\(told)")
             let named = robot.merging(["X-Viewer-ID": "ann"]) { $1 }
             #expect(try Self.advertisement(await service.client.get("/feed", fields: named))?.cell == "ad:2")
             #expect(try Self.advertisement(await service.client.get("/feed", fields: ["User-Agent": "okhttp/4.12"]))?.cell == "ad:2")

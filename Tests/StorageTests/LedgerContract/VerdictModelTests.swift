@@ -5,7 +5,7 @@ import Testing
 @testable import IntertwineStorage
 
 /// The verdicts of events with a campaign, in every ledger.
-@Suite("What campaigns owe, in every ledger")
+@Suite("Verdicts on events of campaigns, in every ledger")
 struct VerdictModelTests {
     /// A model of the verdicts: one list of accepted events, read from its start for each event.
     private struct Model {

@@ -5,9 +5,9 @@ struct AdDecision {
     struct DeliverySnapshot: Sendable {
         var version: UInt64 = 0
         var obstacles: ContiguousArray<UInt8> = []
-        var room: ContiguousArray<Int32> = []
+        var room: ContiguousArray<Double> = []
+        var weight: ContiguousArray<Double> = []
         var urgency: ContiguousArray<Float> = []
-        var reserved: ContiguousArray<GoalReservations.Count> = []
     }
 
     struct Choice: Sendable, Hashable {
@@ -18,7 +18,6 @@ struct AdDecision {
     private let campaignIndex: CampaignIndex
     private let matchedTargeting: ContiguousArray<UInt64>
     private let caps: [Int32: Int]?
-    private let anonymousReservations: [Int32: Int64]?
     private let seed: UInt64
     private let only: Int32?
     private let banned: [Int32]
@@ -28,11 +27,9 @@ struct AdDecision {
     init(
         _ campaignIndex: CampaignIndex, matchedTargeting: ContiguousArray<UInt64>, caps: [Int32: Int]?, seed: UInt64,
         apart distances: AdDistances = AdDistances(),
-        only: Int32? = nil, without banned: [Int32] = [], anonymousReservations: [Int32: Int64]? = nil
+        only: Int32? = nil, without banned: [Int32] = []
     ) {
-        (self.campaignIndex, self.matchedTargeting, self.caps, self.seed, self.anonymousReservations) = (
-            campaignIndex, matchedTargeting, caps, seed, anonymousReservations
-        )
+        (self.campaignIndex, self.matchedTargeting, self.caps, self.seed) = (campaignIndex, matchedTargeting, caps, seed)
         (self.only, self.banned, self.distances) = (only, banned, distances)
     }
 
@@ -88,25 +85,17 @@ struct AdDecision {
             let room = caps.isEmpty ? nil : caps[entry.index]
             if (room ?? Int(entry.smallestCap)) <= (served.isEmpty ? 0 : served[entry.index] ?? 0) { return .capped }
         }
-        if !served.isEmpty, delivery.room[Int(entry.index)] <= served[entry.index] ?? 0 {
+        if let taken = served[entry.index], taken > 0,
+            delivery.room[Int(entry.index)] - Double(taken) * delivery.weight[Int(entry.index)] <= CampaignPacer.leastRoom
+        {
             // Without pacing, only the goal limits the number of slots, and this page has used up the rest.
-            return campaignIndex.campaigns[Int(entry.index)].pacing == .asap ? .reserved : .pacing
+            return campaignIndex.campaigns[Int(entry.index)].pacing == .asap ? .underWay : .pacing
         }
-        if let anonymousReservations, !isLeft(entry.index, to: anonymousReservations, delivery) { return .reserved }
         if distances.isEmpty, banned.isEmpty { return nil }
         for label in entry.labels where !distances.permits(campaignIndex.labels[Int(label)], at: coordinate) { return .label }
         for index in entry.creatives where fits(candidateList.creatives[Int(index)], coordinate) { return nil }
         let canBeShown = entry.creatives.contains { !banned.contains(candidateList.creatives[Int($0)]) }
         return canBeShown ? .creativesShown : .notShown
-    }
-
-    /// Why: A client that repeats requests and sends no impressions must not use up the slots of other viewers.
-    private func isLeft(_ campaign: Int32, to nameless: [Int32: Int64], _ delivery: DeliverySnapshot) -> Bool {
-        let room = delivery.room[Int(campaign)]
-        guard room < .max else { return true }
-        let reserved = delivery.reserved[Int(campaign)]
-        let (out, here) = (Int64(room) + reserved.all, Int64(served[campaign] ?? 0))
-        return reserved.nameless + here < max(1, out / 2) && (nameless[campaign] ?? 0) + here < max(1, out / 4)
     }
 
     static func obstacle(of rules: CampaignIndex.Rules, _ campaignIndex: CampaignIndex, _ holding: ContiguousArray<UInt64>)

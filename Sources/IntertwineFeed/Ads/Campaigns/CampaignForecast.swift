@@ -1,5 +1,4 @@
 package import IntertwinePrimitives
-import Synchronization
 
 /// A forecast of delivery: it simulates campaigns, viewers and days with the real allocation logic, in simulated time and without a store.
 package struct CampaignForecast: Sendable {
@@ -17,8 +16,6 @@ package struct CampaignForecast: Sendable {
     package var slot = AdSlotContext(feed: "main")
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
-    /// The lifetime of a reservation, in milliseconds.
-    package var reservation: Int64 = 300_000
 
     package init(start: Int64) {
         self.start = start
@@ -35,8 +32,8 @@ package struct CampaignForecast: Sendable {
     }
 
     private static let delay: Int64 = 3_000
-    private static let exchange: Int64 = 500
-    /// The time between them is at most `longest`, 5 seconds. Why: A service evaluates 10 times per second and exchanges twice per second;
+    private static let refresh: Int64 = 500
+    /// The time between them is at most 5 seconds. Why: A service evaluates 10 times per second and refreshes twice per second; so this rate
     /// simulated pages are further apart, so this rate is not needed.
     private static let pages: Int64 = 16
     private static let longest: Int64 = 5_000
@@ -50,13 +47,13 @@ package struct CampaignForecast: Sendable {
 
     package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
         let campaignIndex = CampaignIndex(campaigns) { (CreativeID(kind: Advertisement.kind, id: $0), CellLayout.allCases) }
-        let ledger = SimulatedLedger()
+        let ledger = SimulatedLedger(processes: processes)
         let span = Int64(max(1, days)) * 86_400_000
         let count = max(1, requests)
         let range = min(Self.longest, span / Int64(count) * Self.pages)
-        let (tick, pause) = (max(DeliveryState.tick, range), max(Self.exchange, range))
-        let deliveries = (0..<max(1, processes)).map {
-            AdServer(ledger: ledger, process: String($0), lifetime: reservation, isShared: processes > 1, tick: tick)
+        let (tick, pause) = (max(CampaignPacer.tick, range), max(Self.refresh, range))
+        let deliveries = (0..<max(1, processes)).map { _ in
+            AdServer(ledger: ledger, isShared: processes > 1, tick: tick)
         }
         var forecasts = Dictionary(
             uniqueKeysWithValues: campaigns.map { ($0.id, Forecast(campaign: $0.id, days: Array(repeating: 0, count: max(1, days)))) })
@@ -83,18 +80,20 @@ package struct CampaignForecast: Sendable {
                 firstWaiting = 0
             }
             if deliveries.count > 1, lastReport == .min || now - lastReport >= pause {
-                for delivery in deliveries { try delivery.exchange(now: now) }
+                for delivery in deliveries { try delivery.refresh(now: now) }
                 lastReport = now
             }
             let viewer = Int(next() % UInt64(max(1, viewers)))
             let day = (now - start) / 86_400_000
             if day != today { (sessions, today) = ([:], day) }
             let page = page(after: sessions[viewer] ?? Session(), of: "v\(viewer)", identity: UInt32(truncatingIfNeeded: next()), now: now)
-            let allocated = try deliveries[number % deliveries.count].allocate(page, of: campaignIndex)
+            let allocated = try deliveries[number % deliveries.count].choose(page, of: campaignIndex)
             sessions[viewer] = session(sessions[viewer] ?? Session(), with: page, allocated, of: campaignIndex)
             for allocated in allocated.compactMap(\.self) where chance(seen) {
-                var events = [event(.impression, of: allocated, viewer, at: now + Self.delay)]
-                if chance(clicked) { events.append(event(.click, of: allocated, viewer, at: now + Self.delay)) }
+                guard let served = campaignIndex.index(of: allocated.campaign) else { continue }
+                let campaign = campaignIndex.campaigns[served]
+                var events = [event(.impression, of: allocated, campaign, viewer, at: now + Self.delay)]
+                if chance(clicked) { events.append(event(.click, of: allocated, campaign, viewer, at: now + Self.delay)) }
                 seenBy[allocated.campaign, default: []].insert(viewer)
                 waiting.append((now + Self.delay, events))
             }
@@ -102,10 +101,9 @@ package struct CampaignForecast: Sendable {
         for sighting in waiting[firstWaiting...] { commitImpression(sighting) }
 
         func commitImpression(_ sighting: PendingImpression) {
-            ledger.commit(sighting.events)
-            let verdicts = sighting.events.map { _ in Verdict.counted }
+            let verdicts = ledger.commit(sighting.events)
             deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(sighting.events, verdicts)
-            for event in sighting.events {
+            for (event, verdict) in zip(sighting.events, verdicts) where verdict == .counted {
                 guard let id = event.showing?.campaign else { continue }
                 if event.kind == .impression { forecasts[id]?.impressions += 1 } else { forecasts[id]?.clicks += 1 }
                 let day = min(Int((event.at - start) / 86_400_000), max(1, days) - 1)
@@ -129,7 +127,8 @@ package struct CampaignForecast: Sendable {
             case .perSlot: placement.indices(for: .max, in: range)
             case .pinned: [Int]()
             }
-        let facts = TargetingContext(viewer: viewer, attributes: attributes, languages: languages, moment: now / reservation)
+        let facts = TargetingContext(
+            viewer: viewer, attributes: attributes, languages: languages, moment: now / TargetingContext.displayPeriod)
         var page = AdServer.Page(slots: coordinates.map { _ in slot }, identity: identity, facts: facts, now: now)
         page.coordinates = coordinates
         page.distances = AdDistances(spacing, count: limit, around: session.shown)
@@ -189,92 +188,13 @@ package struct CampaignForecast: Sendable {
         return due.min()
     }
 
-    private func event(_ kind: LedgerEvent.Kind, of allocated: AdServer.ServedAd, _ viewer: Int, at now: Int64) -> LedgerEvent {
-        var showing = ImpressionContext(campaign: allocated.campaign, feed: slot.feed, remembered: allocated.remembered)
-        showing.reservation = allocated.reservation
-        return LedgerEvent(at: now, kind: kind, cell: allocated.creative.id, viewer: "v\(viewer)", showing: showing)
-    }
-}
-
-private final class SimulatedLedger: CampaignLedger {
-    private struct State {
-        var totals: [String: Int64] = [:]
-        var spans: [String: [Int64: Int64]] = [:]
-        var exposures: [String: [FrequencyCount]] = [:]
-        var holdings: [String: SharedBudgetLeases] = [:]
-        var seen: [UInt16: [RemoteImpressions]] = [:]
-        var claims: [String: [FrequencyCapReservation]] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    private static func key(_ campaign: String, _ kind: LedgerEvent.Kind) -> String { "\(kind.rawValue) \(campaign)" }
-
-    func commit(_ events: [LedgerEvent]) {
-        state.withLock { state in
-            for event in events {
-                guard let showing = event.showing, let campaign = showing.campaign else { continue }
-                let key = Self.key(campaign, event.kind)
-                state.totals[key, default: 0] += 1
-                state.spans[key, default: [:]][event.at / 900_000, default: 0] += 1
-                guard event.kind == .impression, showing.frequencyCapTTL > 0, let viewer = event.viewer else { continue }
-                state.exposures[viewer, default: []].append(FrequencyCount(campaign: campaign, at: event.at, count: 1))
-            }
-        }
-    }
-
-    func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
-        state.withLock { state in
-            state.exposures[viewer]?.removeAll { $0.at <= moment }
-            return state.exposures[viewer] ?? []
-        }
-    }
-
-    func served(to viewer: String, besides process: String, now: Int64) -> [FrequencyCount] {
-        state.withLock { state in
-            state.claims[viewer]?.removeAll { $0.until <= now }
-            return (state.claims[viewer] ?? []).filter { $0.process != process }.flatMap { claim in
-                claim.counts.map { FrequencyCount(campaign: $0, at: claim.now, count: $1) }
-            }
-        }
-    }
-
-    func claim(_ claim: FrequencyCapReservation) -> Bool {
-        if !claim.counts.isEmpty { state.withLock { $0.claims[claim.viewer, default: []].append(claim) } }
-        return true
-    }
-
-    func page(_ key: Int64, of viewer: String, now: Int64) -> [UInt8]? { nil }
-
-    func delivered(_ questions: [DeliveryQuery]) -> [DeliveryCount] {
-        state.withLock { state in questions.map { Self.delivered($0, state) } }
-    }
-
-    private static func delivered(_ question: DeliveryQuery, _ state: borrowing State) -> DeliveryCount {
-        let key = key(question.campaign, question.kind)
-        let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
-        return DeliveryCount(total: state.totals[key] ?? 0, today: today)
-    }
-
-    func knownCreatives() -> Set<CreativeID> { [] }
-
-    func remember(_ creatives: [CreativeID]) {}
-
-    func hasOthers(besides process: String, now: Int64) -> Bool { state.withLock { $0.holdings.contains { $0.key != process } } }
-
-    func exchange(_ exchange: BudgetSyncRequest, _ decide: @Sendable (BudgetSyncState) -> SharedBudgetLeases) {
-        state.withLock { state in
-            let others = state.holdings.filter { $0.key != exchange.process }
-            var situation = BudgetSyncState(
-                delivered: exchange.questions.map { Self.delivered($0, state) }, processes: others.count,
-                before: others.count { $0.key < exchange.process })
-            for (campaign, holding) in others.values.flatMap(\.counts) {
-                situation.others[campaign, default: SharedBudgetLease()].served += holding.served
-                situation.others[campaign, default: SharedBudgetLease()].allowed += holding.allowed
-            }
-            for seen in exchange.seen { state.seen[seen.reservation.process, default: []].append(seen) }
-            situation.seen = state.seen.removeValue(forKey: ReservationID.number(of: exchange.process)) ?? []
-            state.holdings[exchange.process] = decide(situation)
-        }
+    private func event(
+        _ kind: LedgerEvent.Kind, of served: AdServer.ServedAd, _ campaign: Campaign, _ viewer: Int, at now: Int64
+    ) -> LedgerEvent {
+        var showing = ImpressionContext(campaign: served.campaign, feed: slot.feed, remembered: served.remembered)
+        showing.served = served.at
+        var event = LedgerEvent(at: now, kind: kind, cell: served.creative.id, viewer: "v\(viewer)", showing: showing)
+        event.terms = campaign.terms(of: event)
+        return event
     }
 }

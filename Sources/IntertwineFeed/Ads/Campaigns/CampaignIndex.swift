@@ -66,7 +66,6 @@ package final class CampaignIndex: Sendable {
     private let asksLanguages: Bool
     /// The longest window of all caps of all campaigns, in seconds; 0 without caps.
     let longestCapWindow: Int
-    let reportsPlacements: Bool
     private let spans: [String: Range<Int64>]
     private let candidateLists = Mutex<[AdSlotContext: CandidateList]>([:])
 
@@ -136,7 +135,6 @@ package final class CampaignIndex: Sendable {
         asksLanguages = self.campaigns.contains { !$0.targeting.locales.isEmpty }
         spans = CampaignIndex.spans(self.campaigns)
         longestCapWindow = self.campaigns.map(\.longestCapWindow).max() ?? 0
-        reportsPlacements = self.campaigns.contains { $0.goal?.unit == .impressions }
     }
 
     var hasCaps: Bool { longestCapWindow > 0 }
@@ -242,10 +240,11 @@ package final class CampaignIndex: Sendable {
 
 package struct TargetingContext: Sendable, Hashable {
     package var viewer: String?
-    package var address: UInt16 = 0
-    package var network = 0
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
+    /// The milliseconds in which a viewer's repeated request gets the same page.
+    package static let displayPeriod: Int64 = 300_000
+
     package var moment: Int64
     package var allocates = true
     /// The slots that previewed pages before this one would allocate to each campaign, by campaign id.
@@ -267,7 +266,7 @@ package struct TargetingContext: Sendable, Hashable {
 package enum IneligibilityReason: UInt8, Sendable, Hashable, CaseIterable {
     case notStarted = 1
     case ended, outsideHours, goalReached, dailyGoalReached
-    case reserved
+    case underWay
     case pacing, unknownDelivery
     case feed, section, layout, noCreative
     case locale, attributes, capped, noViewer, label, creativesShown
@@ -276,5 +275,5 @@ package enum IneligibilityReason: UInt8, Sendable, Hashable, CaseIterable {
     case paused
 
     /// True if the reason depends on the progress of the goal, so that it can end as time passes.
-    var isOfGoal: Bool { [.goalReached, .dailyGoalReached, .reserved, .pacing].contains(self) }
+    var isOfGoal: Bool { [.goalReached, .dailyGoalReached, .underWay, .pacing].contains(self) }
 }

@@ -1,7 +1,7 @@
 struct CampaignPace: Sendable {
     /// The slots that may be served until a moment, and the weight factor.
     struct PacingTarget: Sendable, Hashable {
-        var room: Int64
+        var room: Double
         var urgency: Float
     }
 
@@ -12,7 +12,7 @@ struct CampaignPace: Sendable {
     let starts: Int64?
     let ends: Int64?
     private let goal: Campaign.Goal?
-    private let isEven: Bool
+    let isEven: Bool
     private let days: UInt8
     private let hours: UInt32
     private let clocks: TimeZoneOffsets?
@@ -41,30 +41,19 @@ struct CampaignPace: Sendable {
         return days >> UInt8(Self.weekday(day)) & 1 != 0 && hours >> UInt32(rest / Self.hour) & 1 != 0
     }
 
-    func due(at now: Int64, in day: Range<Int64>, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> PacingTarget {
-        guard let goal else { return PacingTarget(room: .max, urgency: 1) }
-        var due = PacingTarget(room: .max, urgency: 1)
-        if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead), delivered) }
-        if let daily = goal.daily { due.take(Int64(daily), share: share(of: day, at: now + lookahead), today) }
+    /// - lookahead: The time in milliseconds until an offer is seen.
+    func due(at now: Int64, in day: Range<Int64>, delivered: Double, today: Double, lookahead: Int64 = 0) -> PacingTarget {
+        var due = PacingTarget(room: .infinity, urgency: 1)
+        guard let goal else { return due }
+        func ahead(_ length: Int64) -> Int64 { now + min(lookahead, length / 50) }
+        if let total = goal.total {
+            let length = if let starts, let ends { ends - starts } else { Int64.max }
+            due.take(Int64(total), share: share(at: ahead(length)), delivered)
+        }
+        if let daily = goal.daily {
+            due.take(Int64(daily), share: share(of: day, at: ahead(day.upperBound - day.lowerBound)), today)
+        }
         return due
-    }
-
-    func nextUnit(at moment: Int64, in day: Range<Int64>) -> Int64 {
-        guard let goal, isEven else { return .max }
-        // With excluded hours, the due amount is evaluated each time.
-        guard clocks == nil else { return moment }
-        var next = Int64.max
-        if let total = goal.total, let starts, let ends { next = Self.nextUnit(of: total, from: starts, to: ends, at: moment) }
-        guard let daily = goal.daily else { return next }
-        let (start, end) = (max(day.lowerBound, starts ?? .min), min(day.upperBound, ends ?? .max))
-        return min(next, Self.nextUnit(of: daily, from: start, to: end, at: moment))
-    }
-
-    private static func nextUnit(of goal: Int, from start: Int64, to end: Int64, at moment: Int64) -> Int64 {
-        guard start < end, moment < end else { return .max }
-        let length = Double(end - start)
-        let due = (Double(goal) * (Double(max(moment, start) - start) / length)).rounded(.up)
-        return start + Int64(due / Double(goal) * length)
     }
 
     func due(at now: Int64) -> Int64? {
@@ -121,10 +110,10 @@ struct CampaignPace: Sendable {
 }
 
 extension CampaignPace.PacingTarget {
-    fileprivate mutating func take(_ goal: Int64, share: Double, _ delivered: Int64) {
+    fileprivate mutating func take(_ goal: Int64, share: Double, _ delivered: Double) {
         // A unit is due at the start of its part of the time. At the end of its part, the last unit would become due only when the campaign is
         // over.
-        let target = min(goal, Int64((Double(goal) * share).rounded(.up)))
+        let target = min(Double(goal), (Double(goal) * share).rounded(.up))
         room = min(room, target - delivered)
         // The weight doubles if the campaign is behind by 0.2 % of its goal. Why: With a higher threshold, campaigns that compete with many
         // others would end behind.

@@ -1,10 +1,14 @@
 package struct CampaignProgress: Sendable {
     package var campaign: Campaign
     package var delivered: DeliveryCount?
-    package var reserved: Int64
+    var estimate: DeliveryEstimate?
     package var due: Int64?
     package var dueToday: Int64?
     package var obstacle: IneligibilityReason?
+
+    package var expectation: (expected: Double, viewRate: Double, lag: Double)? {
+        estimate.map { ($0.expected, $0.viewRate, $0.lag) }
+    }
 
     package var figures: CampaignStatistics {
         CampaignStatistics(
@@ -21,12 +25,12 @@ extension Campaigns {
         guard !campaigns.isEmpty else { return [:] }
         // The read runs on a thread that may block, because it accesses the ledger.
         let delivered = try await store.read(for: .background) { _ in
-            try ledger.delivered(campaigns.map { DeliveryQuery($0, at: now) })
+            try ledger.refresh(adding: [:], campaigns.map { DeliveryQuery($0, at: now) }, now: now).counts
         }
         let figures = zip(campaigns, delivered).map { campaign, delivered in
             let pace = CampaignPace(campaign)
             let progress = CampaignProgress(
-                campaign: campaign, delivered: delivered, reserved: 0, due: pace.due(at: now),
+                campaign: campaign, delivered: delivered, due: pace.due(at: now),
                 dueToday: pace.dueToday(at: now, in: campaign.zone.clocks.day(of: now)))
             var figures = progress.figures
             if (campaign.ends ?? .max) > now { figures.blockage = campaignIndex.flatMap { blockage(of: campaign.id, in: $0, now: now) } }
@@ -48,9 +52,5 @@ extension Campaign.Goal {
         if let total, delivered >= Int64(total) { return .goalReached }
         if let daily, today >= Int64(daily) { return .dailyGoalReached }
         return nil
-    }
-
-    func left(of delivered: DeliveryCount) -> Int64 {
-        min(total.map { Int64($0) - delivered.total } ?? .max, daily.map { Int64($0) - delivered.today } ?? .max)
     }
 }

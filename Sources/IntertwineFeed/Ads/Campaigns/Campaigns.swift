@@ -158,44 +158,21 @@ package final class Campaigns: Sendable {
 
 extension Campaigns {
     package struct ValidationResult: Sendable {
-        /// The conflicts, one line each: ids that both contain, and creatives that do not exist and never did.
-        package var errors: [(campaign: String, creative: Int?, reason: String)] = []
+        package var errors: [(campaign: String, reason: String)] = []
         package var gone: [(campaign: String, creative: String)] = []
     }
 
-    /// `isTrial`: True if the ledger must not record the existing creatives.
-    package func findings(in store: any FeedStore, _ ledger: (any CampaignLedger)?, isTrial: Bool = false) async throws -> ValidationResult
-    {
+    package func findings(in store: any FeedStore) async throws -> ValidationResult {
         try await store.read(for: .background) { [self] snapshot in
             var findings = ValidationResult()
-            var withheld: [String: Set<ByteString>] = [:]
-            let known = declared.isEmpty ? [] : try ledger?.knownCreatives() ?? []
-            var new: Set<CreativeID> = []
             for campaign in declared {
                 if try snapshot.item(kind: Campaign.kind, id: campaign.id) != nil {
-                    findings.errors.append(
-                        (campaign.id, nil, "the store has a campaign with the id '\(campaign.id)' too: remove one of them"))
+                    findings.errors.append((campaign.id, "the store has a campaign with the id '\(campaign.id)' too: remove one of them"))
                 }
-                for (number, name) in campaign.creatives.enumerated() {
-                    let creative = item(of: name)
-                    let (kind, id) = (creative.kind, creative.id)
-                    if try layouts(ofCreative: name, in: snapshot) != nil {
-                        if !known.contains(creative) { new.insert(creative) }
-                        continue
-                    }
-                    let gone =
-                        try withheld[kind] ?? Set(snapshot.blockedItems(kind: kind, limit: Self.takedownLimit).map { ByteString($0.id) })
-                    withheld[kind] = gone
-                    if gone.contains(ByteString(id)) { continue }
-                    if known.contains(creative) {
-                        findings.gone.append((campaign.id, name))
-                    } else {
-                        findings.errors.append(
-                            (campaign.id, number, "creatives: the store has no ad '\(ItemError.shown(name))'"))
-                    }
+                for name in campaign.creatives where try layouts(ofCreative: name, in: snapshot) == nil {
+                    findings.gone.append((campaign.id, name))
                 }
             }
-            if !isTrial, findings.errors.isEmpty, !new.isEmpty { try ledger?.remember(Array(new)) }
             return findings
         }
     }

@@ -1,17 +1,8 @@
-/// The impressions and reservations of a viewer, for campaigns with frequency caps, as recorded in the ledger.
 struct ViewerFrequency {
     var seen: [FrequencyCount] = []
-    var elsewhere: [FrequencyCount] = []
-
-    private func waiting(_ campaign: String) -> Int {
-        let reservations = elsewhere.filter { $0.campaign == campaign }
-        guard let first = reservations.map(\.at).min() else { return 0 }
-        let seen = seen.reduce(0) { $1.campaign == campaign && $1.at >= first ? $0 + $1.count : $0 }
-        return max(0, reservations.reduce(0) { $0 + $1.count } - seen)
-    }
 
     func room(
-        of campaignIndex: CampaignIndex, for viewer: String?, besides pending: AdServer.UncommittedImpressions, now: Int64
+        of campaignIndex: CampaignIndex, for viewer: String?, besides offers: ViewerOffers, now: Int64
     ) -> [Int32: Int]? {
         guard let viewer else { return nil }
         var room: [Int32: Int] = [:]
@@ -33,8 +24,7 @@ struct ViewerFrequency {
             }
         }
         for seen in seen { take(seen.campaign, seen.count, at: seen.at) }
-        for campaign in Set(elsewhere.map(\.campaign)) { take(campaign, waiting(campaign)) }
-        for reservation in pending.reservations(of: viewer, now: now) { take(reservation.campaign, reservation.count) }
+        for offer in offers.offers(to: viewer, now: now) { take(offer.campaign, offer.count) }
         for (campaign, left) in left { room[campaign] = left.min() }
         return room
     }

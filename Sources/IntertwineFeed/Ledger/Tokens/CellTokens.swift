@@ -116,7 +116,7 @@ package struct ImpressionToken: Sendable, Hashable {
             token.showing?.position = 0
         }
         if var showing, showing.campaign != nil {
-            (showing.reservation, showing.ends, showing.served, showing.position, showing.layout) = (nil, nil, nil, 0, .collection)
+            (showing.served, showing.position, showing.layout) = (nil, 0, .collection)
             token.showing = showing
         }
         return Base64URL.encode(token.bytes)

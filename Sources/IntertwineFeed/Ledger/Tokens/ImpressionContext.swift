@@ -9,11 +9,8 @@ package struct ImpressionContext: Sendable, Hashable {
     package var layout: CellLayout
     /// The time in seconds for which the campaign's frequency caps need the impression to be stored; 0 without caps.
     package var frequencyCapTTL: Int
-    package var reservation: ReservationID?
     /// The time at which the slot was given to the campaign, in milliseconds since 1970-01-01 UTC, rounded down to seconds; nil if unknown.
     package var served: Int64?
-    /// The time until which an impression of that reservation counts, in milliseconds since 1970-01-01 UTC; nil without a limit.
-    package var ends: Int64?
 
     package init(
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
@@ -43,15 +40,13 @@ extension ImpressionContext {
     private static let usualFeed = "main"
 
     private static let (campaignFlag, feedFlag, sectionFlag): (UInt8, UInt8, UInt8) = (1, 2, 4)
-    private static let (tableFlag, reservationFlag, endsFlag): (UInt8, UInt8, UInt8) = (8, 16, 32)
-    private static let servedFlag: UInt8 = 64
+    private static let (tableFlag, reservationFlag, endsFlag, servedFlag): (UInt8, UInt8, UInt8, UInt8) = (8, 16, 32, 64)
 
     func write(to writer: inout ByteWriter) {
         var flags: UInt8 = layout == .table ? Self.tableFlag : 0
         if campaign != nil { flags |= Self.campaignFlag }
         if feed != Self.usualFeed { flags |= Self.feedFlag }
         if section != nil { flags |= Self.sectionFlag }
-        if reservation != nil { flags |= ends == nil ? Self.reservationFlag : Self.reservationFlag | Self.endsFlag }
         if served != nil { flags |= Self.servedFlag }
         writer.write(flags)
         writer.write(UInt16(clamping: position))
@@ -61,12 +56,6 @@ extension ImpressionContext {
         }
         if feed != Self.usualFeed { writer.write(counted: feed.utf8) }
         if let section { writer.write(counted: section.utf8) }
-        if let reservation {
-            writer.write(reservation.process)
-            writer.write(reservation.slot)
-            writer.write(reservation.address)
-            if let ends { writer.write(ends) }
-        }
         if let served { writer.write(UInt32(clamping: served / 1_000)) }
     }
 
@@ -86,14 +75,8 @@ extension ImpressionContext {
             guard let section = text() else { return nil }
             self.section = section
         }
-        if flags & Self.reservationFlag != 0 {
-            guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16() else { return nil }
-            reservation = ReservationID(process: process, slot: slot, address: address)
-            if flags & Self.endsFlag != 0 {
-                guard let ends = reader.readInt64() else { return nil }
-                self.ends = ends
-            }
-        }
+        if flags & Self.reservationFlag != 0 { for _ in 0..<3 { guard reader.readUInt16() != nil else { return nil } } }
+        if flags & Self.endsFlag != 0 { guard reader.readInt64() != nil else { return nil } }
         if flags & Self.servedFlag != 0 {
             guard let served = reader.readUInt32() else { return nil }
             self.served = Int64(served) * 1_000

@@ -1,4 +1,3 @@
-internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// The delivered units of campaigns and the exposures of viewers that decide whether the events of a group are owed.
@@ -6,28 +5,28 @@ internal import IntertwinePrimitives
 /// others between the questions and its commit: SQLite by the lock of the file, PostgreSQL by ``locks``, and for the exposures of a viewer
 /// by the lock of the viewer's rate.
 package struct DeliveryBook {
-    private struct Count: Hashable {
-        var campaign: ByteString
-        var kind: LedgerEvent.Kind
-        var spans: Range<Int64>
+    package struct Count: Hashable, Sendable {
+        package var campaign: ByteString
+        package var kind: LedgerEvent.Kind
+        package var spans: Range<Int64>
     }
 
-    private struct Exposed: Hashable {
-        var viewer: ByteString
-        var campaign: ByteString
+    package struct Exposed: Hashable, Sendable {
+        package var viewer: ByteString
+        package var campaign: ByteString
     }
 
     private static let lockCount: UInt64 = 256
-    private static let total = Rollups.everySpan..<Rollups.everySpan + 1
+    package static let total: Range<Int64> = -1..<0
 
     private var counts: [Count: Int64] = [:]
-    private var asked: [Count] = []
+    package private(set) var asked: [Count] = []
     private var exposures: [Exposed: [(at: Int64, count: Int64)]] = [:]
-    private var askedExposures: [(viewer: Exposed, since: Int64)] = []
+    package private(set) var askedExposures: [(viewer: Exposed, since: Int64)] = []
 
-    init() {}
+    package init() {}
 
-    mutating func ask(for event: LedgerEvent) {
+    package mutating func ask(for event: LedgerEvent) {
         guard event.verdict == .counted, let terms = event.terms, terms.isLive else { return }
         for (count, _) in Self.limits(of: event, terms) where counts[count] == nil {
             counts[count] = 0
@@ -63,45 +62,13 @@ package struct DeliveryBook {
         Set(asked.map { Int64(FNV1a.hash($0.campaign.text.utf8) % Self.lockCount) }).sorted()
     }
 
-    var isEmpty: (counts: Bool, exposures: Bool) { (asked.isEmpty, askedExposures.isEmpty) }
+    package mutating func setCount(_ question: Int, _ count: Int64) { counts[asked[question]] = count }
 
-    var countParameters: [SQLValue] {
-        [
-            .texts(asked.map(\.campaign.text)), .texts(asked.map(\.kind.rawValue)), .integers(asked.map(\.spans.lowerBound)),
-            .integers(asked.map(\.spans.upperBound)), .integers(asked.indices.map(Int64.init)),
-        ]
+    package mutating func addExposure(_ question: Int, at moment: Int64, _ count: Int64) {
+        exposures[askedExposures[question].viewer, default: []].append((moment, count))
     }
 
-    static func countQuestion(_ dialect: SQLDialect) -> String {
-        """
-        SELECT asked.number, CAST(coalesce((
-            SELECT sum(count) FROM delivery
-            WHERE delivery.campaign = asked.campaign AND delivery.kind = asked.kind AND span >= asked.first AND span < asked.until), 0) AS bigint)
-        FROM \(dialect.table("asked", ["campaign", "kind", "first", "until", "number"]))
-        """
-    }
-
-    var exposureParameters: [SQLValue] {
-        [
-            .texts(askedExposures.map(\.viewer.viewer.text)), .texts(askedExposures.map(\.viewer.campaign.text)),
-            .integers(askedExposures.map(\.since)), .integers(askedExposures.indices.map(Int64.init)),
-        ]
-    }
-
-    static func exposureQuestion(_ dialect: SQLDialect) -> String {
-        """
-        SELECT asked.number, exposure.at, exposure.count FROM \(dialect.table("asked", ["viewer", "campaign", "since", "number"]))
-        JOIN exposure ON exposure.viewer = asked.viewer AND exposure.campaign = asked.campaign AND exposure.at > asked.since
-        """
-    }
-
-    mutating func applyCount(_ row: some SQLRow) { counts[asked[Int(row.integer(0))]] = row.integer(1) }
-
-    mutating func applyExposure(_ row: some SQLRow) {
-        exposures[askedExposures[Int(row.integer(0))].viewer, default: []].append((row.integer(1), row.integer(2)))
-    }
-
-    mutating func judge(_ event: LedgerEvent) -> Verdict {
+    package mutating func judge(_ event: LedgerEvent) -> Verdict {
         guard let terms = event.terms else { return .counted }
         let exposed = Self.exposed(event, terms)
         defer { if let exposed { exposures[exposed, default: []].append((event.at, 1)) } }
