@@ -74,6 +74,36 @@ struct CampaignGoalTests {
             // The impression still counts.
             #expect(try Self.see(pages[5].event, service, "a5") == "counted")
             #expect(try Self.campaign(service).delivered == 2)
+            try Self.void(service)
         }
+    }
+
+    /// An operator takes the counted clicks back, and the campaign owes them again.
+    private static func void(_ service: RunningService) throws {
+        let past = #""from":"2020-01-01T00:00:00Z","until":"2020-12-31T00:00:00Z""#
+        #expect(try service.admin("POST", "/admin/events/void", body: "{\(past)}").status == 200)
+        for (body, status) in [("", 400), ("[]", 400), ("{}", 422), (#"{\#(past),"kind":"save"}"#, 422), (#"{\#(past),"dry":1}"#, 422)] {
+            #expect(try service.admin("POST", "/admin/events/void", body: body).status == status, "\(body)")
+        }
+        let now = Int64(Date().timeIntervalSince1970)
+        func time(_ second: Int64) -> String { ISO8601DateFormatter().string(from: Date(timeIntervalSince1970: Double(second))) }
+        func void(isDryRun: Bool) throws -> Int? {
+            let body =
+                #"{"from":"\#(time(now - 7_200))","until":"\#(time(now + 7_200))","kind":"click","campaign":"spring","dryRun":\#(isDryRun)}"#
+            let answer = try service.admin("POST", "/admin/events/void", body: body).text
+            #expect(answer.contains(#""dryRun":\#(isDryRun)"#))
+            return try JSON(answer)["events"]?.number
+        }
+        #expect(try void(isDryRun: true) == 2)
+        #expect(try campaign(service).delivered == 2)
+        #expect(try void(isDryRun: false) == 2)
+        #expect(try void(isDryRun: false) == 0)
+        for grouping in ["campaign", "ad", "day", "hour", "advertiser", "position"] {
+            let row = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)["rows"]?[0]
+            #expect(row?["clicks"]?.number == 0 && row?["counts"]?["voided-click"]?.number == 2, "\(grouping)")
+            #expect(row?["counts"]?["surplus-click"]?.number == 4)
+        }
+        let page = try #require(try Self.page(service, "b0"))
+        #expect(try service.get(page.link, fields: fields("b0"))["X-Verdict"] == "counted")
     }
 }

@@ -75,9 +75,7 @@ extension ActionPerformer {
     private func client(_ client: ClientFingerprint, with token: ImpressionToken, _ objection: Verdict?, now: Int64) -> ClientFingerprint {
         var client = client
         client.showing = token.showing
-        if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil {
-            client.token = token.impression(sharedWith: factories.firstCell(ofAdWithCompanions: token.cell))
-        }
+        client.token = token.impression(sharedWith: factories.firstCell(ofAdWithCompanions: token.cell))
         if client.verdict == .counted { client.verdict = tokens.isExpired(token, now: now) ? .expired : objection ?? .counted }
         return client
     }

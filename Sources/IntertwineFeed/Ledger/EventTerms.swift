@@ -19,7 +19,15 @@ extension LedgerEvent {
 }
 
 extension LedgerEvent.Kind {
-    package var surplus: LedgerEvent.Kind { LedgerEvent.Kind(rawValue: "surplus-\(rawValue)") }
+    package var surplus: LedgerEvent.Kind { reported(as: .surplus) }
+
+    /// The name of the kind in reports, which have other events than counted ones too.
+    package func reported(as verdict: Verdict) -> LedgerEvent.Kind {
+        verdict == .counted ? self : LedgerEvent.Kind(rawValue: "\(verdict.rawValue)-\(rawValue)")
+    }
+
+    /// The kinds of ad events that were not owed, or that an operator took back.
+    package static let uncounted = [LedgerEvent.Kind.impression, .click].flatMap { [$0.reported(as: .surplus), $0.reported(as: .voided)] }
 }
 
 extension Campaign {

@@ -25,9 +25,47 @@ package protocol LedgerArchive: Sendable {
     /// Removes events older than `moment` (milliseconds since 1970-01-01 UTC) in small batches, so that clicks continue in between.
     func removeEvents(before moment: Int64) async throws -> Int
 
+    /// Takes counted events back in batches. Each batch leaves all reports and the delivery of campaigns equal to the events.
+    func void(_ selection: EventSelection, isDryRun: Bool) async throws -> [EventSelection.VoidedCount]
+
     /// Lists, selections, exposures and idempotency keys are removed at once. Then the viewer name and the slot input are removed from
     /// events in small batches, so that clicks continue in between.
     func erase(viewer: String, owners: [String]) async throws -> ErasedViewer
+}
+
+package struct EventSelection: Sendable, Hashable {
+    /// The milliseconds since 1970-01-01 UTC.
+    package var time: Range<Int64>
+    package var kind: LedgerEvent.Kind?
+    package var campaign: String?
+    /// The stored forms of the address, which can differ by day.
+    package var addresses: [String]?
+    /// A part of the user agent.
+    package var userAgent: String?
+
+    package init(time: Range<Int64>) {
+        self.time = time
+    }
+
+    package func contains(_ event: LedgerEvent) -> Bool {
+        func isAny(_ stated: [String]?, _ text: String?) -> Bool {
+            guard let stated else { return true }
+            return text.map { text in stated.contains { ByteString($0) == ByteString(text) } } ?? false
+        }
+        return event.verdict == .counted && time.contains(event.at) && event.creative != nil && kind.map { $0 == event.kind } ?? true
+            && isAny(campaign.map { [$0] }, event.showing?.campaign) && isAny(addresses, event.address)
+            && userAgent.map { event.userAgent?.contains($0) ?? false } ?? true
+    }
+
+    package struct VoidedCount: Sendable, Hashable {
+        package var campaign: String
+        package var kind: String
+        package var events: Int
+
+        package init(campaign: String, kind: String, events: Int) {
+            (self.campaign, self.kind, self.events) = (campaign, kind, events)
+        }
+    }
 }
 
 package struct ErasedViewer: Sendable, Hashable, Encodable {

@@ -155,10 +155,13 @@ package enum Verdict: String, Sendable, Hashable, CaseIterable {
     case noToken = "no-token"
     case late
     case forged, misplaced, gone
+    /// An operator took back a counted event.
+    case voided
 
     var publicReason: Verdict { isUnauthenticated ? .unknown : self }
 
-    package static let publicCases = allCases.filter { !$0.isUnauthenticated }
+    /// The verdicts that a client can receive.
+    package static let publicCases = allCases.filter { !$0.isUnauthenticated && $0 != .voided }
 
     package var isAccepted: Bool { self == .counted || self == .surplus || self == .late }
 

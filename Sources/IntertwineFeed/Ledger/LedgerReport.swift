@@ -118,8 +118,8 @@ extension LedgerReport {
     }
 
     package func table(of question: Query) -> [[String]] {
-        // The table has the columns of playback events that occur in the report.
-        let played = LedgerEvent.Kind.playback.filter { kind in rows.contains { $0.counts[kind] != nil } }
+        // The table has the columns of playback events, surplus and corrections that occur in the report.
+        let played = (LedgerEvent.Kind.playback + LedgerEvent.Kind.uncounted).filter { kind in rows.contains { $0.counts[kind] != nil } }
         let counted = LedgerEvent.Kind.allCases + played + ownKinds(question)
         let names = question.groupings.map(\.rawValue)
         let figures = question.includesPace ? CampaignStatistics.columns : []

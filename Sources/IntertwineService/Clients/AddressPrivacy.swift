@@ -11,6 +11,8 @@ final class AddressPrivacy: Sendable {
         var hash: String
         var otherHashes: [String]
         var yesterdaysHashes: [String]
+        /// The networks /56 and /48 of an IPv6 address, with the key of the day.
+        var networkHashes: [String]
     }
 
     /// The milliseconds of a day.
@@ -41,7 +43,7 @@ final class AddressPrivacy: Sendable {
         guard let hash = hashes.first else { return nil }
         let trace = AnonymizedAddress(
             stored: storedForm(of: address, now: now), hash: hash, otherHashes: Array(hashes.dropFirst()),
-            yesterdaysHashes: self.hashes(of: address, now: now - Self.day))
+            yesterdaysHashes: self.hashes(of: address, now: now - Self.day), networkHashes: networkHashes(of: address, now: now))
         known.withLock { known in
             if known.day != day { known = (day, BoundedCache(limit: Self.capacity)) }
             known.traces[address] = trace
@@ -52,11 +54,16 @@ final class AddressPrivacy: Sendable {
     /// Only the network (/64) of an IPv6 address is hashed, because one client controls all of it.
     private func hashes(of address: String, now: Int64) -> [String] {
         guard let bytes = Self.bytes(of: address) else { return [] }
-        let day = withUnsafeBytes(of: (now / Self.day).bigEndian) { Array($0) }
-        return keys.map { key in
-            let code = key.code(of: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))))
-            return Hexadecimal.text(code.prefix(12))
-        }
+        return keys.map { Self.hash(bytes.count == 4 ? bytes : Array(bytes.prefix(8)), $0, now: now) }
+    }
+
+    private func networkHashes(of address: String, now: Int64) -> [String] {
+        guard let bytes = Self.bytes(of: address), bytes.count == 16, let key = keys.first else { return [] }
+        return [7, 6].map { Self.hash(Array(bytes.prefix($0)), key, now: now) }
+    }
+
+    private static func hash(_ bytes: [UInt8], _ key: HMACSHA256, now: Int64) -> String {
+        Hexadecimal.text(key.code(of: withUnsafeBytes(of: (now / day).bigEndian) { Array($0) } + bytes).prefix(12))
     }
 
     static func truncated(_ bytes: [UInt8]) -> String {

@@ -41,6 +41,7 @@ struct ClientReader: Sendable {
         var counting = CountingRules()
         counting.clickWindow = settings.clickWindow.milliseconds
         counting.clickLimit = settings.clickRate
+        counting.campaignClickLimit = settings.clicksPerCampaign
         counting.impressionLimit = settings.impressionRate
         counting.impressionWindow = max(counting.impressionWindow, settings.tokenLifetime.milliseconds + 3_600_000)
         counting.countsSeenClicksAlone = settings.countedClicks == .seen
@@ -82,7 +83,7 @@ struct ClientReader: Sendable {
     ) -> ClientFingerprint {
         let userAgent = info.userAgent
         let address = addresses.anonymized(of: address(forwardedFor: info.forwardedFor, from: info.peer), now: now)
-        return ClientFingerprint(
+        var fingerprint = ClientFingerprint(
             viewer: viewer, address: address?.stored, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
             yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !info.optsOut,
             // The verdict depends on this request only; the ledger checks duplicates and limits.
@@ -90,6 +91,8 @@ struct ClientReader: Sendable {
                 userAgent: info.userAgents, purposes: info.purposes, isHead: info.isHead, isForeignSubresource: isForeignSubresource,
                 isUnasked: isUnasked),
             counting: counting)
+        fingerprint.networkHashes = address?.networkHashes ?? []
+        return fingerprint
     }
 
     /// Why: impressions of robots never count, so robots get no paid ads.

@@ -91,7 +91,7 @@ extension ServiceBuilder {
                 reportQuery: { try await live.current.campaigns.figures(in: stores.store, stores.ledger, now: stores.clock()) },
                 images: parts.images.manager, polling: parts.polling,
                 owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
-                onErasure: { parts.subscribers.viewerDidChange($0) }
+                onErasure: { parts.subscribers.viewerDidChange($0) }, addresses: { live.current.privacy }
             ).routes
             + ExplainRoutes(
                 feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger

@@ -183,6 +183,10 @@ public struct EventSettings: Sendable, SettingsSection {
         be by the same viewer or address. all: each click that is not of a robot, repeated or beyond the rate.
         """, .reload)
     public var countedClicks = CountedClicks.seen
+    @Setting(
+        "ads.clicks-per-campaign", "Counted clicks a minute on the ads of one campaign. Clicks beyond it are `limited`.", .reload,
+        in: 1...1_000_000_000)
+    public var clicksPerCampaign = 1_200
     // Addresses that are stored in one form must not be stored in another one while the service runs.
     @Setting(
         "events.address",
@@ -196,7 +200,12 @@ public struct EventSettings: Sendable, SettingsSection {
         "A repeated click within it is a duplicate: of the same viewer, or of the same address and user agent if either click named no viewer.",
         .reload)
     public var clickWindow: Duration = .seconds(60)
-    @Setting("events.click-rate", "Counted clicks a minute, per viewer and per address, for all user agents.", .reload, in: 1...1_000_000)
+    @Setting(
+        "events.click-rate",
+        """
+        Counted clicks a minute, per viewer and per address, for all user agents. An IPv6 network of 56 bits may have twice as many, one of \
+        48 bits four times as many.
+        """, .reload, in: 1...1_000_000)
     public var clickRate = 30
     @Setting(
         "events.impression-rate",

@@ -12,7 +12,7 @@ enum OperatorRole: String, Comparable, CaseIterable, Sendable {
 
     static var mayRelease: Bool { current >= .publish }
 
-    private static let publishing: Set = ["/admin/takedowns/{id}", "/admin/images", "/admin/viewers/{id}"]
+    private static let publishing: Set = ["/admin/takedowns/{id}", "/admin/images", "/admin/viewers/{id}", "/admin/events/void"]
 
     init(requiredBy method: HTTPRequest.Method, on route: String?) {
         if [.get, .head, .options].contains(method) {

@@ -18,6 +18,7 @@ struct OperatorRoutes: Sendable {
     private let polling: SourcePoller
     private let owners: @Sendable (_ viewer: String) -> [String]
     private let erased: @Sendable (_ viewer: String) -> Void
+    private let addresses: @Sendable () -> AddressPrivacy
 
     init(
         store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
@@ -25,12 +26,13 @@ struct OperatorRoutes: Sendable {
         reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
         images: ImageNetworkManager,
         polling: SourcePoller,
-        owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void
+        owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void,
+        addresses: @escaping @Sendable () -> AddressPrivacy
     ) {
         (self.store, self.location, self.kinds, self.described, self.settings) = (store, location, kinds, described, settings)
         (self.archive, self.state, self.prefixes, self.figures) = (archive, state, prefixes, reportQuery)
         (self.images, self.polling) = (images, polling)
-        (self.owners, self.erased) = (owners, onErasure)
+        (self.owners, self.erased, self.addresses) = (owners, onErasure, addresses)
     }
 
     var routes: [Route] {
@@ -43,6 +45,7 @@ struct OperatorRoutes: Sendable {
             + ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
             + LedgerEventRoutes(archive: archive, isStopping: { [state] in state.isDraining }).routes
             + ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
+            + EventVoidRoutes(archive: archive, addresses: addresses).routes
             + SourceRoutes(polling: polling).routes
     }
 }

@@ -33,8 +33,8 @@ extension LedgerReport {
         case .day:
             command = SQLCommand(
                 """
-                SELECT day, kind, CAST(sum(count) AS bigint) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
-                GROUP BY day, kind ORDER BY day, kind
+                SELECT day, \(reportedKind), CAST(sum(count) AS bigint) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND \(isReported)
+                GROUP BY 1, 2 ORDER BY 1, 2
                 """, days)
         case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position, .choice:
             command = SQLCommand(
@@ -47,11 +47,11 @@ extension LedgerReport {
             let prefixes = Set(question.prefixes).sorted()
             command = SQLCommand(
                 """
-                SELECT cell, kind, CAST(sum(count) AS bigint)
+                SELECT cell, \(reportedKind), CAST(sum(count) AS bigint)
                 FROM (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?3 AND ?4) AS days
                 CROSS JOIN \(Session.dialect.table("prefixes", ["first", "beyond"])) JOIN rollup_cell AS rollup
-                ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= prefixes.first AND rollup.cell < prefixes.beyond
-                GROUP BY cell, kind ORDER BY cell, kind
+                ON rollup.day = days.day AND \(isReported) AND rollup.cell >= prefixes.first AND rollup.cell < prefixes.beyond
+                GROUP BY 1, 2 ORDER BY 1, 2
                 """, [.texts(prefixes.map { $0 + ":" }), .texts(prefixes.map { $0 + ";" })] + days)
         }
         var report = LedgerReport(rows: [])
@@ -83,6 +83,10 @@ extension LedgerReport {
         }
         return report
     }
+
+    /// The events of reports: counted ones under their kind, others under a kind of their own.
+    static let isReported = "verdict IN ('counted', 'surplus', 'voided')"
+    static let reportedKind = "CASE verdict WHEN 'counted' THEN kind ELSE verdict || '-' || kind END"
 
     private typealias Kind = LedgerEvent.Kind
 

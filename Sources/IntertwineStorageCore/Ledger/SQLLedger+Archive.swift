@@ -51,11 +51,12 @@ extension SQLLedger {
         LedgerEvent, Int64
     )] {
         let hour = isTracked ? "" : "at / 3600000, "
+        let condition = isTracked ? "verdict = 'counted'\(Self.isTracked)" : LedgerReport.isReported
         return try session.rows(
             """
-            SELECT min(at), kind, cell, campaign, feed, section, position, layout, creative, advertiser, count(*)
-            FROM event WHERE id > ?1 AND id <= ?2 AND verdict = 'counted'\(isTracked ? Self.isTracked : "")
-            GROUP BY \(hour)kind, cell, campaign, feed, section, position, layout, creative, advertiser
+            SELECT min(at), \(LedgerReport.reportedKind), cell, campaign, feed, section, position, layout, creative, advertiser, count(*)
+            FROM event WHERE id > ?1 AND id <= ?2 AND \(condition)
+            GROUP BY \(hour)2, cell, campaign, feed, section, position, layout, creative, advertiser
             """, .integer(marker), .integer(end)
         ) { row in
             var event = LedgerEvent(at: row.integer(0), kind: LedgerEvent.Kind(rawValue: row.text(1)), cell: row.text(2))

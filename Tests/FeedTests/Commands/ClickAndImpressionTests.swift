@@ -243,6 +243,22 @@ struct ClickAndImpressionTests {
         #expect(rates[0].intersection(rates[1]) == rates[2])
     }
 
+    @Test("Clicks also have rates of their networks and of their campaign; a token of an ad counts one selection")
+    func clickRates() {
+        var client = ClientFingerprint(addressHash: "a", userAgent: "x")
+        client.counting.clickLimit = 30
+        client.networkHashes = ["n56", "n48"]
+        client.showing = ImpressionContext(campaign: "spring", feed: "main")
+        client.token = "t"
+        let creative = CreativeInfo(form: "image")
+        let click = client.event(.click, cell: "ad:1", of: creative, at: now)
+        #expect(click.rates.map(\.limit) == [30, 60, 120, 1_200])
+        #expect(client.event(.impression, cell: "ad:1", of: creative, at: now).rates.count == 1)
+        let selections = [client, client].map { $0.event(.selection, cell: "ad:1", of: creative, at: now) }
+        #expect(selections[0].deduplication?.recordedKeys == selections[1].deduplication?.checkedKeys && selections[0].rates.isEmpty)
+        #expect(selections[0].deduplication != nil && client.event(.selection, cell: "user:1", at: now).deduplication == nil)
+    }
+
     @Test("Impressions with a repeated idempotency key get the same verdicts and run no command")
     func repeatedImpressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)

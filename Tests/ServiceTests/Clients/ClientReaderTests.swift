@@ -97,6 +97,13 @@ struct ClientReaderTests {
         #expect(network != nil)
         #expect(try await trace("2001:db8:0:1:ffff:ffff::9").addressHash == network)
         #expect(try await trace("2001:db8:0:2::1").addressHash != network)
+        // Clicks also have rates of larger networks: 56 and 48 bits.
+        let networks = try await trace("2001:db8:0:1::1").networkHashes
+        #expect(first.networkHashes.isEmpty && Set(networks).count == 2)
+        #expect(try await trace("2001:db8:0:ff::1").networkHashes == networks)
+        #expect(try await trace("2001:db8:0:100::1").networkHashes.last == networks.last)
+        #expect(try await trace("2001:db8:0:100::1").networkHashes.first != networks.first)
+        #expect(try await trace("2001:db8:1::1").networkHashes.last != networks.last)
         #expect(try await trace("203.0.113.1", now: Self.day - 1).addressHash == hash)
         #expect(try await trace("203.0.113.1", now: Self.day).addressHash != hash)
         #expect(try await trace("nonsense").addressHash == reader.fingerprint(of: request(), from: "127.0.0.1", now: 0).addressHash)

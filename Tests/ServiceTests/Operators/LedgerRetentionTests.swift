@@ -13,6 +13,8 @@ struct LedgerRetentionTests {
     private final class Archive: LedgerArchive {
         func erase(viewer: String, owners: [String]) async throws -> ErasedViewer { ErasedViewer() }
 
+        func void(_ selection: EventSelection, isDryRun: Bool) async throws -> [EventSelection.VoidedCount] { [] }
+
         let moments = Mutex<[Int64]>([])
         let asked: AsyncStream<Int64>.Continuation
 

@@ -6,6 +6,7 @@ package struct ClientFingerprint: Sendable, Hashable {
     package var addressHash: String?
     package var otherAddressHashes: [String]
     package var yesterdaysAddressHashes: [String]
+    package var networkHashes: [String] = []
     package var userAgent: String?
     package var isTracked: Bool
     package var verdict: Verdict
@@ -45,6 +46,6 @@ package struct ClientFingerprint: Sendable, Hashable {
     private var identities: CountingRules.Identities {
         CountingRules.Identities(
             viewer: tracedViewer, address: addressHash, otherAddresses: otherAddressHashes, yesterdaysAddresses: yesterdaysAddressHashes,
-            userAgent: userAgent)
+            networks: networkHashes, userAgent: userAgent)
     }
 }

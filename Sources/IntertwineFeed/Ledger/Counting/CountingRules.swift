@@ -6,6 +6,7 @@ package struct CountingRules: Sendable, Hashable {
     package var impressionWindow: Int64 = 25 * 3_600_000
     package var clickLimit = 60
     package var impressionLimit = 3_000
+    package var campaignClickLimit = 1_200
     /// For a page that was made for one viewer, such as one with campaigns, an impression by any client suffices. Otherwise it must come from
     /// the same person. Why: apps open links in a browser, which does not name the viewer.
     package var countsSeenClicksAlone = false
@@ -21,6 +22,8 @@ package struct CountingRules: Sendable, Hashable {
         var address: String?
         var otherAddresses: [String] = []
         var yesterdaysAddresses: [String] = []
+        /// The networks /56 and /48 of an IPv6 address.
+        var networks: [String] = []
         var userAgent: String?
 
         /// The two identities are independent, so the order of events of different people behind one address has no effect.
@@ -70,6 +73,8 @@ package struct CountingRules: Sendable, Hashable {
             switch event.kind {
             case .click: (clickWindow, clickLimit, event.cell)
             case _ where isReported: (impressionWindow, impressionLimit, token ?? event.cell)
+            // A selection has no rate: the service's own limits of writes apply to it.
+            case .selection where event.creative != nil && token != nil: (impressionWindow, .max, event.cell)
             default: (Int64(0), 0, "")
             }
         guard limit > 0 else { return }
@@ -81,10 +86,23 @@ package struct CountingRules: Sendable, Hashable {
         }
         let isPaid = event.kind == .click && event.showing?.campaign != nil
         event.deduplication =
-            (isReported || isPaid) && token != nil
+            (isReported || isPaid || event.kind == .selection) && token != nil
             ? once(event.kind, token ?? what, event, identities)
             : identities.again(Self.key(event.kind.rawValue, what), window: window, sinceYesterday: window > sinceMidnight)
+        guard event.kind != .selection else { return }
         event.rates = identities.rates(event.kind.rawValue, limit: limit, window: rateWindow)
+        if event.kind == .click { event.rates += clickRates(of: event, identities) }
+    }
+
+    /// Why: one subscriber often has a network of 56 or 48 bits, and thousands of those of 64 bits.
+    private func clickRates(of event: LedgerEvent, _ identities: Identities) -> [LedgerEvent.RateLimit] {
+        var rates = identities.networks.enumerated().map { index, network in
+            LedgerEvent.RateLimit(key: Self.key("click", "p", network), limit: clickLimit << (index + 1), window: rateWindow)
+        }
+        if let campaign = event.showing?.campaign {
+            rates.append(LedgerEvent.RateLimit(key: Self.key("click", "c", campaign), limit: campaignClickLimit, window: rateWindow))
+        }
+        return rates
     }
 
     private func once(
