@@ -94,7 +94,8 @@ extension ServiceBuilder {
                 onErasure: { parts.subscribers.viewerDidChange($0) }, addresses: { live.current.privacy }
             ).routes
             + ExplainRoutes(
-                feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger
+                feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger,
+                campaigns: { live.current.campaigns }
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: stores.store).routes
     }
