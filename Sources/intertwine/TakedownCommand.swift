@@ -52,13 +52,15 @@ struct TakedownCommand: AsyncParsableCommand {
         func run() async throws {
             let (configuration, store) = try await options.existingStore()
             let keys = try configuration.itemKinds().keys(items)
+            let declared = Set(try configuration.declaredCampaigns().map(\.id))
             // The lines are printed after the audit entry, because a reader such as head can end the process by closing the pipe.
             let lines = try await configuration.audited("takedown", "add") { note in
                 var lines: [String] = []
                 for key in keys {
                     let change = try await store.takeDown(key, reason: reason)
                     note.record(["takenDown": 1], items: ["\(key)"])
-                    lines.append("\(key): taken down\(change.wasStored ? "" : "; it was not in the store")")
+                    let isDeclared = key.kind == Campaign.kind && declared.contains(key.id)
+                    lines.append("\(key): taken down\(change.wasStored ? "" : isDeclared ? "" : "; it was not in the store")")
                 }
                 return lines
             }

@@ -9,6 +9,10 @@ struct CampaignBlockedTests {
           club:
             fields: {name: {type: text, required: true}}
             cells: {collection: {identifier: ClubCell, size: 300x160, bind: {name: {text: name}}}}
+          badge:
+            lane: advertisements
+            fields: {name: {type: text, required: true}}
+            cells: {collection: {identifier: BadgeCell, size: 300x160, bind: {name: {text: name}}}}
         sections:
           people: {kinds: [user]}
           quiet: {kinds: [club], ads: 0}
@@ -60,9 +64,10 @@ struct CampaignBlockedTests {
                     "over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"all":["a=1"],"none":["a=1"]}}"#),
             ]
             let settings = ["kinds.file=\(kinds)", RunningService.tokenSetting]
-            let service = try RunningService(items: Items.users(5) + Items.advertisements(2), settings: settings)
-            let ids = ["open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "left", "over"]
-            for (id, body) in zip(ids, campaigns) {
+            let badge = #"{"kind":"badge","id":"b","name":"B"}"# + "\n"
+            let service = try RunningService(items: Items.users(5) + Items.advertisements(2) + badge, settings: settings)
+            let ids = ["open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "left", "over", "unreported"]
+            for (id, body) in zip(ids, campaigns + [Self.campaign("unreported", "badge:b", #","goal":{"total":5}"#)]) {
                 let answer = try service.admin("PUT", "/admin/items/campaign/\(id)", body: body)
                 #expect(answer.status == 201, "\(answer.text)")
             }
@@ -78,6 +83,7 @@ struct CampaignBlockedTests {
                 "gone": "none of its creatives exists and has a cell in a layout",
                 "hours": "targeting: none of its hours and days is between starts and ends",
                 "left": "targeting: none of its hours and days is left before ends",
+                "unreported": "goal: the kinds of its creatives have no slot 'impression', so no impression counts",
             ]
             let states = try Self.states(service)
             for (id, reason) in expected { #expect(states[id]?.hasPrefix("blocked: \(reason)") == true, "\(states)") }

@@ -36,6 +36,36 @@ struct CampaignMessageTests {
         }
     }
 
+    @Test("An explanation says why the campaign of an ad does not show it, and check-config names what has ended")
+    func reasons() async throws {
+        try await offPool {
+            let campaigns = [
+                "1": #""paused":true"#, "2": #""ends":"2020-01-01T00:00:00Z""#,
+                "3": #""targeting":{"attributes":{"all":["a=1"],"none":["a=1"]}}"#,
+                "4": #""targeting":{"locales":["fi"]}"#, "5": #""caps":[{"count":1,"window":"1h"}]"#,
+                "6": #""starts":"2100-01-01T00:00:00Z""#,
+            ]
+            let lines = campaigns.sorted { $0.key < $1.key }.map {
+                #"{"kind":"campaign","id":"c\#($0.key)","advertiser":"ACME","creatives":["\#($0.key)"],\#($0.value)}"# + "\n"
+            }
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(6) + lines.joined(), settings: [RunningService.tokenSetting])
+            let told = try JSON(try service.admin("GET", "/admin/explain?limit=5&languages=de").text)
+            let found = (told["advertisements"]?.list ?? []).map { ($0["id"]?.text ?? "", $0["reason"]?.text ?? "") }
+            let reasons = Dictionary(found) { first, _ in first }
+            let expected = [
+                "1": "the campaign c1: it is paused", "2": "the campaign c2: it has ended",
+                "3": "the campaign c3: it is blocked: targeting: no viewer fits: 'a=1' is both required and excluded",
+                "4": "the campaign c4: targeting: none of its locales is wanted",
+                "5": "the campaign c5: capped: no viewer is named, so its caps cannot be enforced",
+                "6": "the campaign c6: it has not started",
+            ]
+            for (id, reason) in expected { #expect(reasons[id]?.hasPrefix(reason) == true, "\(reasons)") }
+            let check = try Command.run(["check-config", "--config", service.configurationFile, "--database", service.database])
+            #expect(check.lines.contains("warning: the campaign 'c2' has ended"), "\(check.lines)")
+        }
+    }
+
     @Test("An explanation reports ad slots held by campaigns; a report lists campaigns without events")
     func explanations() async throws {
         try await offPool {

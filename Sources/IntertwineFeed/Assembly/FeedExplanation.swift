@@ -35,7 +35,7 @@ package struct FeedExplanation: Sendable {
     }
 
     package enum NotShownReason: Sendable, Hashable {
-        case inCampaign
+        case inCampaigns([String])
         case campaignTakenDown
         case formerlyInCampaigns([String])
         case dismissed
@@ -96,7 +96,9 @@ extension FeedAssembler {
                                 ? nil
                                 : cell == nil
                                     ? .dismissed
-                                    : isStopped ? .campaignTakenDown : former ?? (isPaid ? .inCampaign : walk.absence))
+                                    : isStopped
+                                        ? .campaignTakenDown
+                                        : former ?? (isPaid ? .inCampaigns(campaigns?.names(with: CreativeID(item)) ?? []) : walk.absence))
                 }
                 let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
                 let takenDown = try kinds.flatMap { kind in

@@ -146,6 +146,13 @@ public struct CellFactories: Sendable {
         tables.advertisements[layout] ?? []
     }
 
+    func reportsImpressions(_ form: ItemType) -> Bool {
+        CellLayout.allCases.contains { layout in
+            guard let factory = self[form, layout] else { return false }
+            return (factory as? any ReportingFactory)?.reported.contains(.impression) ?? true
+        }
+    }
+
     /// Returns the id of an item's cell; nil if the kind has no factory.
     ///
     /// ```swift
@@ -282,4 +289,9 @@ extension CellFactoryError: CustomStringConvertible {
         case .ambiguousID(let id): "the id \(ItemError.shown(id)) ends like that of a companion"
         }
     }
+}
+
+/// A factory that knows the slots that clients report, without an item.
+protocol ReportingFactory {
+    var reported: [CommandKey] { get }
 }

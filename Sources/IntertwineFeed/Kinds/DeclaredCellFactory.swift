@@ -1,4 +1,4 @@
-private struct DeclaredCellFactory: CellViewModelFactory {
+private struct DeclaredCellFactory: CellViewModelFactory, ReportingFactory {
     let identifier: String
     let cells: [CellIdentifier]
     let chain: [CellIdentifier]
@@ -7,6 +7,8 @@ private struct DeclaredCellFactory: CellViewModelFactory {
     private let screen: DeclaredScreen?
     private let destination: FieldReference?
     private let plan: CellCommands
+
+    var reported: [CommandKey] { plan.reported }
 
     init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CellCommands) {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }

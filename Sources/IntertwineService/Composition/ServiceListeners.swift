@@ -96,7 +96,8 @@ extension ServiceBuilder {
                 onErasure: { parts.subscribers.viewerDidChange($0) }, addresses: { live.current.privacy }
             ).routes
             + ExplainRoutes(
-                feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger
+                feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger,
+                campaigns: { live.current.campaigns }
             ).routes
             + PreviewRoutes(feeds: { live.current.feeds }, ledger: stores.ledger).routes
             + ConsoleRoutes(auditLog: configuration.auditLog, polling: parts.polling, settings: { live.configuration.rows.bySection })

@@ -179,7 +179,7 @@ extension ServiceConfiguration {
             return ["campaigns.file: not checked against the store: \(reason)"]
                 + file.campaigns.compactMap { campaign in
                     campaign.blockage(in: inventory, now: WallClock.now()).map { Self.line(blocked: campaign.id, $0) }
-                }
+                } + Self.lines(on: file.campaigns)
         }
         do {
             let items = try store.items()
@@ -197,9 +197,14 @@ extension ServiceConfiguration {
                 "campaigns.file: \($0.campaign): the store has no ad '\($0.creative)', and it is left out"
             }
                 + (try await campaigns.blockages(in: opened, now: WallClock.now())).map { Self.line(blocked: $0.campaign, $0.reason) }
+                + Self.lines(on: try await campaigns.campaignIndex(of: opened)?.campaigns ?? [])
         } catch let error as StoreError {
             return unchecked("\(error)")
         }
+    }
+
+    private static func lines(on campaigns: [Campaign]) -> [String] {
+        Campaign.notices(on: campaigns, at: WallClock.now()).map { "warning: the campaign '\($0.campaign)' \($0.reason)" }
     }
 
     private static func line(blocked campaign: String, _ reason: String) -> String {

@@ -9,6 +9,7 @@ struct ExplainRoutes: Sendable {
     let feeds: @Sendable () -> FeedCatalogue
     let kinds: ItemKinds
     let ledger: any Ledger
+    let campaigns: @Sendable () -> Campaigns
 
     private struct Explanation: DescribedAnswer {
         struct Place: DescribedAnswer {
@@ -209,6 +210,11 @@ struct ExplainRoutes: Sendable {
             moment: viewer == nil ? request.now << 16 : request.now / TargetingContext.displayPeriod, allocates: false)
         let explanation = try await feed.explain(
             asked, for: PageClient(viewer, in: ledger, targeting: targeting, attributes: targeting.attributes))
+        func reason(_ absence: FeedExplanation.NotShownReason, for ad: FeedExplanation.Advertisement) -> String {
+            guard case .inCampaigns(let ids) = absence, !ids.isEmpty else { return self.reason(absence, for: ad) }
+            return ids.map { "the campaign \($0): \(self.reason(ofCampaign: $0, in: explanation, now: request.now))" }.joined(
+                separator: "; ")
+        }
         let stopped = explanation.takenDown.filter { $0.kind == Campaign.kind }.map(\.id)
         let rotation =
             switch explanation.supply {
@@ -262,7 +268,7 @@ struct ExplainRoutes: Sendable {
         case .formerlyInCampaigns(let ids):
             "it belongs to campaigns that no longer exist (\(ids.joined(separator: ", "))), and is not released"
         case .dismissed: "the viewer has dismissed it"
-        case .inCampaign: "it is in a campaign, which has no ad slot on the searched pages"
+        case .inCampaigns: "it is in a campaign, which has no ad slot on the searched pages"
         case .feedEnds(let pages, let shown, let paid) where shown > 0 && paid == shown:
             "campaigns have all ad slots of the feed, \(shown) on \(Self.count(pages, "page")) of this limit; no slot remains for house ads"
         case .feedEnds(let pages, let shown, let paid):
@@ -271,6 +277,20 @@ struct ExplainRoutes: Sendable {
                 + ", and the rotation does not reach this one: \(ad.rank ?? 0) precede it"
         case .notAmong(let pages): "none of the first \(pages) pages of this limit shows it; further pages were not searched"
         }
+    }
+
+    private func reason(ofCampaign id: String, in explanation: FeedExplanation, now: Int64) -> String {
+        let campaigns = campaigns()
+        if let pause = campaigns.campaign(id)?.pause(at: now) { return pause.reason }
+        if let blockage = campaigns.blockage(of: id, now: now) { return "it is blocked: \(blockage)" }
+        var reasons: [String] = []
+        for decision in explanation.decisions {
+            guard let other = decision.others.first(where: { $0.campaign == id }), !reasons.contains(other.obstacle.reason) else {
+                continue
+            }
+            reasons.append(other.obstacle.reason)
+        }
+        return reasons.isEmpty ? "it has no ad slot on the searched pages" : reasons.joined(separator: ", ")
     }
 
     private static func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }

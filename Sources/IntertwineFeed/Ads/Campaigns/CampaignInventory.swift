@@ -42,14 +42,52 @@ extension Campaign {
 extension Campaigns {
     package func blockage(of id: String, in campaignIndex: CampaignIndex, now: Int64) -> String? {
         guard let index = campaignIndex.index(of: id) else { return nil }
-        if let reason = campaignIndex.campaigns[index].blockage(in: inventory, now: now) { return reason }
+        let campaign = campaignIndex.campaigns[index]
+        if let reason = campaign.blockage(in: inventory, now: now) { return reason }
+        let creatives = campaign.creatives.map(item).filter(campaignIndex.hasCreative)
+        if campaign.goal?.unit == .impressions, !creatives.isEmpty, creatives.allSatisfy(isUnreported) {
+            return "goal: the kinds of its creatives have no slot 'impression', so no impression counts"
+        }
         return campaignIndex.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
     }
+
+    package func blockage(of id: String, now: Int64) -> String? { blockage(of: id, in: latest, now: now) }
 
     package func blockages(in store: any FeedStore, now: Int64) async throws -> [(campaign: String, reason: String)] {
         guard let campaignIndex = try await campaignIndex(of: store) else { return [] }
         return campaignIndex.campaigns.filter { ($0.ends ?? .max) > now }.compactMap { campaign in
             blockage(of: campaign.id, in: campaignIndex, now: now).map { (campaign.id, $0) }
+        }
+    }
+}
+
+extension Campaign {
+    /// The reason why the campaign is not shown at a moment, from its declaration alone.
+    package func pause(at now: Int64) -> IneligibilityReason? {
+        if isPaused { return .paused }
+        if let ends, now >= ends { return .ended }
+        return starts.map { now < $0 } ?? false ? .notStarted : nil
+    }
+
+    /// True if a campaign of a lower priority gets no slot while this one runs.
+    fileprivate func starves(_ other: Campaign, at now: Int64) -> Bool {
+        func isWithin(_ own: [String], _ its: [String]) -> Bool { own.isEmpty || !its.isEmpty && its.allSatisfy(own.contains) }
+        guard priority.rank < other.priority.rank, goal == nil, caps.isEmpty, labels.isEmpty, !isPaused, !other.isPaused,
+            !targeting.asksViewer, !targeting.hasTimes, targeting.layouts.isEmpty
+        else { return false }
+        let start = max(now, starts ?? .min, other.starts ?? .min)
+        return start < min(ends ?? .max, other.ends ?? .max) && isWithin(targeting.feeds, other.targeting.feeds)
+            && isWithin(targeting.sections, other.targeting.sections)
+    }
+
+    /// What an operator should know of campaigns that no error prevents: those that are over, and those that leave no slot to others.
+    package static func notices(on campaigns: [Campaign], at now: Int64) -> [(campaign: String, reason: String)] {
+        campaigns.flatMap { campaign -> [(campaign: String, reason: String)] in
+            if campaign.pause(at: now) == .ended { return [(campaign.id, "has ended")] }
+            let starved = campaigns.filter { campaign.starves($0, at: now) }.map { "'\($0.id)'" }
+            if starved.isEmpty { return [] }
+            let some = starved.prefix(3).joined(separator: ", ") + (starved.count > 3 ? " and \(starved.count - 3) others" : "")
+            return [(campaign.id, "has no goal and no caps, so it takes all ad slots, and none is left for \(some)")]
         }
     }
 }

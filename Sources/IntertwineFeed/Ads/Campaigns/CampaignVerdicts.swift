@@ -7,6 +7,10 @@ extension Campaigns {
         return campaignIndex.index(of: id) == nil ? .gone : nil
     }
 
+    func names(with creative: CreativeID) -> [String] {
+        latest.campaigns.filter { $0.creatives.contains { item(of: $0) == creative } }.map(\.id)
+    }
+
     package func owner(of creative: CreativeID, at now: Int64) -> (isOwned: Bool, campaign: String?) {
         let campaignIndex = latest
         guard campaignIndex.hasCreative(creative) else { return (false, nil) }

@@ -9,6 +9,8 @@ package final class Campaigns: Sendable {
         var withheld: [BlockedItem] = []
         var storedMemberships: [CampaignMembership] = []
         var memberships: Set<CampaignMembership> = []
+        /// The creatives whose cells have no slot for impressions.
+        var unreported: Set<CreativeID> = []
         var campaignIndex: CampaignIndex
         var version: StoreVersion?
     }
@@ -110,8 +112,11 @@ package final class Campaigns: Sendable {
             return blocked.creatives.filter { !BlockedItem.isReleased(item(of: $0), by: released) }.map { (name: $0, campaign: blocked.id) }
         }
         let withheldCreatives = declaredAndStopped + removed.map(\.name)
+        var unreported: Set<CreativeID> = []
         for name in campaigns.flatMap(\.creatives) + withheldCreatives where creatives[ByteString(name)] == nil {
-            creatives[ByteString(name)] = .some(try layouts(ofCreative: name, in: snapshot))
+            let found = try creative(name, in: snapshot)
+            creatives[ByteString(name)] = .some(found.map(layouts))
+            if let found, !factories.reportsImpressions(found.type) { unreported.insert(CreativeID(found)) }
         }
         var campaignIndex = old.campaignIndex
         if !isSame || creatives != old.creatives {
@@ -129,8 +134,7 @@ package final class Campaigns: Sendable {
         known.withLock {
             $0 = Known(
                 items: items, creatives: creatives, withheld: withheld, storedMemberships: stored, memberships: memberships,
-                campaignIndex: campaignIndex,
-                version: version)
+                unreported: unreported, campaignIndex: campaignIndex, version: version)
         }
         firstStart.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)
         lastEnd.store(campaignIndex.span?.upperBound ?? .min, ordering: .relaxed)
@@ -149,11 +153,16 @@ package final class Campaigns: Sendable {
         return ids.map { id in (id, declared.first { $0.id == id } ?? known[id]) }
     }
 
-    private func layouts(ofCreative name: String, in snapshot: any StoreSnapshot) throws -> [CellLayout]? {
+    private func creative(_ name: String, in snapshot: any StoreSnapshot) throws -> FeedItem? {
         let creative = item(of: name)
-        guard let item = try snapshot.item(kind: creative.kind, id: creative.id) else { return nil }
-        return CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(item.type) }
+        return try snapshot.item(kind: creative.kind, id: creative.id)
     }
+
+    private func layouts(of creative: FeedItem) -> [CellLayout] {
+        CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(creative.type) }
+    }
+
+    func isUnreported(_ creative: CreativeID) -> Bool { known.withLock { $0.unreported.contains(creative) } }
 }
 
 extension Campaigns {
