@@ -50,6 +50,13 @@ def check(path, stage):
     assert service["ports"][0].split(":")[-1] == str(stage.port), f"the image listens on {stage.port}"
 
 
+def trial(path):
+    """The additions for the guides: the admin listener on this machine, with a token."""
+    service = read(path)["services"]["intertwine"]
+    assert service.keys() <= KNOWN and service["environment"].keys() <= settings.variables(TREE), f"keys {sorted(service)}"
+    assert service["ports"] == ["127.0.0.1:8081:8081"] and "?" in service["environment"]["INTERTWINE_ADMIN_TOKEN"], "the listener needs a token"
+
+
 def replicas(path, stage):
     """Several containers on a database, behind HAProxy."""
     document = read(path)
@@ -76,6 +83,7 @@ def replicas(path, stage):
 def main():
     _, stage = dockerfile.read(os.path.join(TREE, "Dockerfile"))
     check(os.path.join(TREE, "Deploy/compose.yaml"), stage)
+    trial(os.path.join(TREE, "Deploy/compose-trial.yaml"))
     replicas(os.path.join(TREE, "Deploy/compose-replicas.yaml"), stage)
     print("The compose files fit the image and the settings.")
 
