@@ -176,6 +176,8 @@ package final class AdServer: Sendable {
     /// The call may block.
     package func progress(of campaignIndex: CampaignIndex, now: Int64) -> [CampaignProgress] {
         adopt(campaignIndex, now: now)
+        // An event that was committed during the last refresh may be in its counts and in those of this process.
+        try? refresh(now: now)
         var progress = state.withLock { state -> [CampaignProgress] in
             state.pacer?.advance(to: now, isAtOnce: true)
             guard let pacer = state.pacer, pacer.campaignIndex === campaignIndex else { return [] }
