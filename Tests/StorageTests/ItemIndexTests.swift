@@ -19,15 +19,15 @@ struct ItemIndexTests {
         ValidatedItem(kind: "ad", stream: .advertisements, id: id, variant: "text", body: Array(#"{"text":"\#(text)"}"#.utf8))
     }
 
-    private func query(_ text: String = "", limit: Int = 100, _ change: (inout ItemQuery) -> Void = { _ in }) -> ItemQuery {
-        var query = ItemQuery(limit: limit)
+    private func query(_ text: String = "", limit: Int = 100, _ change: (inout ItemListQuery) -> Void = { _ in }) -> ItemListQuery {
+        var query = ItemListQuery(limit: limit)
         query.words = ItemSummary.words(text)
         change(&query)
         return query
     }
 
     /// The ids of all pages.
-    private func ids(_ store: any ItemStore, _ query: ItemQuery) async throws -> [String] {
+    private func ids(_ store: any ItemStore, _ query: ItemListQuery) async throws -> [String] {
         var (query, ids) = (query, [String]())
         while true {
             let items = try await store.items(query).items
@@ -65,7 +65,7 @@ struct ItemIndexTests {
         for number in 0..<7 { _ = try await store.put(user("u\(number)", "Name \(number * 3 % 7)")) }
         try await update(store)
         let titles = ["u0", "u5", "u3", "u1", "u6", "u4", "u2"]
-        for (order, wanted) in [(ItemQuery.Order.added, (0..<7).map { "u\($0)" }), (.title, titles)] {
+        for (order, wanted) in [(ItemListQuery.Order.added, (0..<7).map { "u\($0)" }), (.title, titles)] {
             #expect(try await ids(store, query(limit: limit) { $0.order = order }) == wanted)
             #expect(
                 try await ids(store, query(limit: limit) { ($0.order, $0.isDescending) = (order, true) }) == Array(wanted.reversed()))

@@ -23,7 +23,7 @@ struct ItemListRoutes: Sendable {
         case titleDown = "-title"
         case changedDown = "-changed"
 
-        var order: ItemQuery.Order {
+        var order: ItemListQuery.Order {
             switch self {
             case .added, .addedDown: .added
             case .title, .titleDown: .title
@@ -183,7 +183,7 @@ struct ItemListRoutes: Sendable {
         let text = try request[Self.search] ?? ""
         let words = ItemSummary.words(text)
         let limit = try request[ListPage.limit]
-        var query = ItemQuery(limit: limit + 1)
+        var query = ItemListQuery(limit: limit + 1)
         query.kind = kind
         query.state = ItemState(rawValue: try request[Self.state].rawValue)
         query.words = words
@@ -269,12 +269,12 @@ struct ItemListRoutes: Sendable {
 
     // MARK: Cursors
 
-    private static func text(of anchor: ItemQuery.Anchor) -> String { "\(anchor.number):\(anchor.integer):\(anchor.text)" }
+    private static func text(of anchor: ItemListQuery.Anchor) -> String { "\(anchor.number):\(anchor.integer):\(anchor.text)" }
 
-    private static func anchor(_ text: String) throws(Problem) -> ItemQuery.Anchor {
+    private static func anchor(_ text: String) throws(Problem) -> ItemListQuery.Anchor {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let number = Int64(parts[0]), let integer = Int64(parts[1]) else { throw ListPage.invalidCursor }
-        return ItemQuery.Anchor(text: String(parts[2]), integer: integer, number: number)
+        return ItemListQuery.Anchor(text: String(parts[2]), integer: integer, number: number)
     }
 }
 

@@ -1,7 +1,7 @@
 internal import IntertwineFeed
 
 /// A page of the operators' list of items.
-package struct ItemQuery: Sendable {
+package struct ItemListQuery: Sendable {
     package enum Order: String, CaseIterable, Sendable {
         /// The order in which the index has first seen the items.
         case added = "number"
@@ -44,7 +44,7 @@ package struct ListedItem: Sendable, Hashable {
     package var body: [UInt8]?
     /// Zero if that was before the index.
     package var changed: Int64
-    package var anchor: ItemQuery.Anchor
+    package var anchor: ItemListQuery.Anchor
     package var takedown: Takedown?
     package var who: String?
     package var source: String?
@@ -202,7 +202,7 @@ package struct ItemIndex<Session: SQLSession> {
 
     // MARK: Lists
 
-    package func list(_ query: ItemQuery) throws -> [ListedItem] {
+    package func list(_ query: ItemListQuery) throws -> [ListedItem] {
         let layout = try SectionLayout(session)
         let (table, order, values) = try selection(query, layout)
         let command = SQLCommand(
@@ -223,7 +223,7 @@ package struct ItemIndex<Session: SQLSession> {
                 ListedItem(
                     key: key, state: row.isNull(5) ? .takenDown : .public, variant: row.optionalText(4) ?? "",
                     body: row.optionalBytes(5), changed: changed,
-                    anchor: ItemQuery.Anchor(text: row.text(2), integer: changed, number: row.integer(3)),
+                    anchor: ItemListQuery.Anchor(text: row.text(2), integer: changed, number: row.integer(3)),
                     takedown: row.optionalInteger(7).map { Takedown(item: key, at: $0, reason: row.optionalText(8)) },
                     source: row.optionalText(9)))
         }
@@ -236,7 +236,7 @@ package struct ItemIndex<Session: SQLSession> {
     }
 
     /// Returns the rows of a page as a table with their order and values.
-    private func selection(_ query: ItemQuery, _ layout: SectionLayout) throws -> (table: String, order: String, values: [SQLValue]) {
+    private func selection(_ query: ItemListQuery, _ layout: SectionLayout) throws -> (table: String, order: String, values: [SQLValue]) {
         var values: [SQLValue] = [.integer(Int64(query.limit))]
         func parameter(_ value: SQLValue) -> String {
             values.append(value)
@@ -257,10 +257,10 @@ package struct ItemIndex<Session: SQLSession> {
             let match = parameter(.text(Self.match(query.words, filters)))
             source =
                 Session.dialect.isSetWise
-                ? "(SELECT * FROM item_entry WHERE search @@ \(match)::tsquery LIMIT \(ItemQuery.searchLimit)) AS entry"
+                ? "(SELECT * FROM item_entry WHERE search @@ \(match)::tsquery LIMIT \(ItemListQuery.searchLimit)) AS entry"
                 : """
                 (SELECT n.* FROM item_search CROSS JOIN item_entry AS n ON n.number = item_search.rowid
-                    WHERE item_search MATCH \(match) LIMIT \(ItemQuery.searchLimit)) AS entry
+                    WHERE item_search MATCH \(match) LIMIT \(ItemListQuery.searchLimit)) AS entry
                 """
         }
         var conditions: [String] = []

@@ -29,7 +29,7 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
     func updateIndex(limit: Int) async throws -> Int
 
     /// Returns items of the index, which must exist. `isComplete` is false while changed items have entries that are out of date.
-    func items(_ query: ItemQuery) async throws -> (items: [ListedItem], sections: [String], isComplete: Bool)
+    func items(_ query: ItemListQuery) async throws -> (items: [ListedItem], sections: [String], isComplete: Bool)
 
     func revisions(of key: ItemKey) async throws -> [ItemRevision]
 

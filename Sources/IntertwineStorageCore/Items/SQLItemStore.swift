@@ -96,7 +96,7 @@ extension SQLItemStore {
         return try await writing { (try ItemIndex($0).update(limit: limit), nil) }
     }
 
-    package func items(_ query: ItemQuery) async throws -> (items: [ListedItem], sections: [String], isComplete: Bool) {
+    package func items(_ query: ItemListQuery) async throws -> (items: [ListedItem], sections: [String], isComplete: Bool) {
         try await reading(for: .background) { session in
             let index = ItemIndex(session)
             let sections = try SectionLayout(session).streams.keys.sorted() + [StoreOperation.advertisements]

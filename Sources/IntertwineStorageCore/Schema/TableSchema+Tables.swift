@@ -91,7 +91,8 @@ extension TableSchema {
 
 extension TableSchema {
     package static let copied = [
-        section, sectionKind, item, itemRevision, source, sourceItem, takedown, campaignCreative, adListing, event, rollupCell, rollupDay, rollupChoice,
+        section, sectionKind, item, itemRevision, source, sourceItem, takedown, campaignCreative, adListing, event, rollupCell, rollupDay,
+        rollupChoice,
         allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, knownCreative, reportMarker, reportAd,
         reportPlace, reportTotal, trackerCall,
     ]
