@@ -72,6 +72,8 @@ struct ItemSchemaTests {
             let json = Self.item(properties.keys.sorted(), good, &random)
             // JSON Schema accepts 1e2 as an integer; an id requires decimal digits.
             if json.contains(#""id":1e2"#) { continue }
+            // It cannot compare two members, such as the times of a schedule.
+            if json.contains("\"publishAt\":\""), json.contains("\"expireAt\":\"") { continue }
             let isValid = (try? kinds.validate(Array(json.utf8))) != nil
             counts[isValid, default: 0] += 1
             // A number beyond the range of a double is valid JSON but not a valid item; the decoder refuses it as well.

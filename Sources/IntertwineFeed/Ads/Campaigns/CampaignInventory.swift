@@ -80,7 +80,7 @@ extension Campaign {
             && isWithin(targeting.sections, other.targeting.sections)
     }
 
-    /// What an operator should know of campaigns that no error prevents: those that are over, and those that leave no slot to others.
+    /// Notices about campaigns that no error prevents: those that are over, and those that leave no ad slot to others.
     package static func notices(on campaigns: [Campaign], at now: Int64) -> [(campaign: String, reason: String)] {
         campaigns.flatMap { campaign -> [(campaign: String, reason: String)] in
             if campaign.pause(at: now) == .ended { return [(campaign.id, "has ended")] }
