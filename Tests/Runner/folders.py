@@ -11,7 +11,7 @@ ORDER = {
     "IntertwineHTTPServer": ["EventLoop", "", "Routing"],
     "IntertwineImages": ["Fetch", ""],
     "IntertwinePrimitives": ["", "JSON", "Crypto"],
-    "IntertwineService": ["Settings", "Identity", "Trackers", "Sync", "Observability", "WebClient", "Declarations", "Operators", ""],
+    "IntertwineService": ["Settings", "Identity", "Trackers", "Sync", "Observability", "WebClient", "Declarations", ""],
 }
 TYPE = re.compile(r"^(?:(?:public|package|internal|final|indirect|@\w+(?:\(.*?\))?) )*(?:struct|class|enum|protocol|actor|typealias) (\w+)", re.M)
 # Comments and literals.

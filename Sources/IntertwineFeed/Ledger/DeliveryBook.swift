@@ -80,7 +80,7 @@ package struct DeliveryBook {
         return .counted
     }
 
-    private func isReached(_ cap: Campaign.FrequencyCap, by viewer: Exposed, at moment: Int64) -> Bool {
+    private func isReached(_ cap: FrequencyCap, by viewer: Exposed, at moment: Int64) -> Bool {
         let (start, end) = (moment - Int64(cap.window) * 1_000, moment + CellTokens.skew)
         let seen = exposures[viewer, default: []].reduce(0) { $1.at > start && $1.at <= end ? $0 + $1.count : $0 }
         return seen >= Int64(cap.count)

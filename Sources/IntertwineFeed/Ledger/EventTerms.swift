@@ -7,11 +7,11 @@ extension LedgerEvent {
         package var daily: Int64?
         /// The day of the event in the campaign's time zone, in milliseconds since 1970-01-01 UTC.
         package var day: Range<Int64>
-        package var caps: [Campaign.FrequencyCap]
+        package var caps: [FrequencyCap]
 
         package init(
             campaign: String, isLive: Bool = true, total: Int64? = nil, daily: Int64? = nil, day: Range<Int64> = 0..<0,
-            caps: [Campaign.FrequencyCap] = []
+            caps: [FrequencyCap] = []
         ) {
             (self.campaign, self.isLive, self.total, self.daily, self.day, self.caps) = (campaign, isLive, total, daily, day, caps)
         }
@@ -30,12 +30,13 @@ extension LedgerEvent.Kind {
     package static let uncounted = [LedgerEvent.Kind.impression, .click].flatMap { [$0.reported(as: .surplus), $0.reported(as: .voided)] }
 }
 
-extension Campaign {
-    func terms(of event: LedgerEvent) -> LedgerEvent.Terms {
-        let goal = goal.flatMap { $0.kind == event.kind ? $0 : nil }
-        return LedgerEvent.Terms(
-            campaign: id, isLive: isRunning(at: event.at), total: (goal?.total).map(Int64.init), daily: (goal?.daily).map(Int64.init),
-            day: goal?.daily == nil ? 0..<0 : zone.clocks.day(of: event.at),
-            caps: event.kind == .impression && event.viewer != nil ? caps : [])
+/// A frequency cap: a viewer sees the campaign at most `count` times in any period of `window` seconds.
+package struct FrequencyCap: Sendable, Hashable {
+    package var count: Int
+    /// The length of the period, in seconds.
+    package var window: Int
+
+    package init(count: Int, window: Int) {
+        (self.count, self.window) = (count, window)
     }
 }

@@ -176,7 +176,7 @@ struct AdServerTests {
 
     @Test("Each frequency cap counts the impressions of its own window")
     func capWindows() {
-        let (minute, hour) = (Campaign.FrequencyCap(count: 1, window: 60), Campaign.FrequencyCap(count: 3, window: 3_600))
+        let (minute, hour) = (FrequencyCap(count: 1, window: 60), FrequencyCap(count: 3, window: 3_600))
         let campaignIndex = Self.campaignIndex([
             Self.campaign("minute") { $0.caps = [minute] }, Self.campaign("hour") { $0.caps = [hour] },
             Self.campaign("both") { $0.caps = [minute, hour] },

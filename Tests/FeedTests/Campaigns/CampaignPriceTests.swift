@@ -1,3 +1,4 @@
+import IntertwinePrimitives
 import Testing
 
 @testable import IntertwineFeed

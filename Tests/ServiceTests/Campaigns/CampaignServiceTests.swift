@@ -31,6 +31,8 @@ struct CampaignServiceTests {
     }
 
     private static func see(_ seen: (cell: String, token: String, link: String), _ service: TestService) async throws {
+        // A cell is viewable after a second.
+        service.clock.advance(by: .seconds(1))
         let answer = try await service.client.post(
             "/events", fields: ["User-Agent": "tests", "Content-Type": "application/json"],
             body: #"{"events":[{"type":"impression","cell":"\#(seen.cell)","token":"\#(seen.token)"}]}"#)
@@ -103,6 +105,7 @@ struct CampaignServiceTests {
             #expect(try await service.client.get("/feed?limit=5", fields: ann).body == page.body)
             let shown = try #require(try Self.advertisement(page))
             #expect(shown.cell == "ad:2")
+            service.clock.advance(by: .seconds(1))
             let seen = try await service.client.post(
                 "/events", fields: ["User-Agent": "tests", "X-Viewer-ID": "ann", "Content-Type": "application/json"],
                 body: #"{"events":[{"type":"impression","cell":"ad:2","token":"\#(shown.token)"}]}"#)
@@ -224,6 +227,7 @@ struct CampaignServiceTests {
                     "/events", fields: fields, body: #"{"events":[{"type":"impression","cell":"ad:2","token":"\#(token)"}]}"#
                 ).text
             }
+            service.clock.advance(by: .seconds(1))
             #expect(try await see(shown.token, by: "a").contains("counted"))
             for viewer in ["a", "c", "d", nil] { #expect(try await see(shown.token, by: viewer).contains("duplicate")) }
             #expect(try await see(other.token, by: "b").contains("counted"))
@@ -244,6 +248,7 @@ struct CampaignServiceTests {
                         try Self.advertisement(try await service.client.get("/feed?\(query)", fields: ["X-Viewer-ID": "a"])))
                     #expect(shown.cell == cell)
                     link = shown.link
+                    service.clock.advance(by: .seconds(1))
                     _ = try await service.client.post(
                         "/events", fields: ["User-Agent": "tests", "Content-Type": "application/json", "X-Viewer-ID": "a"],
                         body: #"{"events":[{"type":"impression","cell":"\#(shown.cell)","token":"\#(shown.token)"}]}"#)

@@ -63,7 +63,7 @@ struct VerdictModelTests {
         let bench = try LedgerBench(kind)
         let ledgers = [bench.ledger, try bench.another()]
         var (random, model) = (SeededRandom(seed), Model())
-        var campaigns: [String: (total: Int64?, daily: Int64?, caps: [Campaign.FrequencyCap], isLive: Bool)] = [
+        var campaigns: [String: (total: Int64?, daily: Int64?, caps: [FrequencyCap], isLive: Bool)] = [
             "total": (5, nil, [], true), "daily": (nil, 3, [], true), "both": (9, 2, [], true),
             "capped": (nil, nil, [.init(count: 2, window: 3_600)], true),
             "all": (12, 5, [.init(count: 1, window: 60), .init(count: 3, window: 7_200)], true), "none": (nil, nil, [], true),
@@ -163,7 +163,7 @@ struct VerdictModelTests {
     func late(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let now = bench.clock.now
-        let caps = [Campaign.FrequencyCap(count: 1, window: 3_600)]
+        let caps = [FrequencyCap(count: 1, window: 3_600)]
         func see(_ token: Int, isLive: Bool) async throws -> [Verdict] {
             let terms = LedgerEvent.Terms(campaign: "a", isLive: isLive, caps: caps)
             let event = Self.event(of: "a", token: token, viewer: "v", at: now, terms)

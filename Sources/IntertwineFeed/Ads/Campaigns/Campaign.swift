@@ -28,17 +28,6 @@ package struct Campaign: Sendable, Hashable {
         package var kind: LedgerEvent.Kind { unit == .impressions ? .impression : .click }
     }
 
-    /// A frequency cap: a viewer sees the campaign at most `count` times in any period of `window` seconds.
-    package struct FrequencyCap: Sendable, Hashable {
-        package var count: Int
-        /// The length of the period, in seconds.
-        package var window: Int
-
-        package init(count: Int, window: Int) {
-            (self.count, self.window) = (count, window)
-        }
-    }
-
     package typealias Disclosure = CellContext.Disclosure
 
     package static let kind = "campaign"

@@ -145,7 +145,7 @@ package struct CampaignReader {
         return nil
     }
 
-    private mutating func caps(_ value: JSONValue?) -> [Campaign.FrequencyCap] {
+    private mutating func caps(_ value: JSONValue?) -> [FrequencyCap] {
         list(value, ["caps"], limit: 8).compactMap { index, value in
             let path = ["caps", index]
             guard let fields = object(value, path, "a cap", among: ["count", "window"]) else { return nil }
@@ -159,7 +159,7 @@ package struct CampaignReader {
                 notAllowed(path + ["window"], window, Self.windows)
                 return nil
             }
-            return count.map { Campaign.FrequencyCap(count: $0, window: seconds) }
+            return count.map { FrequencyCap(count: $0, window: seconds) }
         }
     }
 

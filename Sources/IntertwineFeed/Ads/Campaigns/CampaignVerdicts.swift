@@ -19,3 +19,13 @@ extension Campaigns {
         return (true, owner?.id ?? campaignIndex.former[creative]?.first)
     }
 }
+
+extension Campaign {
+    func terms(of event: LedgerEvent) -> LedgerEvent.Terms {
+        let goal = goal.flatMap { $0.kind == event.kind ? $0 : nil }
+        return LedgerEvent.Terms(
+            campaign: id, isLive: isRunning(at: event.at), total: (goal?.total).map(Int64.init), daily: (goal?.daily).map(Int64.init),
+            day: goal?.daily == nil ? 0..<0 : zone.clocks.day(of: event.at),
+            caps: event.kind == .impression && event.viewer != nil ? caps : [])
+    }
+}

@@ -14,7 +14,7 @@ struct ViewerFrequency {
         func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
             guard let index = campaignIndex.index(of: campaign), let first = campaignIndex.campaigns[index].caps.first else { return }
             let caps = campaignIndex.campaigns[index].caps
-            func counts(_ cap: Campaign.FrequencyCap) -> Bool { moment.map { $0 > now - Int64(cap.window) * 1_000 } ?? true }
+            func counts(_ cap: FrequencyCap) -> Bool { moment.map { $0 > now - Int64(cap.window) * 1_000 } ?? true }
             guard caps.count > 1 else {
                 if counts(first) { room[Int32(index), default: first.count] -= count }
                 return
