@@ -1,4 +1,5 @@
 # make run              build the service and serve the sample feed on port 8080 (PORT, ADMIN_PORT and DATABASE select others)
+# make run-ranked       the sample feed, ranked by Examples/ranker, which learns what viewers open (needs Python)
 # make run-replicas     three replicas on a throw-away PostgreSQL cluster behind HAProxy on port 8080 (installs both)
 # make test-module      builds and runs the tests of one module (M=IntertwineFeed)
 # make test             all tests in their small size; what has not changed since it passed is left out
@@ -18,7 +19,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run run-replicas test test-module test-all test-threads test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
+.PHONY: help run run-ranked run-replicas test test-module test-all test-threads test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error --disable-index-store
 # LOCKED=1 builds the versions of Package.resolved, and no others.
@@ -62,6 +63,12 @@ run: install-build
 	$(RELEASE) --product intertwine-image-worker
 	@mkdir -p "$(dir $(DATABASE))"
 	@exec "$$(swift build -c release --show-bin-path)/intertwine" serve --sample --port $(PORT) --admin-port $(ADMIN_PORT) --database $(DATABASE)
+
+run-ranked: DATABASE = data/ranked.sqlite
+run-ranked: install-build
+	$(RELEASE) --product intertwine
+	$(RELEASE) --product intertwine-image-worker
+	@Examples/ranker/run "$$(swift build -c release --show-bin-path)/intertwine" $(PORT) $(ADMIN_PORT) $(DATABASE)
 
 run-replicas: install-build
 	@Tools/install postgresql haproxy

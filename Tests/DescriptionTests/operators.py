@@ -52,6 +52,12 @@ def lists(walk):
     walk.ask("post", "/admin/items", 422, body="{}")
     walk.ask("post", "/admin/items", 400, query="?onError=perhaps", body=line)
     walk.ask("post", "/admin/items", 413, body=(line + "\n") * 1_000)
+    patch = {"kind": "user", "id": "ada", "username": "Lovelace"}
+    walk.ask("patch", "/admin/items", 200, body=json.dumps(patch) + "\n")
+    walk.ask("patch", "/admin/items", 200, body=[patch])
+    walk.ask("patch", "/admin/items", 400, body="[1]")
+    walk.ask("patch", "/admin/items", 413, body=(json.dumps(patch) + "\n") * 2_000)
+    walk.ask("patch", "/admin/items", 422, body=[patch | {"avatarUrl": 3}])
     operations = "/admin/operations"
     walk.ask("post", operations, 200, body={"operations": [{"move": "user:ada", "before": "user:grace"}]})
     walk.ask("post", operations, 400, body="{}")

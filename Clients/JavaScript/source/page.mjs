@@ -27,9 +27,10 @@ export class Page {
    * - syncToken: the token for requesting changes of the page, or undefined. omitted: the items that the page omits, as reported by the
    *   service.
    * - language: the language of the texts, or null.
+   * - isDegraded: true if the ranker of the feed failed, so that the page has an earlier ranking or the feed's own order.
    */
-  constructor({ cells, next, previous, syncToken, sections, omitted, language }) {
-    Object.assign(this, { cells, next, previous, syncToken, sections, omitted, language });
+  constructor({ cells, next, previous, syncToken, sections, omitted, language, isDegraded = false }) {
+    Object.assign(this, { cells, next, previous, syncToken, sections, omitted, language, isDegraded });
   }
 
   /** Decodes a page. Throws `ProblemError` if the value is not a page. */
@@ -44,6 +45,7 @@ export class Page {
     return new Page({
       cells, syncToken, language, next: href(page?.next), previous: href(page?.previous),
       sections: list(page?.sections).filter((name) => typeof name === "string"), omitted: list(page?.omitted),
+      isDegraded: page?.degraded === true,
     });
   }
 }

@@ -143,6 +143,8 @@ export interface Cell {
   advertisement?: boolean;
   /** The id of the first cell of the item, if this is another cell of it: a companion, or a repetition of an ad. */
   primary?: string;
+  /** Why the ranker of the feed chose the item, such as "Because you follow Ada". */
+  reason?: string;
   /** The viewer's state of the cell, such as `{ saved: true }`. */
   state?: Record<string, unknown>;
   /** Members that later versions of the service add. */

@@ -216,6 +216,8 @@ export class Page {
   readonly sections: string[];
   /** The items that the page omits, as reported by the service; `FeedPages.omitted` has the valid ones. */
   readonly omitted: unknown[];
+  /** True if the ranker of the feed failed, so that the page has an earlier ranking or the feed's own order. */
+  readonly isDegraded: boolean;
   /** The language of the texts (BCP 47), or null. */
   readonly language: string | null;
   /** Decodes a page. Throws `ProblemError` if the value is not a page. */

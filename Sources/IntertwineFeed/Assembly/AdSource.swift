@@ -19,7 +19,8 @@ struct PinnedAds: AdSource {
     func prefetch(for session: inout PageSession) {}
 
     func fill(_ slots: inout AdSlots, for session: PageSession) throws {
-        guard !members.isEmpty else { return }
+        // The positions of pinned ads are those of the import, not those of a ranking.
+        guard !members.isEmpty, session.ranked == nil else { return }
         let (low, high) = edges(of: slots.content, cursor: session.cursor)
         slots.pinnedRange = (low, high)
         var renderer = session.renderer(

@@ -9,6 +9,7 @@ package final class FeedAssembler: Sendable {
     let cells: RenderedCellCache
     package let source: any DataSource
     let sections: FeedSections
+    let ranking: FeedRanking?
     private let readers: [SourceReader]
     let elsewhere: SourceItems
     let campaigns: Campaigns?
@@ -28,11 +29,12 @@ package final class FeedAssembler: Sendable {
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
         campaigns: Campaigns? = nil,
-        isFair: Bool = true, spacing: AdSpacing = AdSpacing(), elsewhere: SourceItems = SourceItems(), keys: SigningKeys,
-        links: Links = Links(), tokens: CellTokens, logger: Logger
+        isFair: Bool = true, spacing: AdSpacing = AdSpacing(), elsewhere: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
+        keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         let sections = FeedSections(source.sections, placement: placement)
-        let digest = PageCursor.digest(ofFeed: sections.scope.isEmpty ? name : "\(name)\u{0}\(sections.scope)")
+        let scope = ranking == nil ? sections.scope : "\(sections.scope)\u{3}ranked"
+        let digest = PageCursor.digest(ofFeed: scope.isEmpty ? name : "\(name)\u{0}\(scope)")
         let paid = campaigns.map { CampaignAds(campaigns: $0, feed: title, digest: digest) }
         adSources =
             (paid.map { [$0] } ?? []) + [
@@ -41,7 +43,7 @@ package final class FeedAssembler: Sendable {
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
-        (readers, self.elsewhere) = (sections.readers, elsewhere)
+        (readers, self.elsewhere, self.ranking) = (sections.readers, elsewhere, ranking)
         signer = keys.signer(for: .cursor)
     }
 
@@ -58,11 +60,13 @@ package final class FeedAssembler: Sendable {
     package var readsSources: Bool { !readers.isEmpty }
 
     /// True if each page is made for one request: no cache and no request of another viewer gets it.
-    package var dependsOnViewer: Bool { source.dependsOnViewer || readers.contains { $0.source.dependsOnViewer } }
+    package var dependsOnViewer: Bool {
+        ranking != nil || source.dependsOnViewer || readers.contains { $0.source.dependsOnViewer }
+    }
 
     package var hasPersonalItems: Bool { elsewhere.dependOnViewer }
 
-    private func sourceContext(of request: FeedRequest, for client: PageClient) -> FeedContext {
+    func sourceContext(of request: FeedRequest, for client: PageClient) -> FeedContext {
         guard dependsOnViewer else { return FeedContext(language: request.language, filters: request.filters) }
         return FeedContext(
             viewer: client.viewer?.name, attributes: client.attributes?.values ?? [:], language: request.language, filters: request.filters)
@@ -90,6 +94,7 @@ package final class FeedAssembler: Sendable {
 
     /// The page has `limit` content items unless it is the last one.
     package func page(_ request: FeedRequest, for client: PageClient = PageClient()) async throws -> FeedPage {
+        if let ranking { return try await rankedPage(request, for: client, by: ranking) }
         let (cursor, version) = (try checkedCursor(of: request), store.version)
         return try await withRows(for: request, client) { rows in
             try await store.read(for: .page) { [self] in try page(request, for: client, cursor, version, $0, rows) }
@@ -100,7 +105,7 @@ package final class FeedAssembler: Sendable {
     package func page(
         _ request: FeedRequest, for client: PageClient, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
-        guard !readsSources else { return perform(completion) { [self] in try await page(request, for: client) } }
+        guard !readsSources, ranking == nil else { return perform(completion) { [self] in try await page(request, for: client) } }
         return read(request, for: .page, completion) { [self] in try page(request, for: client, $0, $1, $2, SourceRows()) }
     }
 
@@ -185,7 +190,7 @@ package final class FeedAssembler: Sendable {
         return page
     }
 
-    private func logSkipped(_ skipped: [FeedPage.SkippedItem], now: Int64) {
+    func logSkipped(_ skipped: [FeedPage.SkippedItem], now: Int64) {
         for item in skipped {
             let reason: String
             switch item.reason {
@@ -207,7 +212,7 @@ package final class FeedAssembler: Sendable {
     func assemble(_ session: PageSession) throws -> FeedPage {
         var session = session
         for ads in adSources { try ads.prefetch(for: &session) }
-        let content = try PageReader(of: source, sections, for: session).read()
+        let content = try session.ranked?.read(for: session, factories) ?? PageReader(of: source, sections, for: session).read()
         var slots = AdSlots(in: content, of: sections, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest, for: session)
         for ads in adSources { try ads.fill(&slots, for: session) }
         return try splice(&slots, for: session)
@@ -227,11 +232,14 @@ package final class FeedAssembler: Sendable {
         slots.number(for: session)
         var headers = session.renderer()
         let entries = try entries(of: slots, for: session, headers: &headers)
-        let (request, next, previous) = (session.request, slots.next(after: session.cursor), slots.previous(before: session.cursor))
+        let request = session.request
+        var (next, previous) = (slots.next(after: session.cursor), slots.previous(before: session.cursor))
+        next?.ranked = session.rankedPosition
+        previous?.ranked = session.rankedPosition
         return FeedPage(
             entries: entries, limit: request.limit, next: href(next, for: request), previous: href(previous, for: request),
-            sections: sections.isNamed ? slots.blocks.compactMap { $0.section.flatMap(sections.name(of:)) } : nil,
-            syncToken: request.followsChanges ? syncToken(entries, of: session, previous: previous, next: next) : nil,
+            sections: sections.isNamed && session.ranked == nil ? slots.blocks.compactMap { $0.section.flatMap(sections.name(of:)) } : nil,
+            syncToken: request.followsChanges && ranking == nil ? syncToken(entries, of: session, previous: previous, next: next) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now),
             omissions: slots.content.omissions + slots.omissions + headers.omissions, following: next, decision: slots.decision,
             language: request.language)
@@ -242,6 +250,9 @@ package final class FeedAssembler: Sendable {
         entries.reserveCapacity(slots.content.cells.count + slots.slots.count + slots.blocks.count)
         // The state is nil if the viewer has saved and selected no cell; no lookups are then necessary.
         let states = session.viewerState.flatMap { $0.hasStates ? $0 : nil }
+        let reasons = Dictionary(
+            (session.ranked?.items ?? []).lazy.compactMap { item in item.reason.map { (ByteString(item.cell), $0) } }
+        ) { first, _ in first }
         var (adSlot, nextSlot) = (0, 0)
         for (number, block) in slots.blocks.enumerated() {
             let section = block.section.flatMap(sections.name(of:))
@@ -254,7 +265,8 @@ package final class FeedAssembler: Sendable {
                 entries.append(
                     FeedPage.Entry(
                         rendered, state: try states?.state(of: rendered.id) ?? [], adSlot: adSlot, position: cell.position.item.position,
-                        repetition: cell.repetition, in: slots.context, campaign: cell.served?.campaign, showing: showing))
+                        repetition: cell.repetition, reason: reasons.isEmpty ? nil : reasons[ByteString(rendered.id)], in: slots.context,
+                        campaign: cell.served?.campaign, showing: showing))
             }
             func append(_ cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
                 try append(cell.rendered, of: cell, adSlot: adSlot)
@@ -314,7 +326,7 @@ package final class FeedAssembler: Sendable {
         cursor.text(feed: digest, signer: signer)
     }
 
-    private func checkedCursor(of request: FeedRequest) throws(FeedError) -> PageCursor? {
+    func checkedCursor(of request: FeedRequest) throws(FeedError) -> PageCursor? {
         guard FeedRequest.limits.contains(request.limit) else { throw .limitOutOfRange(request.limit) }
         guard let text = request.cursor else { return nil }
         do { return try self.cursor(text) } catch { throw .cursor(error) }

@@ -8,10 +8,12 @@ package struct FeedPage: Sendable {
         package let position: Int64
         package let campaign: String?
         package let repetition: Int
+        private let reason: String?
         private let tokens: RenderedCell.Tokens
 
         init(
-            _ cell: RenderedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, in context: CellContext,
+            _ cell: RenderedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, reason: String? = nil,
+            in context: CellContext,
             campaign: String? = nil,
             showing: @autoclosure () -> ImpressionContext? = nil
         ) {
@@ -21,6 +23,7 @@ package struct FeedPage: Sendable {
             self.position = position
             self.campaign = campaign
             self.repetition = repetition
+            self.reason = reason
             tokens = cell.tokens(in: context, showing: showing)
         }
 
@@ -36,7 +39,7 @@ package struct FeedPage: Sendable {
         }
 
         func write(to writer: inout JSONWriter) {
-            cell.write(to: &writer, tokens: tokens, state, repetition: repetition)
+            cell.write(to: &writer, tokens: tokens, state, repetition: repetition, reason: reason)
         }
 
         func writeDigest(to bytes: inout [UInt8]) {
@@ -45,6 +48,7 @@ package struct FeedPage: Sendable {
             bytes.append(contentsOf: tokens.click.utf8)
             bytes.append(state.rawValue)
             if repetition > 1 { bytes.append(contentsOf: "#\(repetition)".utf8) }
+            if let reason { bytes.append(contentsOf: "\u{0}\(reason)\u{0}".utf8) }
         }
 
         var size: Int { cell.count + tokens.impression.utf8.count + tokens.click.utf8.count + 24 }
@@ -77,6 +81,8 @@ package struct FeedPage: Sendable {
     package var previous: String?
     package var sections: [String]?
     package var syncToken: String?
+    /// True if the feed's ranker did not answer, so that the order is not the ranker's current one.
+    package var isDegraded = false
     /// The time until which the page is valid, in milliseconds since 1970-01-01 UTC.
     package var validUntil: Int64
     package var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.hasPendingImageMetadata } }

@@ -36,7 +36,7 @@ final class HouseAds: AdSource {
     }
 
     private func announce(_ inventory: HouseAdInventory, for session: PageSession) {
-        guard sections.indices.count == 1, sections.reader(of: 0) == nil, session.direction == .forward,
+        guard sections.indices.count == 1, sections.reader(of: 0) == nil, session.ranked == nil, session.direction == .forward,
             case .rotating(let count) = sections.placement(in: 0).supply, count > 0
         else { return }
         let first = RowQuery(.stream(.advertisements), limit: count)

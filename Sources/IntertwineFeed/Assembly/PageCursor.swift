@@ -9,6 +9,7 @@ struct PageCursor: Hashable {
     var offsets: ContentOffset?
     var pinned: FeedPosition?
     var shown: ShownAds?
+    var ranked: RankedPosition?
 
     /// Returns the digest of a feed's name in its cursors, so that cursors of other feeds are rejected.
     static func digest(ofFeed name: String) -> UInt64 {
@@ -47,6 +48,7 @@ extension PageCursor {
         if offsets != nil { flags |= 16 }
         if pinned != nil { flags |= 32 }
         if shown != nil { flags |= 64 }
+        if ranked != nil { flags |= 4 }
         let format =
             position.isUnkeyedFirstSection && pinned?.isUnkeyedFirstSection ?? true ? Self.short : Self.long
         var writer = ByteWriter(capacity: 64)
@@ -58,6 +60,7 @@ extension PageCursor {
         offsets?.write(to: &writer)
         pinned?.write(to: &writer, isLong: format == Self.long)
         shown?.write(to: &writer)
+        ranked?.write(to: &writer)
         return signer.sign(writer.bytes)
     }
 
@@ -69,7 +72,7 @@ extension PageCursor {
         }
         guard digest == feed else { throw .otherFeed }
         let isLong = format == Self.long
-        guard let flags = reader.readByte(), flags & 0b1000_1100 == 0, let place = FeedPosition(&reader, isLong: isLong) else {
+        guard let flags = reader.readByte(), flags & 0b1000_1000 == 0, let place = FeedPosition(&reader, isLong: isLong) else {
             throw .invalid
         }
         self.init(direction: flags & 1 == 0 ? .forward : .backward, position: place)
@@ -88,6 +91,10 @@ extension PageCursor {
         if flags & 64 != 0 {
             guard let shown = ShownAds(&reader) else { throw .invalid }
             self.shown = shown
+        }
+        if flags & 4 != 0 {
+            guard let ranked = RankedPosition(&reader) else { throw .invalid }
+            self.ranked = ranked
         }
         guard reader.remaining.isEmpty else { throw .invalid }
     }

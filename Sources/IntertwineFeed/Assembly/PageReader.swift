@@ -8,6 +8,13 @@ struct PageContent {
     fileprivate(set) var omissions: [FeedPage.SkippedItem] = []
     fileprivate(set) var continuesSection = false
 
+    init() {}
+
+    /// A ranker has no earlier page, and its items have no header.
+    init(ranked cells: [CellRenderer.PlacedCell], omissions: [FeedPage.SkippedItem], continues: Bool) {
+        (self.cells, self.omissions, hasAfter, continuesSection) = (cells, omissions, continues, true)
+    }
+
     func forEachRange(_ body: (_ section: Int, _ range: Range<Int>) -> Void) {
         guard let first = cells.first?.position.section, let last = cells.last?.position.section else { return }
         // Sections ascend, so the whole page is in one section.

@@ -13,6 +13,12 @@ struct PageSession {
     private let factories: CellFactories
     private let cells: RenderedCellCache
 
+    var ranked: RankedContent?
+    /// A part of the cursors of the adjacent pages.
+    var rankedPosition: RankedPosition?
+    /// The digests of cells that the session has shown already.
+    var excluded: Set<UInt32> = []
+
     // The members below are set by the ad sources while they prefetch.
 
     var campaignIndex: CampaignIndex?
@@ -35,11 +41,15 @@ struct PageSession {
     var direction: PageDirection { cursor?.direction ?? .forward }
 
     /// True if items may be skipped, so that one query of the content may not suffice.
-    var maySkipContent: Bool { skipsDismissedCells || context.lacking != nil }
+    var maySkipContent: Bool { skipsDismissedCells || context.lacking != nil || rankedPosition != nil }
 
     var skipsDismissedCells: Bool { viewerState.map { $0.hidesCells && context.lacking == nil } ?? false }
 
-    func renderer() -> CellRenderer { CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState) }
+    func renderer() -> CellRenderer {
+        var renderer = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
+        renderer.excluded = excluded
+        return renderer
+    }
 
     func renderer(
         in context: CellContext, without campaignIndex: CampaignIndex? = nil, unknownLimit: Int = CellRenderer.unknownLimit

@@ -30,6 +30,7 @@ extension FeedPage {
             writer.raw(#","syncToken":"#)
             writer.write(syncToken)
         }
+        if isDegraded { writer.raw(#","degraded":true"#) }
         writeOmitted(to: &writer)
         writer.raw("}}")
         let digest = writer.withBytes { hashed(&$0, behind: rest) }

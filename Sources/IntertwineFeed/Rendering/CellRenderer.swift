@@ -29,6 +29,8 @@ struct CellRenderer {
     private var found = 0
     private var compared: [ItemType: [CellIdentifier]?] = [:]
     private let unknownLimit: Int
+    /// The digests of cells that the session has shown already, which are left out.
+    var excluded: Set<UInt32> = []
     private var unknown = 0
     private(set) var stop: FeedPosition?
 
@@ -51,6 +53,7 @@ struct CellRenderer {
     private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
         if let campaignIndex, campaignIndex.hasCreative(row) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
+        if !excluded.isEmpty, let id = shownID(of: row), excluded.contains(RankedPosition.digest(of: id.utf8)) { return nil }
         let known = cached(row, circumstances)
         if known != nil { found += 1 }
         if let viewerState, let id = known?.id ?? shownID(of: row), try viewerState.hides(id) { return nil }

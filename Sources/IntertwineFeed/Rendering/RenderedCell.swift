@@ -262,10 +262,10 @@ package final class RenderedCell: Sendable {
         return Tokens(impression: signed.impression, click: signed.click)
     }
 
-    func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1) {
+    func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1, reason: String? = nil) {
         // A companion or a repetition names the first cell of its item. Why: clients hide all cells of a dismissed item.
         let primary = primary ?? (repetition > 1 ? id : nil)
-        let isWhole = primary == nil && state.isEmpty
+        let isWhole = primary == nil && state.isEmpty && reason == nil
         var repetition = repetition
         // Unsafe buffers are used because slices of the arrays would be retained and released for each piece.
         bytes.withUnsafeBufferPointer { memory in
@@ -289,6 +289,10 @@ package final class RenderedCell: Sendable {
         }
         if isWhole { return }
         if let primary { writer.write(primary: primary) }
+        if let reason {
+            writer.raw(#","reason":"#)
+            writer.write(reason)
+        }
         if !state.isEmpty { state.write(to: &writer) }
         writer.raw("}")
     }

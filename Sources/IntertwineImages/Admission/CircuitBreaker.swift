@@ -1,10 +1,12 @@
-internal import IntertwineHTTPServer
+package import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// A host that responds with errors stays reachable, with reduced concurrency until it sends one image. Why: the errors may concern one
 /// kind of its URLs, and requests for other URLs must not suffer from them.
-struct CircuitBreaker: Sendable {
-    struct Rules: Sendable {
+package struct CircuitBreaker: Sendable {
+    package struct Rules: Sendable {
+        package init() {}
+
         var window: Duration = .seconds(30)
         var leastOutcomes = 10
         var failurePercent = 50
@@ -12,13 +14,13 @@ struct CircuitBreaker: Sendable {
         var hosts = 1_000
     }
 
-    enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         case good
         case badResponse
         case unreachable
     }
 
-    enum Decision: Equatable {
+    package enum Decision: Equatable {
         case closed
         case probe
         case open(until: MonotonicInstant)
@@ -39,14 +41,14 @@ struct CircuitBreaker: Sendable {
     private let rules: Rules
     private var hosts: BoundedCache<String, Host>
 
-    init(rules: Rules = Rules()) {
+    package init(rules: Rules = Rules()) {
         self.rules = rules
         hosts = BoundedCache(limit: rules.hosts)
     }
 
     var openCount: Int { hosts.entries.count { $0.value.openUntil != nil } }
 
-    mutating func ask(_ host: String, now: MonotonicInstant) -> Decision {
+    package mutating func ask(_ host: String, now: MonotonicInstant) -> Decision {
         guard let state = hosts[host], let until = state.openUntil else { return .closed }
         if now < until { return .open(until: until) }
         if state.isProbing { return .open(until: now.advanced(by: .seconds(1))) }
@@ -58,7 +60,7 @@ struct CircuitBreaker: Sendable {
         hosts.peek(host)?.reducedUntil.map { now < $0 } ?? false
     }
 
-    mutating func record(_ host: String, _ outcome: Outcome?, now: MonotonicInstant) {
+    package mutating func record(_ host: String, _ outcome: Outcome?, now: MonotonicInstant) {
         var state = hosts[host] ?? Host()
         if state.isProbing {
             state.isProbing = false

@@ -90,13 +90,17 @@ extension ServiceBuilder {
                 hasViewers: configuration.viewers.canBeNamed))
         // Cells of items that depend on the viewer have a bound of their own, so that they evict no cells of others.
         let personalCells = RenderedCellCache(capacity: configuration.feed.cellCacheBytes / 4, counters: parts.cellCounters)
-        let catalogue = FeedCatalogue(sources) { name, title, path, source in
+        parts.rankers.use(timeout: configuration.feed.rankerTimeout, requests: configuration.feed.rankerRequests)
+        let rankings = declared.feeds.rankers.filter { extensions.dataSources[$0.key] == nil }.reduce(into: [:]) { rankings, ranker in
+            rankings[ranker.key] = FeedRanking(of: ranker.key, by: HTTPRanker(at: ranker.value, through: parts.rankers))
+        }
+        let catalogue = FeedCatalogue(sources, rankings: rankings) { name, title, path, source, ranking in
             let cells = SourceItems([source]).dependOnViewer ? personalCells : cells
             return FeedAssembler(
                 name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                 placement: placement(in: title), campaigns: campaigns,
                 isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, elsewhere: elsewhere,
-                keys: keys, links: links, tokens: tokens, logger: logger)
+                ranking: ranking, keys: keys, links: links, tokens: tokens, logger: logger)
         }
         return Feeds(
             catalogue: catalogue, campaigns: campaigns, campaignsFile: campaignsFile, factories: factories, cells: cells, links: links,

@@ -33,6 +33,7 @@ extension ServiceBuilder {
             parts.polling.recorded { name, outcome in
                 try await listeners.audit?.record(who: "source:\(name)", method: "sync", path: name, now: clock) { $0.record(outcome) }
             })
+        services.append(parts.rankers)
         return services
     }
 }

@@ -7,6 +7,7 @@ struct ProcessParts: Sendable {
     let images: ImageProxy
     let schedules: ScheduleMonitor
     let polling: SourcePoller
+    let rankers: RankerClient
     let pageMetrics: PageMetrics
     let cellCounters = RenderedCellCache.Counters()
     let writes: WriteLimiter
@@ -43,6 +44,7 @@ extension ServiceBuilder {
         return ProcessParts(
             images: images,
             schedules: ScheduleMonitor(store: stores.store, images: images.takedowns, clock: clock, logger: logger), polling: polling,
+            rankers: RankerClient(userAgent: configuration.server.userAgent, logger: logger),
             pageMetrics: PageMetrics(registry: telemetry.registry),
             writes: WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer),
             rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer),

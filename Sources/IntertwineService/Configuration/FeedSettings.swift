@@ -40,6 +40,15 @@ public struct FeedSettings: Sendable, SettingsSection {
     @Setting(
         "feed.max-age", "Time for which clients and shared caches may use a page without revalidation (Cache-Control: max-age).", .reload)
     public var maxAge: Duration = .zero
+    @Setting(
+        "feed.ranker-timeout", "Time limit of a request to the ranker of a feed (ranked-by). The feed's own order is shown beyond it.",
+        .reload,
+        in: .milliseconds(1) ... .seconds(10))
+    public var rankerTimeout: Duration = .milliseconds(300)
+    @Setting(
+        "feed.ranker-requests", "Requests to rankers in progress. Beyond it, the feed's own order is shown at once.", .reload,
+        in: 1...10_000)
+    public var rankerRequests = 64
     @Setting("ads.per-page", "Ads on a page; they rotate from page to page.", .reload, in: 0...20)
     public var adsPerPage = 1
     @Setting(

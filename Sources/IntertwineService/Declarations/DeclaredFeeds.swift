@@ -1,4 +1,5 @@
 internal import IntertwineFeed
+internal import IntertwineImages
 
 struct DeclaredFeeds: Sendable {
     static let mainName = SectionConfiguration.mainName
@@ -7,6 +8,8 @@ struct DeclaredFeeds: Sendable {
     var feeds: [String: [String]] = [:]
     var titles: [String: LocalizedText] = [:]
     var ads: [String: DeclaredAds] = [:]
+    /// The URLs of the services that rank feeds.
+    var rankers: [String: FetchURL] = [:]
 
     var plans: [SectionConfiguration] {
         sections.map { SectionConfiguration($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
@@ -69,9 +72,15 @@ struct FeedsReader {
                 try check(name, of: "feed", at: node)
                 // A list of sections, or more with one.
                 guard node.isMapping else { return try self.sections(of: node, among: names) }
-                let members = try node.members(of: "feed '\(name)'", among: ["title", "sections"] + Self.adsKeys)
+                let members = try node.members(of: "feed '\(name)'", among: ["title", "sections", "ranked-by"] + Self.adsKeys)
                 declared.ads[name] = try ads(members)
                 declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
+                declared.rankers[name] = try members["ranked-by"].map { node throws(ConfigurationError) in
+                    let allowed = "the http or https URL of a ranker"
+                    let text = try node.text(allowed)
+                    guard let url = try? FetchURL(text) else { throw node.notAllowed(text, allowed) }
+                    return url
+                }
                 guard let list = members["sections"] else { throw node.error("sections is missing: a list of the feed's sections") }
                 return try self.sections(of: list, among: names)
             }

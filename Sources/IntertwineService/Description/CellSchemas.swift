@@ -50,6 +50,9 @@ extension Schema {
             the page has long ids and the token would exceed 6,144 characters.
             """),
         .optional(
+            "degraded", .boolean,
+            "True if the ranker of the feed failed: the page has the viewer's last ranking, or the feed's own order. Absent otherwise."),
+        .optional(
             "omitted",
             .list(
                 of: .object([
@@ -80,6 +83,9 @@ extension Schema {
             """),
         .required("size", .size),
         .required("actions", .cellActions),
+        .optional(
+            "reason", .string(minLength: 1),
+            "Why the ranker of the feed chose the item, as a text for the viewer. Present only if the ranker has a reason."),
         .optional("state", .cellState),
     ]).titled("Cell view model").described(
         """

@@ -10,19 +10,21 @@ struct FeedCatalogue: Sendable {
 
     init(
         _ sources: [String: any DataSource],
-        assembler: (_ name: String, _ feed: String, _ path: String, any DataSource) -> FeedAssembler
+        rankings: [String: FeedRanking] = [:],
+        assembler: (_ name: String, _ feed: String, _ path: String, any DataSource, FeedRanking?) -> FeedAssembler
     ) {
-        main = assembler("feed", DeclaredFeeds.mainName, "/feed", sources[DeclaredFeeds.mainName] ?? FlatDataSource())
+        let mainName = DeclaredFeeds.mainName
+        main = assembler("feed", mainName, "/feed", sources[mainName] ?? FlatDataSource(), rankings[mainName])
         var feeds: [String: FeedAssembler] = [:]
         var sections: [String: [String: FeedAssembler]] = [:]
         for (name, source) in sources {
             // The main feed has one identifier at both of its paths, so that its cursors are valid at either.
             let id = name == DeclaredFeeds.mainName ? "feed" : "feeds/\(name)"
-            feeds[name] = assembler(id, name, "/feeds/\(name)", source)
+            feeds[name] = assembler(id, name, "/feeds/\(name)", source, rankings[name])
             for section in (source as? SectionedDataSource)?.sections ?? [] {
                 guard let title = section.name else { continue }
                 sections[name, default: [:]][title] = assembler(
-                    "\(id)/sections/\(title)", name, "/feeds/\(name)/sections/\(title)", SectionedDataSource([section]))
+                    "\(id)/sections/\(title)", name, "/feeds/\(name)/sections/\(title)", SectionedDataSource([section]), nil)
             }
         }
         self.feeds = feeds

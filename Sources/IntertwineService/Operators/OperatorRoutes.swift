@@ -43,6 +43,7 @@ struct OperatorRoutes: Sendable {
             + TakedownRoutes(store: store, kinds: kinds).routes
             + OperationRoutes(store: store, kinds: kinds).routes
             + ImportRoutes(location: location, kinds: kinds, settings: settings).routes
+            + PatchRoutes(store: store, kinds: kinds, settings: settings).routes
             + PurgeRoutes(manager: images).routes
             + ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
             + LedgerEventRoutes(archive: archive, isStopping: { [state] in state.isDraining }).routes

@@ -13,6 +13,11 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
     ) async throws -> StoreOperationSummary
 
+    /// Replaces the items that exist by the results of `patch`, in one transaction. If a key occurs twice, the second patch gets the first result.
+    func patch(
+        _ keys: [ItemKey], by patch: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> ValidatedItem
+    ) async throws -> ItemPatchSummary
+
     func takeDown(
         _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> TakedownChange
@@ -79,6 +84,15 @@ extension ItemStore {
     package func arrange(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
         try arrange(sections) {}
     }
+}
+
+package struct ItemPatchSummary: Sendable, Hashable {
+    package var updated = 0
+    package var unchanged = 0
+    package var unknown = 0
+
+    /// The number of items that are read and written at once.
+    static let batch = 2_000
 }
 
 package enum FileChange: Sendable, Hashable {

@@ -64,6 +64,40 @@ extension SQLItemStore {
         }
     }
 
+    package func patch(
+        _ keys: [ItemKey], by patch: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> ValidatedItem
+    ) async throws -> ItemPatchSummary {
+        guard !keys.isEmpty else { return ItemPatchSummary() }
+        return try await writing { session in
+            let table = try StoredItemTable(session)
+            var (summary, isScheduled) = (ItemPatchSummary(), false)
+            for start in stride(from: 0, to: keys.count, by: ItemPatchSummary.batch) {
+                let range = start..<min(keys.count, start + ItemPatchSummary.batch)
+                var items = try table.items(Array(keys[range]))
+                var changed: [ItemKey: ValidatedItem] = [:]
+                for index in range {
+                    guard let item = items[keys[index]] else {
+                        summary.unknown += 1
+                        continue
+                    }
+                    let patched = try patch(index, item)
+                    guard patched.body != item.body || patched.variant != item.variant else {
+                        summary.unchanged += 1
+                        continue
+                    }
+                    summary.updated += 1
+                    isScheduled = isScheduled || patched.isScheduled || ItemSchedule.isIn(item.body)
+                    changed[keys[index]] = patched
+                    items[keys[index]]?.body = patched.body
+                    items[keys[index]]?.variant = patched.variant
+                }
+                try table.update(Array(changed.values))
+            }
+            if isScheduled { try PublicItems.settle(session) }
+            return (summary, nil)
+        }
+    }
+
     // MARK: Takedowns
 
     /// It runs in the transaction of the takedown, so the item cannot change in between.

@@ -52,6 +52,39 @@ package struct StoredItemTable<Session: SQLSession> {
         return try session.run([SQLCommand(text, values)]) { _, _ in }[0] > 0
     }
 
+    /// Returns the items that exist.
+    func items(_ keys: [ItemKey]) throws -> [ItemKey: FeedItem] {
+        var items: [ItemKey: FeedItem] = [:]
+        try session.run([
+            SQLCommand(
+                """
+                SELECT i.kind, i.id, i.variant, i.position, i.body FROM \(Session.dialect.table("wanted", ["kind", "id"]))
+                CROSS JOIN item AS i WHERE i.kind = wanted.kind AND i.id = wanted.id
+                """, [.texts(keys.map(\.kind)), .texts(keys.map(\.id))])
+        ]) { _, row in
+            let item = FeedItem(kind: row.text(0), id: row.text(1), variant: row.text(2), position: row.integer(3), body: row.bytes(4))
+            items[ItemKey(kind: item.kind, id: item.id)] = item
+        }
+        return items
+    }
+
+    func update(_ items: [ValidatedItem]) throws {
+        try update(items.filter(\.isScheduled), due: "0")
+        try update(items.filter { !$0.isScheduled }, due: "CASE WHEN item.due IS NOT NULL OR item.lane < 0 THEN 0 END")
+    }
+
+    private func update(_ items: [ValidatedItem], due: String) throws {
+        guard !items.isEmpty else { return }
+        try session.run([
+            SQLCommand(
+                """
+                UPDATE item SET variant = new.variant, body = new.body, due = \(due)
+                FROM \(Session.dialect.table("new", ["kind", "id", "variant", "body"])) WHERE item.kind = new.kind AND item.id = new.id
+                """,
+                [.texts(items.map(\.kind)), .texts(items.map(\.id)), .texts(items.map(\.variant)), .documents(items.map(\.body))])
+        ]) { _, _ in }
+    }
+
     package func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         _ = try release(ItemKey(item))
         try insert([item], in: stream, at: [position])

@@ -18,6 +18,7 @@ struct Fixture: Sendable {
     var placement: any AdPlacement
     var links: Links
     var source: any DataSource = FlatDataSource()
+    var ranking: FeedRanking?
 
     /// The standard cells without media cells: the feed has no cell for video and audio items.
     static var images: CellConfiguration {
@@ -42,8 +43,8 @@ struct Fixture: Sendable {
 
     func assembler(name: String = "feed") -> FeedAssembler {
         FeedAssembler(
-            name: name, store: store, source: source, factories: factories, cells: cells, placement: placement, keys: keys, links: links,
-            tokens: tokens,
+            name: name, store: store, source: source, factories: factories, cells: cells, placement: placement,
+            ranking: ranking, keys: keys, links: links, tokens: tokens,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 

@@ -36,6 +36,34 @@ struct StoreOperationTests {
         #expect(try await store.read { try $0.item(kind: "user", id: "c") }?.variant == "featured")
     }
 
+    @Test("Members of many items change in one transaction, and unknown items change nothing", arguments: StoreKind.allCases)
+    func patches(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        let importer = try scratch.importer(kind)
+        for id in 0..<2_500 { try importer.append(Array((line(user: "\(id)") + "\n").utf8)) }
+        try importer.endOfFile()
+        _ = try importer.commit()
+        let keys = (0..<3_000).map { Self.key("\($0)") } + [Self.key("7"), Self.key("8")]
+        let summary = try await store.patch(keys) { index, item in
+            // The second patch of an item gets the result of the first one.
+            if index == 3_000 { #expect(item.variant == "featured") }
+            return try user(item.id, variant: index == 3_001 ? "regular" : "featured")
+        }
+        #expect(summary.unknown == 500 && summary.updated + summary.unchanged == 2_502 && summary.unchanged <= 1)
+        let items = try await store.read { snapshot in try [7, 8, 2_499].map { try snapshot.item(kind: "user", id: "\($0)")?.variant } }
+        #expect(items == ["featured", "regular", "featured"])
+        let ids = try await store.ids(limit: 300)
+        #expect(ids == (0..<2_500).map { "\($0)" })
+        struct Failure: Error {}
+        await #expect(throws: Failure.self) {
+            _ = try await store.patch((0..<2_500).map { Self.key("\($0)") }) { index, item in
+                if index == 2_400 { throw Failure() }
+                return try user(item.id, variant: "regular")
+            }
+        }
+        #expect(try await store.read { try $0.item(kind: "user", id: "7") }?.variant == "featured")
+    }
+
     @Test(
         "A failed operation is named with its index, and no operation is applied",
         arguments: StoreKind.allCases,

@@ -34,6 +34,9 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
     /// The id of the first cell of the item, if this is another cell of it: a companion, or a repetition of an ad.
     public var primary: String? { members["primary"]?.text }
 
+    /// Why the ranker of the feed chose the item, such as "Because you follow Ada"; nil without a reason.
+    public var reason: String? { members["reason"]?.text }
+
     /// The bindings of the configuration action, by name of the part.
     public var bindings: [String: CellBinding] {
         if case .bind(let bindings)? = actions[.configuration]?.kind { bindings } else { [:] }

@@ -12,6 +12,8 @@ public struct FeedPage: Sendable, Hashable {
     public let syncToken: String?
     /// The names of the sections on the page, in a feed with sections.
     public let sections: [String]
+    /// True if the ranker of the feed failed, so that the page has an earlier ranking or the feed's own order.
+    public var isDegraded: Bool { members["degraded"]?.boolean ?? false }
     /// The language of the texts (RFC 5646), if the server sends it; for example for screen readers.
     public let language: String?
     /// All members of `page`, including those that this package does not know.

@@ -49,6 +49,9 @@ public class FeedCell private constructor(
     /** The id of the first cell of the item, if this is another cell of it: a companion, or a repetition of an ad. */
     public val primary: String? get() = members["primary"].text
 
+    /** Why the ranker of the feed chose the item, such as "Because you follow Ada"; null without a reason. */
+    public val reason: String? get() = members["reason"].text
+
     /** True if the cell is the header of a section that begins here. */
     public val isSectionHeader: Boolean get() = id.startsWith("section:")
 

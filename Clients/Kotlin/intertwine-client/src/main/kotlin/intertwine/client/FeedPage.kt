@@ -23,6 +23,9 @@ public class FeedPage internal constructor(
     public val language: String?,
     public val members: JsonObject,
 ) {
+    /** True if the ranker of the feed failed, so that the page has an earlier ranking or the feed's own order. */
+    public val isDegraded: Boolean get() = members["degraded"].boolean ?: false
+
     public companion object {
         /**
          * Reads a page; null for any other value. Links are relative to [base].

@@ -1,0 +1,153 @@
+internal import Foundation
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineImages
+internal import IntertwinePrimitives
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// A ranker at a URL: `GET {url}?feed=&viewer=&limit=&cursor=` returns `{"items":[{"id":"event:1","reason":"…"}],"cursor":"…"}`.
+struct HTTPRanker: FeedRanker {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct Answer: Decodable {
+        struct Item: Decodable {
+            var id: String
+            var reason: String?
+        }
+
+        var items: [Item]
+        var cursor: String?
+    }
+
+    private static let longestReason = 500
+    private static let longestCursor = 1_024
+    private static let bodyLimit = 256 << 10
+
+    let url: FetchURL
+    private let client: RankerClient
+
+    init(at url: FetchURL, through client: RankerClient) { (self.url, self.client) = (url, client) }
+
+    func skeleton(of feed: String, for context: FeedContext, limit: Int, after cursor: String?) async throws -> FeedSkeleton {
+        var fields = [("feed", feed), ("limit", String(limit))]
+        if let viewer = context.viewer { fields.append(("viewer", viewer)) }
+        if let cursor { fields.append(("cursor", cursor)) }
+        if let language = context.language { fields.append(("locale", language.tag)) }
+        for (name, values) in context.attributes.sorted(by: { $0.key < $1.key }) { fields += values.map { ("attribute.\(name)", $0) } }
+        for (name, values) in context.filters.sorted(by: { $0.key < $1.key }) { fields += values.map { ("filter.\(name)", $0) } }
+        let query = fields.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
+        let separator = url.text.contains("?") ? "&" : "?"
+        return try await client.perform(at: url, query: "\(separator)\(query)", bodyLimit: Self.bodyLimit) { body in
+            let answer = try JSONDecoder().decode(Answer.self, from: Data(body))
+            if let cursor = answer.cursor, cursor.isEmpty || cursor.utf8.count > Self.longestCursor {
+                throw Failure(description: "its cursor is empty or longer than \(Self.longestCursor) bytes")
+            }
+            let items = answer.items.map { item in
+                let reason = item.reason.flatMap { (1...Self.longestReason).contains($0.utf8.count) ? $0 : nil }
+                return FeedSkeleton.Item(cell: item.id, reason: reason)
+            }
+            return FeedSkeleton(items, cursor: answer.cursor)
+        }
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
+    }
+}
+
+/// The connections to rankers, with a bound of requests in progress and a circuit breaker for each host. It outlives reloads.
+final class RankerClient: ServiceLifecycle.Service, Sendable {
+    private struct State {
+        var transfers: [UInt16: CurlClient] = [:]
+        var loop: EventLoop?
+        var breaker = CircuitBreaker()
+        var running = 0
+        var (timeout, requests) = (Duration.milliseconds(300), 64)
+        var isStopped = false
+    }
+
+    private let userAgent: String?
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let reports = ReportThrottle()
+
+    init(userAgent: String?, logger: Logger) { (self.userAgent, self.logger) = (userAgent, logger) }
+
+    func use(timeout: Duration, requests: Int) {
+        state.withLock { ($0.timeout, $0.requests) = (timeout, requests) }
+    }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        let (transfers, loop) = state.withLock { state in
+            state.isStopped = true
+            defer { (state.transfers, state.loop) = ([:], nil) }
+            return (state.transfers, state.loop)
+        }
+        for transfers in transfers.values { await transfers.shutDown() }
+        loop?.stop()
+    }
+
+    func perform<Value>(
+        at url: FetchURL, query: String, bodyLimit: Int, _ read: ([UInt8]) throws -> Value
+    ) async throws -> Value {
+        let host = "\(url.host):\(url.port)"
+        let (transfers, timeout) = try begin(url, host)
+        var outcome: CircuitBreaker.Outcome?
+        defer { end(host, outcome) }
+        do {
+            var request = FetchRequest(try FetchURL(url.text + query), headers: [.accept: "application/json"])
+            request.limits.total = timeout
+            request.limits.bodyBytes = bodyLimit
+            request.limits.redirects = 0
+            request.acceptsCompression = true
+            let (head, body) = try await transfers.get(request)
+            guard head.status == 200 else { throw HTTPRanker.Failure(description: "its status is \(head.status)") }
+            let value = try read(body)
+            outcome = .good
+            return value
+        } catch {
+            try Task.checkCancellation()
+            outcome = .unreachable
+            report(host, "\(error)")
+            throw error
+        }
+    }
+
+    private func begin(_ url: FetchURL, _ host: String) throws -> (CurlClient, Duration) {
+        try state.withLock { state in
+            guard !state.isStopped else { throw HTTPRanker.Failure(description: "the service stops") }
+            guard state.running < state.requests else { throw HTTPRanker.Failure(description: "too many requests are in progress") }
+            if case .open = state.breaker.ask(host, now: .now()) { throw HTTPRanker.Failure(description: "it failed repeatedly") }
+            state.running += 1
+            if let transfers = state.transfers[url.port] { return (transfers, state.timeout) }
+            let loop = try state.loop ?? EventLoop(label: "rankers")
+            state.loop = loop
+            // The operator has configured the URL, so its address may be private.
+            let networks = ["0.0.0.0/0", "::/0"].compactMap(Network.init)
+            let transfers = CurlClient(
+                on: loop, policy: AddressPolicy(allowedNetworks: networks, allowedPorts: [url.port]), userAgent: userAgent)
+            state.transfers[url.port] = transfers
+            return (transfers, state.timeout)
+        }
+    }
+
+    private func end(_ host: String, _ outcome: CircuitBreaker.Outcome?) {
+        state.withLock { state in
+            state.running -= 1
+            state.breaker.record(host, outcome, now: .now())
+        }
+    }
+
+    private func report(_ host: String, _ reason: String) {
+        guard let repeated = reports.repetitions(of: host, now: MonotonicInstant.now().nanoseconds / 1_000_000) else { return }
+        logger.warning(
+            "a ranker failed; its feed is shown in another order",
+            metadata: ["ranker": "\(host)", "reason": "\(reason)", "since-the-last-line": "\(repeated)"])
+    }
+}

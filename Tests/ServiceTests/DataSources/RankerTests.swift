@@ -1,0 +1,138 @@
+import Foundation
+import IntertwineTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import IntertwineFeed
+@testable import IntertwineImages
+@testable import IntertwineService
+
+@Suite("Rankers over HTTP", .timeLimit(.untilStuck))
+struct RankerTests {
+    private struct Page: Decodable {
+        struct Cell: Decodable {
+            let id: String
+            let reason: String?
+        }
+        struct Paging: Decodable {
+            let next: String?
+            let degraded: Bool?
+        }
+
+        let cells: [Cell]
+        let page: Paging
+        var ids: [String] { cells.map(\.id).filter { !$0.hasPrefix("ad:") && !$0.hasPrefix("section:") } }
+    }
+
+    /// Runs a service whose feed is ranked by a server that answers with `body`.
+    private func run(
+        _ settings: [String: String] = [:], answer: @escaping @Sendable (Origin.Request, OriginConnection) -> Void,
+        _ body: @escaping @Sendable (TestService, Origin) async throws -> Void
+    ) async throws {
+        let origin = try Origin(answer: answer)
+        defer { origin.stop() }
+        let file = NSTemporaryDirectory() + "ranked-\(UUID()).yaml"
+        let declared = "feeds:\n  main: {sections: [main], ranked-by: \"\(origin.url("/rank?model=a"))\"}\n  plain: [main]\n"
+        try Data(declared.utf8).write(to: URL(fileURLWithPath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let settings = settings.merging(["kinds.file": file, "viewers.attributes-header": "X-Attributes"]) { $1 }
+        try await TestService.run(.socket, items: sampleItems(users: 9), settings: settings) { try await body($0, origin) }
+    }
+
+    @Test("A page has the ranker's items with their reasons, and the ranker gets the request's facts")
+    func page() async throws {
+        try await run { request, connection in
+            let isNext = request.path.contains("cursor=n%26")
+            let text =
+                isNext
+                ? #"{"items":[{"id":"user:1"},{"id":"user:4"}]}"#
+                : #"{"items":[{"id":"user:4","reason":"Because you follow \"Ada\""},{"id":"user:77"},{"id":"user:2"}],"cursor":"n&"}"#
+            connection.answer(200, body: Array(text.utf8))
+        } _: { service, origin in
+            let fields = ["X-Viewer-ID": "ann b", "X-Attributes": "group=a"]
+            let response = try await service.client.get("/feed?limit=2", fields: fields)
+            let page: Page = try response.decoded()
+            #expect(page.ids == ["user:4", "user:2"] || page.ids == ["user:4"], "\(response.text)")
+            #expect(page.cells.first { $0.id == "user:4" }?.reason == #"Because you follow "Ada""# && page.page.degraded == nil)
+            #expect(response["cache-control"] == "private, no-cache")
+            let asked = try #require(origin.requests.first?.path)
+            #expect(asked == "/rank?model=a&feed=main&limit=2&viewer=ann%20b&attribute.group=a", "\(asked)")
+            let next: Page = try await service.client.get(try #require(page.page.next), fields: fields).decoded()
+            #expect(Set(next.ids).isDisjoint(with: page.ids), "\(next.ids)")
+            let plain: Page = try await service.client.get("/feeds/plain?limit=2", fields: fields).decoded()
+            #expect(plain.ids == ["user:0", "user:1"])
+        }
+    }
+
+    @Test(
+        "An invalid, slow or missing answer shows the feed's own order",
+        arguments: [#"{"items":[{"id":3}]}"#, #"{"items":[],"cursor":""}"#, "slow", "status", "long", "moved"])
+    func failures(answer: String) async throws {
+        try await run(["feed.ranker-timeout": "150ms"]) { _, connection in
+            switch answer {
+            case "slow": usleep(1_500_000)
+            case "status": connection.answer(503)
+            case "long": connection.answer(200, body: Array(#"{"items":[],"x":"\#(String(repeating: "x", count: 300_000))"}"#.utf8))
+            case "moved": connection.answer(302, ["Location: /elsewhere"])
+            default: connection.answer(200, body: Array(answer.utf8))
+            }
+        } _: { service, _ in
+            let start = ContinuousClock.now
+            let response = try await service.client.get("/feed?limit=3")
+            let page: Page = try response.decoded()
+            #expect(response.status == 200 && page.page.degraded == true, "\(response.text)")
+            #expect(page.ids == ["user:0", "user:1", "user:2"])
+            #expect(start.duration(to: .now) < .seconds(1.4))
+            let next: Page = try await service.client.get(try #require(page.page.next)).decoded()
+            #expect(next.ids == ["user:3", "user:4", "user:5"] && next.page.degraded == true)
+        }
+    }
+
+    @Test("A ranker that fails repeatedly is not asked for a while")
+    func breaker() async throws {
+        try await run { _, connection in
+            connection.answer(500)
+        } _: { service, origin in
+            for _ in 0..<30 {
+                let response = try await service.client.get("/feed")
+                #expect(response.status == 200)
+            }
+            #expect(origin.requests.count < 15, "\(origin.requests.count)")
+            let page = try await service.client.get("/feeds/plain")
+            #expect(page.status == 200)
+        }
+    }
+
+    @Test("Requests beyond the bound do not wait for the ranker")
+    func bound() async throws {
+        let gate = Gate()
+        try await run(["feed.ranker-requests": "2", "feed.ranker-timeout": "10s"]) { _, connection in
+            gate.wait()
+            connection.answer(200, body: Array(#"{"items":[{"id":"user:8"}]}"#.utf8))
+        } _: { service, origin in
+            let waiting = (0..<2).map { number in Task { try await service.client.get("/feed?limit=\(number + 1)").decoded(as: Page.self) }
+            }
+            await origin.requested(2)
+            let page: Page = try await service.client.get("/feed?limit=3").decoded()
+            #expect(page.page.degraded == true && page.ids == ["user:0", "user:1", "user:2"])
+            gate.open()
+            for task in waiting {
+                let page = try await task.value
+                #expect(page.ids == ["user:8"])
+            }
+        }
+    }
+
+    @Test("ranked-by must be an HTTP URL")
+    func declaration() throws {
+        func feeds(_ url: String) throws -> DeclaredFeeds {
+            let text = "feeds: {main: {sections: [main], ranked-by: \(url)}}"
+            return try KindsFile(YAMLFile.root(of: text, from: "kinds.yaml"), policy: .stop, besides: .standard).feeds
+        }
+        #expect(try feeds("https://rank.example.com/a?b=c").rankers["main"]?.text == "https://rank.example.com/a?b=c")
+        for text in ["ftp://example.com/", "rank", "''"] {
+            #expect(throws: ConfigurationError.self, "\(text)") { _ = try feeds(text) }
+        }
+    }
+}
