@@ -30,7 +30,7 @@ package struct CampaignPrice: Sendable, Hashable {
     /// The events that a budget in millionths pays.
     func events(for budget: Int64) -> Int64 { budget * model.units / amount }
 
-    /// Reads an amount such as `2.5` in millionths; nil if it is none.
+    /// Reads an amount such as `2.5` in millionths; nil if it is not one.
     static func amount(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let whole = parts.first, (1...10).contains(whole.utf8.count),
