@@ -331,6 +331,6 @@ package final class FeedAssembler: Sendable {
 
     private func withState<Value>(of viewer: PageClient.Viewer?, _ body: (ViewerState?) throws -> Value) throws -> Value {
         guard let viewer else { return try body(nil) }
-        return try viewer.state.read { try body($0) }
+        return try viewer.state.read(with: factories.lists) { try body($0) }
     }
 }

@@ -108,7 +108,7 @@ private struct ListReader {
                 ).filter {
                     campaignIndex?.hasCreative(CreativeID($0.value.subject.item)) != true
                 }
-                let cells = try ListMembership(of: viewer, in: ledger).read { viewerState in
+                let cells = try ListMembership(of: viewer, in: ledger).read(with: factories.lists) { viewerState in
                     try listed.compactMap { listed in
                         try viewModels[ByteString(listed.cell)].map {
                             Cell(entryID: listed.entryID, viewModel: $0, state: try viewerState.state(of: listed.cell))

@@ -152,6 +152,7 @@ extension CellFactories {
         if kind.destination != nil { offers.insert(.destination) }
         let plan = try Self.plan(of: kind, registry: registry, offers: offers)
         let variants = kind.declaration.variants.isEmpty ? [""] : kind.declaration.variants
+        add(kind.declaration.lists, of: kind.name)
         if kind.stream != .advertisements { for variant in variants { index(ItemType(kind: kind.name, variant: variant)) } }
         for layout in CellLayout.allCases {
             for variant in variants {

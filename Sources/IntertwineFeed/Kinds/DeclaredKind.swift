@@ -7,7 +7,9 @@ package struct DeclaredKind: ItemKind {
 
     package var name: String { record.name }
     package var stream: StreamID { record.stream }
-    package var sortFields: [SortField] { record.sortFields }
+    package var sortFields: [SortField] {
+        record.sortFields + declaration.lists.compactMap { $0.countField.flatMap { SortField($0.name, .number) } }
+    }
     package var fields: [ItemField]? { record.fields }
     package var prefix: String { declaration.prefix ?? declaration.name }
 

@@ -31,7 +31,7 @@ struct ViewerListRoutes: Sendable {
             case .saved: "The order is newest first. The command `save` adds cells to this list; the configuration assigns it to slots."
             case .dismissed:
                 "The order is newest first. The viewer's pages omit these cells until they are restored or their dismissals are undone."
-            default: "The order is newest first. Commands of the program add cells to this list."
+            default: "The order is newest first. Slots of cells add cells to this list."
             }
         return APIOperation(
             "get" + list.rawValue.prefix(1).uppercased() + list.rawValue.dropFirst(), tag: "Feed",

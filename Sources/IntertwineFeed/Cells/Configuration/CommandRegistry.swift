@@ -56,11 +56,22 @@ public struct CommandRegistry: Sendable {
     /// let undoing = registry["save"]?.undoing?.name  // "save"
     /// ```
     public subscript(name: String) -> (any Command)? {
-        commands[name]
+        commands[name] ?? Self.listCommand(name)
+    }
+
+    /// The commands of lists that kinds declare. Their names have a colon, which no other name has.
+    private static func listCommand(_ name: String) -> (any Command)? {
+        let parts = name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { return nil }
+        return switch parts[0] {
+        case "list": ListAddition(list: ViewerList(rawValue: parts[1]))
+        case "unlist": ListRemoval.named(after: ViewerList(rawValue: parts[1]))
+        default: nil
+        }
     }
 
     package func undoing(_ name: String) -> (any UndoableCommand)? {
-        commands[name].map(\.undoing) ?? components[name]?.undoing
+        self[name].map(\.undoing) ?? components[name]?.undoing
     }
 
     package var refusals: [Refusal] {

@@ -48,10 +48,31 @@ public struct Dismiss: UndoableCommand {
     }
 }
 
+/// Adds the cell to a list that a kind declares, and records the event of the slot.
+package struct ListAddition: UndoableCommand {
+    package let name: String
+    package let needs: CommandRequirements = .viewer
+    private let list: ViewerList
+
+    package init(list: ViewerList) { (name, self.list) = ("list:\(list.rawValue)", list) }
+
+    package func perform(in context: inout CommandContext) throws {
+        try context.put(on: list)
+        context.record(context.occurrence)
+    }
+
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: list)
+        context.record(.undo)
+    }
+}
+
 /// Removes the cell from a list of the viewer, at any time after it was added.
 package struct ListRemoval: UndoableCommand {
     package static let unsave = ListRemoval(name: "unsave", list: .saved)
     package static let restore = ListRemoval(name: "restore", list: .dismissed)
+
+    package static func named(after list: ViewerList) -> ListRemoval { ListRemoval(name: "unlist:\(list.rawValue)", list: list) }
 
     package let name: String
     package let needs: CommandRequirements = .viewer
