@@ -253,7 +253,8 @@ package final class FeedAssembler: Sendable {
                 showing.served = cell.served?.at
                 entries.append(
                     FeedPage.Entry(
-                        rendered, state: try states?.state(of: rendered.id) ?? [], adSlot: adSlot, position: cell.position.item.position,
+                        rendered, state: try states?.state(of: rendered.id, by: rendered.author) ?? [], adSlot: adSlot,
+                        position: cell.position.item.position,
                         repetition: cell.repetition, in: slots.context, campaign: cell.served?.campaign, showing: showing))
             }
             func append(_ cell: CellRenderer.PlacedCell, adSlot: Int?) throws {

@@ -37,22 +37,27 @@ extension ViewerStateStore {
 /// The viewer's state at one moment; valid only inside the call that receives it.
 package struct ViewerState {
     private let dismissed: (any CellSet)?
+    private let muted: (any CellSet)?
     /// The lists with cells, in the order of the state.
     private let lists: [(list: ViewerList, cells: any CellSet)]
 
     package init(dismissed: (any CellSet)?, lists: [(list: ViewerList, cells: any CellSet)] = []) {
         (self.dismissed, self.lists) = (dismissed, lists)
+        muted = lists.first { $0.list == .muted }?.cells
     }
 
-    var hidesCells: Bool { dismissed != nil }
+    var hidesCells: Bool { dismissed != nil || muted != nil }
 
     func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }
 
+    /// `author`: the author of the cell's item; nil if it has none, and may be an author itself.
+    func mutes(_ cell: String, by author: String?) throws -> Bool { try muted?.contains(author ?? cell) ?? false }
+
     var hasStates: Bool { !lists.isEmpty }
 
-    func state(of cell: String) throws -> CellState {
+    func state(of cell: String, by author: String?) throws -> CellState {
         var state: CellState = []
-        for (list, cells) in lists where try cells.contains(cell) { state.insert(list) }
+        for (list, cells) in lists where try cells.contains(list.isOfAuthors ? author ?? cell : cell) { state.insert(list) }
         return state
     }
 }

@@ -3,6 +3,7 @@ package struct DeclaredKind: ItemKind {
     let cells: [CellLayout: [DeclaredCell]]
     let screen: DeclaredScreen?
     let destination: FieldReference?
+    let author: FieldReference?
     private let record: DeclaredFields
 
     package var name: String { record.name }
@@ -19,6 +20,7 @@ package struct DeclaredKind: ItemKind {
         cells = try compiler.cells()
         screen = try compiler.screen()
         destination = try compiler.destination()
+        author = try compiler.author()
         record.idField = try compiler.idField()
         self.record = record
         self.declaration = declaration

@@ -62,6 +62,15 @@ extension KindCompiler {
         try declaration.destination.map { (name) throws(KindError) in try reference(name, [.url], at: ["destination"]) }
     }
 
+    func author() throws(KindError) -> FieldReference? {
+        guard let name = declaration.author else { return nil }
+        let author = try reference(name, [.text], at: ["author"])
+        guard case .field(let field) = author, field.languages.isEmpty else {
+            throw KindError(["author"], "must be a text field with one text: the cell id of the author, such as user:ada")
+        }
+        return author
+    }
+
     func idField() throws(KindError) -> FieldDeclaration? {
         guard let name = declaration.id else { return nil }
         let fitting = declaration.fields.filter { $0.type == .text && $0.isRequired && $0.languages.isEmpty }.map(\.name)
@@ -246,6 +255,7 @@ extension KindCompiler {
             note { () throws(KindError) in try sources([argument], at: ["presentation", "arguments"]) }
         }
         note(destination)
+        note(author)
         note(idField)
         return faults
     }

@@ -10,6 +10,7 @@ package struct KindDeclaration: Sendable, Hashable {
     package var presentation: PresentationDeclaration?
     package var actions: [CommandKey: SlotCommands]
     package var lists: [DeclaredList] = []
+    package var author: String?
 
     package init(
         name: String, prefix: String? = nil, stream: StreamID = .content, id: String? = nil, variants: [String] = [],

@@ -6,7 +6,7 @@ struct KindReader {
     var labels: [CommandKey: LocalizedText] = [:]
 
     func declaration(_ name: String, at node: YAMLNode) throws(ConfigurationError) -> KindDeclaration {
-        let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "presentation", "actions"]
+        let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "author", "presentation", "actions"]
         var faults = ErrorCollector()
         let members = try node.members(of: "kind '\(ItemError.shown(name))'", among: keys, errors: &faults)
         guard let fields = members["fields"] else { throw node.error("fields is missing: each field's name with its type") }
@@ -22,6 +22,7 @@ struct KindReader {
         declaration.id = read("id") { node throws(ConfigurationError) in try node.text("a required text field") }
         declaration.variants = read("types") { node throws(ConfigurationError) in try node.texts("the values of the type field") } ?? []
         declaration.destination = read("destination") { node throws(ConfigurationError) in try node.text("a url field") }
+        declaration.author = read("author") { node throws(ConfigurationError) in try node.text("a text field") }
         declaration.presentation = read("presentation") { node throws(ConfigurationError) in try presentation(node) }
         if let (actions, lists) = read("actions", { node throws(ConfigurationError) in try actions(node) }) {
             (declaration.actions, declaration.lists) = (actions, lists)

@@ -155,14 +155,14 @@ struct CellRoutes: Sendable {
             + lists.map { list in
                 let name = list.rawValue
                 return Route(
-                    .delete, "/lists/\(name)/{cell}",
+                    .delete, "\(list.path)/{cell}",
                     Self.removal(
                         from: list, "unlist" + name.prefix(1).uppercased() + name.dropFirst(), "Remove a cell from the list \(name)",
                         """
-                        Performs the command `unlist:\(name)`. The time since the cell was added is not limited, and the item need not exist \
+                        Performs the command `\(ListRemoval.from(list).name)`. The time since the cell was added is not limited, and the item need not exist \
                         any more. `undo` puts the cell back into its position.
                         """)
-                ) { try await remove(from: list, by: ListRemoval.named(after: list).name, $0) }
+                ) { try await remove(from: list, by: ListRemoval.from(list).name, $0) }
             }
     }
 

@@ -12,8 +12,7 @@ struct ViewerListRoutes: Sendable {
         _ added: [ViewerList] = [], clients: ClientReader, format: PageFormat,
         assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler
     ) {
-        let paths = [(ViewerList.saved, "/saved"), (ViewerList.dismissed, "/dismissed")] + added.map { ($0, "/lists/\($0.rawValue)") }
-        lists = paths.map { ($0, $1, assembler($0, $1)) }
+        lists = ([.saved, .dismissed] + added).map { ($0, $0.path, assembler($0, $0.path)) }
         self.clients = clients
         self.format = format
     }

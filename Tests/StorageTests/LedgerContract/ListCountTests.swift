@@ -18,7 +18,7 @@ struct ListCountTests {
         return Dictionary(uniqueKeysWithValues: counts.map { ("\($0.cell) \($0.list.rawValue)", $0.count) })
     }
 
-    @Test("Changes are told once with the sums, and erasure and removals lower them", arguments: LedgerKind.allCases)
+    @Test("Each change has the new sum once, and an erasure or a removal lowers it", arguments: LedgerKind.allCases)
     func sums(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -45,7 +45,7 @@ struct ListCountTests {
                 == bench.listedCells().split(separator: "\n").filter { !$0.contains("selected") }.joined(separator: "\n"))
     }
 
-    @Test("Limited reads tell all changes, in parts", arguments: LedgerKind.allCases)
+    @Test("Limited reads return all changes, in parts", arguments: LedgerKind.allCases)
     func parts(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         try await like("a", 10, bench)
