@@ -65,7 +65,8 @@ extension FeedAssembler {
         }
         return .found(
             FeedPage.Entry(
-                found, state: try viewerState?.state(of: id) ?? [], position: item.position, in: context, campaign: served?.campaign,
+                found, state: try viewerState?.state(of: id, by: found.author) ?? [], position: item.position, in: context,
+                campaign: served?.campaign,
                 showing: showing))
     }
 }

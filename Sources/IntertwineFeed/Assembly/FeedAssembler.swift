@@ -264,8 +264,9 @@ package final class FeedAssembler: Sendable {
                 showing.served = cell.served?.at
                 entries.append(
                     FeedPage.Entry(
-                        rendered, state: try states?.state(of: rendered.id) ?? [], adSlot: adSlot, position: cell.position.item.position,
-                        repetition: cell.repetition, reason: reasons.isEmpty ? nil : reasons[ByteString(rendered.id)], in: slots.context,
+                        rendered, state: try states?.state(of: rendered.id, by: rendered.author) ?? [], adSlot: adSlot,
+                        position: cell.position.item.position, repetition: cell.repetition,
+                        reason: reasons.isEmpty ? nil : reasons[ByteString(rendered.id)], in: slots.context,
                         campaign: cell.served?.campaign, showing: showing))
             }
             func append(_ cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
@@ -343,6 +344,6 @@ package final class FeedAssembler: Sendable {
 
     private func withState<Value>(of viewer: PageClient.Viewer?, _ body: (ViewerState?) throws -> Value) throws -> Value {
         guard let viewer else { return try body(nil) }
-        return try viewer.state.read { try body($0) }
+        return try viewer.state.read(with: factories.lists) { try body($0) }
     }
 }

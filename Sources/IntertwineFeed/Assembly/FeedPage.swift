@@ -46,7 +46,7 @@ package struct FeedPage: Sendable {
             withUnsafeBytes(of: cell.digest.halves) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: tokens.impression.utf8)
             bytes.append(contentsOf: tokens.click.utf8)
-            bytes.append(state.rawValue)
+            state.writeDigest(to: &bytes)
             if repetition > 1 { bytes.append(contentsOf: "#\(repetition)".utf8) }
             if let reason { bytes.append(contentsOf: "\u{0}\(reason)\u{0}".utf8) }
         }

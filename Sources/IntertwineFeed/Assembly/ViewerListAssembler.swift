@@ -108,11 +108,13 @@ private struct ListReader {
                 ).filter {
                     campaignIndex?.hasCreative(CreativeID($0.value.subject.item)) != true
                 }
-                let cells = try ListMembership(of: viewer, in: ledger).read { viewerState in
-                    try listed.compactMap { listed in
-                        try viewModels[ByteString(listed.cell)].map {
-                            Cell(entryID: listed.entryID, viewModel: $0, state: try viewerState.state(of: listed.cell))
-                        }
+                let cells = try ListMembership(of: viewer, in: ledger).read(with: factories.lists) { viewerState in
+                    try listed.compactMap { listed -> Cell? in
+                        guard let viewModel = viewModels[ByteString(listed.cell)] else { return nil }
+                        let author = viewModel.subject.author
+                        if list != .muted, try viewerState.mutes(listed.cell, by: author) { return nil }
+                        return Cell(
+                            entryID: listed.entryID, viewModel: viewModel, state: try viewerState.state(of: listed.cell, by: author))
                     }
                 }
                 let missing = context.lacking == nil ? [] : listed.filter { viewModels[ByteString($0.cell)] == nil }

@@ -1,49 +1,63 @@
 internal import IntertwinePrimitives
 
-package struct CellState: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt8
+/// The lists of the viewer that have a cell: `saved`, `selected`, and those that kinds declare.
+package struct CellState: Sendable, Hashable, ExpressibleByArrayLiteral {
+    private var lists: [ViewerList]
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(arrayLiteral lists: ViewerList...) { self.lists = lists }
 
-    package static let saved = CellState(rawValue: 1 << 0)
-    package static let selected = CellState(rawValue: 1 << 1)
+    package var isEmpty: Bool { lists.isEmpty }
+
+    fileprivate mutating func insert(_ list: ViewerList) { lists.append(list) }
 
     func write(to writer: inout JSONWriter) {
-        if isEmpty { return }
-        writer.raw(#","state":{"#)
-        if contains(.saved) { writer.raw(#""saved":true"#) }
-        if self == [.saved, .selected] { writer.raw(",") }
-        if contains(.selected) { writer.raw(#""selected":true"#) }
-        writer.raw("}")
+        for (index, list) in lists.enumerated() {
+            writer.raw(index == 0 ? #","state":{""# : #",""#)
+            writer.append(list.rawValue)
+            writer.raw(#"":true"#)
+        }
+        if !isEmpty { writer.raw("}") }
+    }
+
+    func writeDigest(to bytes: inout [UInt8]) {
+        bytes.append((lists.contains(.saved) ? 1 : 0) | (lists.contains(.selected) ? 2 : 0))
+        for list in lists where list != .saved && list != .selected { bytes.append(contentsOf: list.rawValue.utf8) }
     }
 }
 
 package protocol ViewerStateStore: Sendable {
     func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value
+    func read<Value>(with lists: [ViewerList], _ body: (ViewerState) throws -> Value) throws -> Value
+}
+
+extension ViewerStateStore {
+    package func read<Value>(with lists: [ViewerList], _ body: (ViewerState) throws -> Value) throws -> Value { try read(body) }
 }
 
 /// The viewer's state at one moment; valid only inside the call that receives it.
 package struct ViewerState {
     private let dismissed: (any CellSet)?
-    private let saved: (any CellSet)?
-    private let selected: (any CellSet)?
+    private let muted: (any CellSet)?
+    /// The lists with cells, in the order of the state.
+    private let lists: [(list: ViewerList, cells: any CellSet)]
 
-    package init(dismissed: (any CellSet)?, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
-        (self.dismissed, self.saved, self.selected) = (dismissed, saved, selected)
+    package init(dismissed: (any CellSet)?, lists: [(list: ViewerList, cells: any CellSet)] = []) {
+        (self.dismissed, self.lists) = (dismissed, lists)
+        muted = lists.first { $0.list == .muted }?.cells
     }
 
-    var hidesCells: Bool { dismissed != nil }
+    var hidesCells: Bool { dismissed != nil || muted != nil }
 
     func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }
 
-    var hasStates: Bool { saved != nil || selected != nil }
+    /// `author`: the author of the cell's item; nil if it has none, and may be an author itself.
+    func mutes(_ cell: String, by author: String?) throws -> Bool { try muted?.contains(author ?? cell) ?? false }
 
-    func state(of cell: String) throws -> CellState {
+    var hasStates: Bool { !lists.isEmpty }
+
+    func state(of cell: String, by author: String?) throws -> CellState {
         var state: CellState = []
-        if try saved?.contains(cell) ?? false { state.insert(.saved) }
-        if try selected?.contains(cell) ?? false { state.insert(.selected) }
+        for (list, cells) in lists where try cells.contains(list.isOfAuthors ? author ?? cell : cell) { state.insert(list) }
         return state
     }
 }
@@ -58,9 +72,14 @@ struct ListMembership: ViewerStateStore {
         self.ledger = ledger
     }
 
-    func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value {
-        try ledger.withCells(on: Self.lists, of: viewer) { sets in
-            try body(ViewerState(dismissed: sets[0], saved: sets[1], selected: sets[2]))
+    func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try read(with: [], body) }
+
+    func read<Value>(with lists: [ViewerList], _ body: (ViewerState) throws -> Value) throws -> Value {
+        let lists = lists.isEmpty ? Self.lists : Self.lists + lists
+        return try ledger.withCells(on: lists, of: viewer) { sets in
+            try body(
+                ViewerState(
+                    dismissed: sets[0], lists: zip(lists, sets).dropFirst().compactMap { list, cells in cells.map { (list, $0) } }))
         }
     }
 }

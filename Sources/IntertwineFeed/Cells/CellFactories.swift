@@ -30,6 +30,8 @@ public struct CellFactories: Sendable {
         var advertisements: [CellLayout: [ItemType]] = [:]
         var content: Set<ItemType> = []
         var companions: [String: Set<String>] = [:]
+        var lists: [ViewerList] = []
+        var counts: [String: [ViewerList: String]] = [:]
     }
 
     /// The tables, which are complete before the first cell is made. Why: A single reference makes copies of `CellFactories` cheap.
@@ -44,6 +46,24 @@ public struct CellFactories: Sendable {
 
     /// Creates an empty set of factories.
     public init() {}
+
+    /// The lists that kinds declare, apart from the saved cells.
+    package var lists: [ViewerList] { tables.lists }
+
+    /// The names of the counts of a kind, by list.
+    package func counts(of kind: String) -> [ViewerList: String] { tables.counts[kind] ?? [:] }
+
+    package var hasCounts: Bool { !tables.counts.isEmpty }
+
+    mutating func add(_ lists: [DeclaredList], of kind: String) {
+        guard !lists.isEmpty else { return }
+        change { tables in
+            for declared in lists {
+                if declared.list != .saved, !tables.lists.contains(declared.list) { tables.lists.append(declared.list) }
+                if let count = declared.count { tables.counts[kind, default: [:]][declared.list] = count }
+            }
+        }
+    }
 
     private mutating func change(_ body: (inout Tables) -> Void) {
         var tables = tables

@@ -248,6 +248,8 @@ public struct CommandSubject: Sendable {
     /// The conditions under which the cell is made.
     public var context: CellContext
     package var creative: CreativeInfo?
+    /// The cell of the item's author; nil if the item has none.
+    package var author: String?
 
     /// Creates the subject of a cell.
     ///

@@ -110,6 +110,21 @@ public struct CommandContext: Sendable {
         changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
     }
 
+    mutating func putAuthor(on list: ViewerList) throws {
+        let (viewer, performance) = try listKey()
+        let author = subject?.author ?? cell
+        changes.append(.add(list: list, viewer: viewer, cell: author, performance: performance, at: now))
+        // The item may have another author at the time of the undo.
+        recordUndo(Array("\(performance) \(author)".utf8))
+    }
+
+    mutating func revertAuthor(_ record: [UInt8], from list: ViewerList) throws {
+        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
+        let parts = String(decoding: record, as: UTF8.self).split(separator: " ", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return }
+        changes.append(.revert(list: list, viewer: viewer, cell: parts[1], performance: parts[0]))
+    }
+
     mutating func recordSelection(by slot: CommandKey) {
         guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
         switch slot {

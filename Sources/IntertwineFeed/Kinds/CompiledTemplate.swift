@@ -98,7 +98,9 @@ private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
     let isNull = false
 
     func child(named name: String) -> Any? {
-        values.first { $0.name == name }?.value
+        if let value = values.first(where: { $0.name == name })?.value { return value }
+        let members = values.filter { $0.name.hasPrefix("\(name).") }.map { (String($0.name.dropFirst(name.count + 1)), $0.value) }
+        return members.isEmpty ? nil : TemplateValues(values: members)
     }
 }
 

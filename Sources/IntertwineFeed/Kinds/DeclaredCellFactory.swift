@@ -6,11 +6,12 @@ private struct DeclaredCellFactory: CellViewModelFactory, ReportingFactory {
     private let declared: [String?: [DeclaredCell]]
     private let screen: DeclaredScreen?
     private let destination: FieldReference?
+    private let author: FieldReference?
     private let plan: CellCommands
 
     var reported: [CommandKey] { plan.reported }
 
-    init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CellCommands) {
+    init?(cells: [DeclaredCell], of kind: DeclaredKind, plan: CellCommands) {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }
         identifier = first.identifier.name
         self.cells = cells.map(\.identifier)
@@ -19,9 +20,7 @@ private struct DeclaredCellFactory: CellViewModelFactory, ReportingFactory {
         companions = cells.reduce(into: []) { names, cell in
             if let name = cell.companion, !names.contains(name) { names.append(name) }
         }
-        self.screen = screen
-        self.destination = destination
-        self.plan = plan
+        (screen, destination, author, self.plan) = (kind.screen, kind.destination, kind.author, plan)
     }
 
     func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
@@ -49,9 +48,10 @@ private struct DeclaredCellFactory: CellViewModelFactory, ReportingFactory {
         let bindings = try cell.bindings(of: &values, in: size, context)
         // The screen is evaluated immediately: an item with an invalid screen has no cell.
         let presentation = try screen?.presentation(of: &values, in: context)
-        let subject = CommandSubject(
+        var subject = CommandSubject(
             cell: id, item: item, presentation: presentation,
             destination: try destination.flatMap { try values.text($0) }, context: context)
+        subject.author = try author.flatMap { try values.text($0) }
         var viewModel = CellViewModel(
             identifier: cell.identifier.name, size: size, commands: plan.filled(by: BindCommand(bindings)), subject: subject)
         viewModel.version = cell.identifier.version
@@ -152,11 +152,13 @@ extension CellFactories {
         if kind.destination != nil { offers.insert(.destination) }
         let plan = try Self.plan(of: kind, registry: registry, offers: offers)
         let variants = kind.declaration.variants.isEmpty ? [""] : kind.declaration.variants
+        add(kind.declaration.lists, of: kind.name)
+        if kind.author != nil { add([DeclaredList(.following, count: nil), DeclaredList(.muted, count: nil)], of: kind.name) }
         if kind.stream != .advertisements { for variant in variants { index(ItemType(kind: kind.name, variant: variant)) } }
         for layout in CellLayout.allCases {
             for variant in variants {
                 let cells = (kind.cells[layout] ?? []).compactMap { $0.narrowed(to: variant) }
-                guard let factory = DeclaredCellFactory(cells: cells, screen: kind.screen, destination: kind.destination, plan: plan) else {
+                guard let factory = DeclaredCellFactory(cells: cells, of: kind, plan: plan) else {
                     continue
                 }
                 do {

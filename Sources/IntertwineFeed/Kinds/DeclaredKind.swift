@@ -3,11 +3,14 @@ package struct DeclaredKind: ItemKind {
     let cells: [CellLayout: [DeclaredCell]]
     let screen: DeclaredScreen?
     let destination: FieldReference?
+    let author: FieldReference?
     private let record: DeclaredFields
 
     package var name: String { record.name }
     package var stream: StreamID { record.stream }
-    package var sortFields: [SortField] { record.sortFields }
+    package var sortFields: [SortField] {
+        record.sortFields + declaration.lists.compactMap { $0.countField.flatMap { SortField($0.name, .number) } }
+    }
     package var fields: [ItemField]? { record.fields }
     package var prefix: String { declaration.prefix ?? declaration.name }
 
@@ -17,6 +20,7 @@ package struct DeclaredKind: ItemKind {
         cells = try compiler.cells()
         screen = try compiler.screen()
         destination = try compiler.destination()
+        author = try compiler.author()
         record.idField = try compiler.idField()
         self.record = record
         self.declaration = declaration

@@ -16,7 +16,10 @@ struct FieldValues {
         switch reference {
         case .id: item.id
         case .variant: item.variant
-        case .field(let field): try field.value(in: fields, for: language).map { String(decoding: $0, as: UTF8.self) }
+        case .field(let field):
+            // Without a viewer on the list, the store has no count.
+            try field.value(in: fields, for: language).map { String(decoding: $0, as: UTF8.self) }
+                ?? (field.name.hasPrefix(DeclaredList.countPrefix) ? "0" : nil)
         }
     }
 

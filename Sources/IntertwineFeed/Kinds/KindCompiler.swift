@@ -10,7 +10,7 @@ struct KindCompiler {
             fields: declaration.fields)
         var references: [(name: String, reference: FieldReference)] = [("id", .id)]
         if !declaration.variants.isEmpty { references.append(("type", .variant)) }
-        references += declaration.fields.map { ($0.name, .field($0)) }
+        references += (declaration.fields + declaration.lists.compactMap(\.countField)).map { ($0.name, .field($0)) }
         self.references = references
         guard declaration.cells.values.contains(where: { !$0.isEmpty }) else {
             throw KindError(["cells"], "a kind needs a cell in at least one layout; layouts: collection, table")
@@ -60,6 +60,15 @@ extension KindCompiler {
 
     func destination() throws(KindError) -> FieldReference? {
         try declaration.destination.map { (name) throws(KindError) in try reference(name, [.url], at: ["destination"]) }
+    }
+
+    func author() throws(KindError) -> FieldReference? {
+        guard let name = declaration.author else { return nil }
+        let author = try reference(name, [.text], at: ["author"])
+        guard case .field(let field) = author, field.languages.isEmpty else {
+            throw KindError(["author"], "must be a text field with one text: the cell id of the author, such as user:ada")
+        }
+        return author
     }
 
     func idField() throws(KindError) -> FieldDeclaration? {
@@ -246,6 +255,7 @@ extension KindCompiler {
             note { () throws(KindError) in try sources([argument], at: ["presentation", "arguments"]) }
         }
         note(destination)
+        note(author)
         note(idField)
         return faults
     }

@@ -9,6 +9,8 @@ package struct KindDeclaration: Sendable, Hashable {
     package var destination: String?
     package var presentation: PresentationDeclaration?
     package var actions: [CommandKey: SlotCommands]
+    package var lists: [DeclaredList] = []
+    package var author: String?
 
     package init(
         name: String, prefix: String? = nil, stream: StreamID = .content, id: String? = nil, variants: [String] = [],
@@ -25,6 +27,22 @@ package struct KindDeclaration: Sendable, Hashable {
         self.destination = destination
         self.presentation = presentation
         self.actions = actions
+    }
+}
+
+/// A list of the viewer that a slot adds the cell to, and the name under which the number of its viewers is bound.
+package struct DeclaredList: Sendable, Hashable {
+    static let countPrefix = "counts."
+
+    package var list: ViewerList
+    package var count: String?
+
+    package init(_ list: ViewerList, count: String?) {
+        (self.list, self.count) = (list, count)
+    }
+
+    var countField: FieldDeclaration? {
+        count.map { FieldDeclaration(Self.countPrefix + $0, .number, isWhole: true) }
     }
 }
 

@@ -58,6 +58,7 @@ struct CellRenderer {
         if known != nil { found += 1 }
         if let viewerState, let id = known?.id ?? shownID(of: row), try viewerState.hides(id) { return nil }
         guard let renderedCell = known ?? make(row) else { return nil }
+        if let viewerState, try viewerState.mutes(renderedCell.id, by: renderedCell.author) { return nil }
         var companions = renderedCell.companions
         if let viewerState, !companions.isEmpty { companions = try companions.filter { try !viewerState.hides($0.id) } }
         return PlacedCell(

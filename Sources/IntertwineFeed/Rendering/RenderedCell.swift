@@ -97,6 +97,7 @@ package final class RenderedCell: Sendable {
     package let id: String
     package let identifier: String
     private let primary: String?
+    let author: String?
 
     /// The initial capacity for JSON, in bytes.
     private static let usualLength = 2_048
@@ -153,6 +154,7 @@ package final class RenderedCell: Sendable {
         hasPendingImageMetadata = lacksPlaceholder || companions.contains(where: \.hasPendingImageMetadata)
         bytes = packed.bytes(of: viewModel.subject.item, with: writer.bytes)
         (id, identifier, primary) = (viewModel.id, viewModel.identifier, viewModel.primary)
+        author = viewModel.subject.author
         self.companions = companions
         lastUse = Atomic(learned.version)
         compared = Atomic(learned.revision)

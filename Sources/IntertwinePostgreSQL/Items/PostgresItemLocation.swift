@@ -44,7 +44,7 @@ package struct PostgresItemLocation: ItemLocation {
             }, at: shown, kinds: kinds, policy: policy, isCompressed: isCompressed, limit: limit, report: report)
     }
 
-    package func leadership() -> any LeaderElection { PostgresLeadership(address, duty: 1) }
+    package func leadership(in duty: LeaderDuty) -> any LeaderElection { PostgresLeadership(address, duty: duty.rawValue) }
 
     package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
         try StagedSource(PostgresStaging(address, changes, "intertwine source", for: source), of: source, kind: kind)

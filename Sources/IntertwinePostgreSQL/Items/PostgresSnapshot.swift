@@ -5,7 +5,7 @@ package import IntertwineStorageCore
 package final class PostgresSnapshot: StoreSnapshot, SQLSession {
     package static var dialect: SQLDialect { .postgres }
 
-    private static let columns = "kind, id, variant, position, body"
+    private static let columns = "kind, id, variant, position, \(CountedItem.body)"
     private static let begin = SQLCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     private static let end = SQLCommand("COMMIT")
 

@@ -5,7 +5,9 @@ internal import IntertwineStorageCore
 /// Writers take locks in one order, which prevents deadlocks: the advisory locks by number; then existing rows, table by table and by key;
 /// then, with the writes, new keys.
 enum PostgresLedgerSchema {
-    static let part = PostgresPart("ledger", events + viewers + campaigns + reports + replicas + log)
+    static let part = PostgresPart(
+        "ledger", events + viewers + campaigns + reports + replicas + log + ListCounts.schema(.postgres),
+        migrations: [ListCounts.schema(.postgres)])
 
     static let lockClass: Int64 = 0x494E_544C
 

@@ -129,7 +129,8 @@ extension ServiceBuilder {
                 feeds.catalogue.listed(
                     titles: stores.declared.feeds.titles, in: language, layouts: feeds.factories.layouts, links: feeds.links)
             }, live: parts.subscribers)
-        let lists = ViewerListRoutes(extensions.lists, clients: clients, format: format) { list, path in
+        let declaredLists = feeds.factories.lists.filter { !extensions.lists.contains($0) }
+        let lists = ViewerListRoutes(extensions.lists + declaredLists, clients: clients, format: format) { list, path in
             ViewerListAssembler(
                 list: list, path: path, store: store, ledger: ledger, factories: feeds.factories, keys: feeds.keys, links: feeds.links,
                 tokens: feeds.tokens, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
@@ -137,7 +138,8 @@ extension ServiceBuilder {
         let idempotency = IdempotencyKeys(clients: clients, keys: feeds.keys)
         let clicks = ClickRoutes(performer: performer, clients: clients, reportsVerdict: configuration.events.reportsVerdict)
         let actions = CellRoutes(
-            performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
+            performer: performer, clients: clients, keys: idempotency, lists: feeds.factories.lists,
+            reportsVerdict: configuration.events.reportsVerdict,
             viewerDidChange: { [parts] in parts.subscribers.viewerDidChange($0) })
         let limited = LimitedRoutes(limiter: parts.writes, clients: clients, refusals: parts.refusals)
         let challenging = { (routes: [Route]) in parts.viewerTokens == nil ? routes : routes.map { $0.challenging() } }

@@ -18,6 +18,7 @@ extension ServiceBuilder {
             TakedownMonitor(store: store, live: live, images: parts.images.takedowns, now: clock, logger: logger),
             LedgerRetention(archive: ledger, retention: { live.configuration.ledger.retention }, now: clock, logger: logger),
             LedgerTotals(archive: ledger, logger: logger), listeners.trackers,
+            ItemCounts(store, ledger, live.current.factories, stores.location.leadership(in: .counts), logger),
         ]
         if stores.ring.mayChange {
             services.append(

@@ -6,7 +6,7 @@ struct KindReader {
     var labels: [CommandKey: LocalizedText] = [:]
 
     func declaration(_ name: String, at node: YAMLNode) throws(ConfigurationError) -> KindDeclaration {
-        let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "presentation", "actions"]
+        let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "author", "presentation", "actions"]
         var faults = ErrorCollector()
         let members = try node.members(of: "kind '\(ItemError.shown(name))'", among: keys, errors: &faults)
         guard let fields = members["fields"] else { throw node.error("fields is missing: each field's name with its type") }
@@ -22,8 +22,11 @@ struct KindReader {
         declaration.id = read("id") { node throws(ConfigurationError) in try node.text("a required text field") }
         declaration.variants = read("types") { node throws(ConfigurationError) in try node.texts("the values of the type field") } ?? []
         declaration.destination = read("destination") { node throws(ConfigurationError) in try node.text("a url field") }
+        declaration.author = read("author") { node throws(ConfigurationError) in try node.text("a text field") }
         declaration.presentation = read("presentation") { node throws(ConfigurationError) in try presentation(node) }
-        declaration.actions = read("actions") { node throws(ConfigurationError) in try actions(node) } ?? declaration.actions
+        if let (actions, lists) = read("actions", { node throws(ConfigurationError) in try actions(node) }) {
+            (declaration.actions, declaration.lists) = (actions, lists)
+        }
         try faults.finish()
         return declaration
     }
@@ -75,8 +78,9 @@ struct KindReader {
             screen: try screen.text("the screen that cells open"), arguments: try members["arguments"].map(bindings) ?? [])
     }
 
-    private func actions(_ node: YAMLNode) throws(ConfigurationError) -> [CommandKey: SlotCommands] {
+    private func actions(_ node: YAMLNode) throws(ConfigurationError) -> ([CommandKey: SlotCommands], [DeclaredList]) {
         var actions: [CommandKey: SlotCommands] = [:]
+        var lists: [DeclaredList] = []
         for (name, node) in try node.members("slots, each with the names of its commands") {
             let slot = CommandKey(name)
             guard slot != .configuration else {
@@ -87,15 +91,40 @@ struct KindReader {
                 actions[slot] = SlotCommands(try node.texts("names of commands"), policy: policy, label: labels[slot])
                 continue
             }
-            let members = try node.members(of: "slot '\(ItemError.shown(name))'", among: ["commands", "input", "label"])
-            guard let commands = members["commands"] else { throw node.error("commands is missing: names of commands") }
+            let members = try node.members(of: "slot '\(ItemError.shown(name))'", among: ["commands", "input", "label", "list", "count"])
+            var commands = try members["commands"]?.texts("names of commands") ?? []
+            if let declared = try list(members, besides: lists) {
+                lists.append(declared)
+                commands.append(ListAddition(list: declared.list).name)
+            }
+            guard !commands.isEmpty || members["commands"] != nil else {
+                throw node.error("commands is missing: names of commands; or a list that the slot adds the cell to")
+            }
             actions[slot] = SlotCommands(
-                try commands.texts("names of commands"), policy: policy,
+                commands, policy: policy,
                 input: try members["input"].map { node throws(ConfigurationError) in try fields(node, isInput: true) } ?? [],
                 label: try members["label"].map { node throws(ConfigurationError) in try node.label(of: slot, in: languages) }
                     ?? labels[slot])
         }
-        return actions
+        return (actions, lists)
+    }
+
+    private func list(_ members: [String: YAMLNode], besides others: [DeclaredList]) throws(ConfigurationError) -> DeclaredList? {
+        guard let node = members["list"] else {
+            if let count = members["count"] { throw count.error("list is missing: the list whose viewers are counted") }
+            return nil
+        }
+        let allowed = "a letter followed by letters, digits, _ or -; not dismissed or selected"
+        let name = try node.text(allowed)
+        guard FieldDeclaration.isName(name), name != ViewerList.dismissed.rawValue, name != ViewerList.selected.rawValue else {
+            throw node.notAllowed(name, allowed)
+        }
+        guard let counted = members["count"] else { return DeclaredList(ViewerList(rawValue: name), count: nil) }
+        let count = try counted.text("the name of the count")
+        guard FieldDeclaration.isName(count), !others.contains(where: { $0.count == count }) else {
+            throw counted.notAllowed(count, "a letter followed by letters, digits, _ or -, which no other count of the kind has")
+        }
+        return DeclaredList(ViewerList(rawValue: name), count: count)
     }
 }
 

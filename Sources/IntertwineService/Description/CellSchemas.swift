@@ -113,10 +113,12 @@ extension Schema {
     private static let cellState = Schema.object([
         .optional("saved", .boolean, "True if the viewer has saved the cell."),
         .optional("selected", .boolean, "True if the viewer has selected the cell, and has not deselected it since."),
-    ]).described("The state of the cell for the viewer. Absent without a viewer, or if the viewer performed no action on the cell.")
-        .examples(
-            #"{"saved": true}"#
-        ).named("CellState")
+    ]).with("additionalProperties", Schema.boolean.value).described(
+        "The state of the cell for the viewer. Further members are lists that kinds declare, such as `liked`. Absent without a viewer, or if the viewer performed no action on the cell."
+    )
+    .examples(
+        #"{"saved": true}"#
+    ).named("CellState")
     static let feeds = Schema.object([
         .required(
             "feeds",

@@ -77,6 +77,8 @@ struct CellRoutes: Sendable {
     let performer: ActionPerformer
     let clients: ClientReader
     let keys: IdempotencyKeys
+    /// The lists that kinds declare.
+    let lists: [ViewerList]
     let reportsVerdict: Bool
     let viewerDidChange: @Sendable (_ viewer: String?) -> Void
 
@@ -150,6 +152,18 @@ struct CellRoutes: Sendable {
                     """)
             ) { try await remove(from: .dismissed, by: ListRemoval.restore.name, $0) },
         ]
+            + lists.map { list in
+                let name = list.rawValue
+                return Route(
+                    .delete, "\(list.path)/{cell}",
+                    Self.removal(
+                        from: list, "unlist" + name.prefix(1).uppercased() + name.dropFirst(), "Remove a cell from the list \(name)",
+                        """
+                        Performs the command `\(ListRemoval.from(list).name)`. The time since the cell was added is not limited, and the item need not exist \
+                        any more. `undo` puts the cell back into its position.
+                        """)
+                ) { try await remove(from: list, by: ListRemoval.from(list).name, $0) }
+            }
     }
 
     fileprivate static func body(_ schema: Schema) -> RequestBodyDescription {

@@ -12,8 +12,7 @@ struct ViewerListRoutes: Sendable {
         _ added: [ViewerList] = [], clients: ClientReader, format: PageFormat,
         assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler
     ) {
-        let paths = [(ViewerList.saved, "/saved"), (ViewerList.dismissed, "/dismissed")] + added.map { ($0, "/lists/\($0.rawValue)") }
-        lists = paths.map { ($0, $1, assembler($0, $1)) }
+        lists = ([.saved, .dismissed] + added).map { ($0, $0.path, assembler($0, $0.path)) }
         self.clients = clients
         self.format = format
     }
@@ -31,7 +30,7 @@ struct ViewerListRoutes: Sendable {
             case .saved: "The order is newest first. The command `save` adds cells to this list; the configuration assigns it to slots."
             case .dismissed:
                 "The order is newest first. The viewer's pages omit these cells until they are restored or their dismissals are undone."
-            default: "The order is newest first. Commands of the program add cells to this list."
+            default: "The order is newest first. Slots of cells add cells to this list."
             }
         return APIOperation(
             "get" + list.rawValue.prefix(1).uppercased() + list.rawValue.dropFirst(), tag: "Feed",

@@ -34,7 +34,7 @@ package struct ItemFile: ItemLocation {
         try SourceSnapshot(of: source, kind: kind, into: path)
     }
 
-    package func leadership() -> any LeaderElection { AlwaysLeader() }
+    package func leadership(in duty: LeaderDuty) -> any LeaderElection { AlwaysLeader() }
 
     package var companions: String { path }
 }

@@ -6,7 +6,7 @@ package struct SQLiteSnapshot: StoreSnapshot, SQLSession {
 
     let database: any SQLConnection
 
-    static let columns = "kind, id, variant, position, body"
+    static let columns = "kind, id, variant, position, \(CountedItem.body)"
 
     /// SQL texts that are built once, because building them costs a page as much as looking up their statements.
     /// The plus sign keeps SQLite from comparing the value with the conditions of partial indices. With such a comparison, SQLite would

@@ -11,7 +11,7 @@ enum LedgerSchema {
             TableSchema.event, .allowance, .rollupCell, .rollupDay, .rollupChoice, .idempotency, .selection, .selectionStep, .listing,
             .client, .delivery, .exposure, .reportMarker, .reportAd, .reportPlace, .reportTotal, .trackerCall,
         ]
-        .map { $0.creation(.sqlite) }.joined() + others + StoreIdentity.creation
+        .map { $0.creation(.sqlite) }.joined() + others + ListCounts.schema(.sqlite) + StoreIdentity.creation
 
     /// Indices and tables that PostgreSQL has in another form, and the first rows.
     private static let others = """
@@ -47,6 +47,8 @@ enum LedgerSchema {
         """
 
     static func file(_ path: String) -> DatabaseFile {
-        DatabaseFile(path: path, content: "a ledger", applicationID: applicationID, creation: creation)
+        DatabaseFile(
+            path: path, content: "a ledger", applicationID: applicationID, creation: creation,
+            migrations: [ListCounts.schema(.sqlite)])
     }
 }

@@ -19,7 +19,7 @@ package protocol ItemLocation: Sendable {
 
     func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection
 
-    func leadership() -> any LeaderElection
+    func leadership(in duty: LeaderDuty) -> any LeaderElection
 
     var companions: String { get }
 }
@@ -30,6 +30,11 @@ extension ItemLocation {
     ) throws(StoreError) -> ItemImport {
         try importer(kinds: kinds, sections: [], policy: policy, isCompressed: false, limit: limit, isRehearsal: false, report: report)
     }
+}
+
+package enum LeaderDuty: Int64, Sendable {
+    case sources = 1
+    case counts
 }
 
 /// A leader election among the processes of a store, for work that one of them performs, such as the synchronization of sources.

@@ -45,6 +45,9 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
     /// Shows and hides the items whose times the database's clock has reached, in one transaction, of whichever process is first.
     func settle() async throws -> ScheduleState
 
+    /// Stores the counts of items, as members of a JSON object without its braces. An item without counts has an empty text.
+    func setCounts(_ counts: [(key: ItemKey, text: String)]) async throws
+
     func hiddenItems() async throws -> HiddenItems
 
     func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID]

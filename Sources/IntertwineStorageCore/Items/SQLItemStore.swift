@@ -180,6 +180,27 @@ extension SQLItemStore {
         }
     }
 
+    // MARK: Counts
+
+    package func setCounts(_ counts: [(key: ItemKey, text: String)]) async throws {
+        let values: [SQLValue] = [.texts(counts.map(\.key.kind)), .texts(counts.map(\.key.id)), .texts(counts.map(\.text))]
+        let asked = "\(Session.dialect.table("asked", ["asked_kind", "asked_id", "new"]))"
+        let condition = "kind = asked_kind AND id = asked_id AND coalesce(counts, '') <> new"
+        // Most calls change nothing, and a write would wait for imports.
+        let changed = try await reading(for: .background) { session in
+            var changed: [InPlaceUpdate] = []
+            try session.run([SQLCommand("SELECT kind, lane, position FROM \(asked) JOIN item ON \(condition)", values)]) {
+                changed.append(InPlaceUpdate(kind: $1.text(0), stream: StreamID(rawValue: $1.integer(1)), position: $1.integer(2)))
+            }
+            return changed
+        }
+        guard let first = changed.first else { return }
+        try await writing { session in
+            try session.run([SQLCommand("UPDATE item SET counts = nullif(new, '') FROM \(asked) WHERE \(condition)", values)]) { _, _ in }
+            return ((), changed.count == 1 && first.stream.rawValue >= 0 && first.stream != .advertisements ? first : nil)
+        }
+    }
+
     package func hiddenItems() async throws -> HiddenItems {
         try await reading(for: .background) { try PublicItems.hiddenItems($0) }
     }
@@ -222,7 +243,8 @@ extension StoreSnapshot where Self: SQLSession {
     package func item(kind: String, id: String) throws -> FeedItem? {
         // The plus sign keeps SQLite from considering the key for it.
         try first(
-            "SELECT kind, id, variant, position, body FROM item WHERE kind = ?1 AND id = ?2 AND +lane >= 0", .text(kind), .text(id)
+            "SELECT kind, id, variant, position, \(CountedItem.body) FROM item WHERE kind = ?1 AND id = ?2 AND +lane >= 0",
+            .text(kind), .text(id)
         ) { Self.item($0) }
     }
 

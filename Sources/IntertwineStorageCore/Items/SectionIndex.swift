@@ -20,14 +20,16 @@ package struct SectionIndex: Hashable {
 
     /// Returns the SQL expression by which items are compared: never NULL, always of one type.
     package func expression(_ dialect: SQLDialect) -> String {
+        let isCount = field.name.contains(".")
         if dialect.isSetWise {
             return switch field.comparison {
+            case .number where isCount: "(intertwine_number('{' || coalesce(counts, '') || '}', '\(field.name)'))"
             case .text: "(intertwine_text(body, '\(field.name)') COLLATE \"C\")"
             case .number: "(intertwine_number(body, '\(field.name)'))"
             case .date: "(intertwine_moment(body, '\(field.name)') COLLATE \"C\")"
             }
         }
-        let value = "json_extract(body, '$.\"\(field.name)\"')"
+        let value = "json_extract(\(isCount ? "'{' || counts || '}'" : "body"), '$.\"\(field.name)\"')"
         return switch field.comparison {
         case .text: "ifnull(substr(\(value), 1, \(SortField.textLimit)), '')"
         case .number: "ifnull(CAST(\(value) AS REAL), 0.0)"

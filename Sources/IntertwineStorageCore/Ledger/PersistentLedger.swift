@@ -9,6 +9,13 @@ package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, Tracke
 
     var readStatistics: ReadStatistics { get }
 
+    /// The counts of the cells whose lists have changed, with these changes, and the numbers of the changes for ``addUp(_:)``.
+    func changedCounts(limit: Int) async throws -> (changes: [Int64], counts: [ListCount])
+
+    func addUp(_ changes: [Int64]) async throws
+
+    func counts(after cell: String, limit: Int) async throws -> [ListCount]
+
     func capabilities(of digest: String) async throws -> String?
 
     func use(client digest: String) async throws

@@ -1,12 +1,12 @@
 extension TableSchema {
     package static let item = TableSchema(
-        "item", .items, key: 2, "lane integer,position integer,kind text,id text,variant text,body document,due integer?",
+        "item", .items, key: 2, "lane integer,position integer,kind text,id text,variant text,body document,due integer?,counts string?",
         .index("item_form", on: "(kind, variant, position) WHERE lane = 1"), .index("item_due", on: "(due) WHERE due IS NOT NULL"))
     /// The scripts that bring the tables of items from version 1 to 2, and so on.
     package static func itemMigrations(_ dialect: SQLDialect) -> [String] {
         [
             "ALTER TABLE item ADD COLUMN due bigint; CREATE INDEX item_due ON item (due) WHERE due IS NOT NULL",
-            itemRevision.creation(dialect),
+            itemRevision.creation(dialect), "ALTER TABLE item ADD COLUMN counts text",
         ]
     }
     package static let section = TableSchema("section", .items, key: 1, "number integer,name text", .constraint("UNIQUE (name)"))
@@ -39,6 +39,11 @@ extension TableSchema {
         "listing", .ledger, key: 1,
         "mark integer,viewer text,list text,cell text,performance text,at integer,until integer,leads flag,removes flag",
         .numbered(always: false))
+
+    /// The numbers of viewers that have a cell on a list, and the changes since. See ``ListCounts``.
+    package static let listCount = TableSchema("list_count", .ledger, key: 2, "cell text,list text,count integer")
+    package static let listChange = TableSchema(
+        "list_change", .ledger, key: 1, "id integer,cell text,list text,change integer", .numbered(always: true))
 
     package static let rollupCell = TableSchema(
         "rollup_cell", .ledger, key: 4, "day integer,verdict text,cell text,kind text,count integer", .perReplica, .fillFactor(70))

@@ -87,6 +87,9 @@ struct ViewerListTests {
                 standing.append(("\(number)", list, viewer, cell, removes))
             }
             guard number % 10 == 9 else { continue }
+            #expect(try bench.countedLists() == bench.listedCells())
+            try await ledger.addUp(ledger.changedCounts(limit: 7).changes)
+            #expect(try bench.countedLists() == bench.listedCells())
             let known = (0..<6).map { "cell \($0)" } + ["never"]
             for list in [ViewerList.saved, .dismissed] {
                 for viewer in ["v", "w"] {
@@ -248,6 +251,20 @@ extension LedgerBench {
         try await ledger.commit(
             LedgerEntry(changes: [.revert(list: .saved, viewer: "v", cell: cell, performance: "\(id).0")], undoes: id)
         )
+    }
+
+    /// The counts with the changes that wait, and what they should be.
+    func countedLists() throws -> String {
+        try query(
+            """
+            SELECT cell, list, sum(n) FROM (
+                SELECT cell, list, count AS n FROM list_count UNION ALL SELECT cell, list, change FROM list_change) AS counted
+            GROUP BY cell, list HAVING sum(n) <> 0 ORDER BY cell, list
+            """)
+    }
+
+    func listedCells() throws -> String {
+        try query("SELECT cell, list, count(*) FROM listing WHERE leads AND list <> 'dismissed' GROUP BY cell, list ORDER BY cell, list")
     }
 
     /// Rows of a cell, and those of them that lead.

@@ -17,12 +17,13 @@ public struct CommandRegistry: Sendable {
     ///
     /// ```swift
     /// let names = CommandRegistry.standard.names
-    /// // ["analytics", "cancel-images", "clickthrough", "dismiss", "present", "restore", "save", "unsave"]
+    /// // ["analytics", "cancel-images", "clickthrough", "dismiss", "follow", "mute", "present", "restore", …]
     /// ```
     public static var standard: CommandRegistry {
         var registry = CommandRegistry()
         let commands: [any Command] = [
             Analytics(), Present(), Clickthrough(), Dismiss(), Save(), ListRemoval.restore, ListRemoval.unsave,
+            AuthorCommand.follow, AuthorCommand.mute, ListRemoval.unfollow, ListRemoval.unmute,
             RequestCommand(name: "cancel-images", target: .imageRequests),
         ]
         for command in commands { registry.commands[command.name] = command }
@@ -33,7 +34,8 @@ public struct CommandRegistry: Sendable {
     ///
     /// - Throws: ``CellCommandsError/registeredTwice(_:)`` if the name is already registered.
     public mutating func register(_ command: any Command) throws(CellCommandsError) {
-        guard commands[command.name] == nil else { throw .registeredTwice(command.name) }
+        // A program's own commands replace `follow` and `mute`.
+        guard commands[command.name].map({ $0 is AuthorCommand }) ?? true else { throw .registeredTwice(command.name) }
         commands[command.name] = command
         guard command.components != nil else { return }
         for leaf in command.leaves { components[leaf.name] = components[leaf.name] ?? leaf }
@@ -56,11 +58,22 @@ public struct CommandRegistry: Sendable {
     /// let undoing = registry["save"]?.undoing?.name  // "save"
     /// ```
     public subscript(name: String) -> (any Command)? {
-        commands[name]
+        commands[name] ?? Self.listCommand(name)
+    }
+
+    /// The commands of lists that kinds declare. Their names have a colon, which no other name has.
+    private static func listCommand(_ name: String) -> (any Command)? {
+        let parts = name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { return nil }
+        return switch parts[0] {
+        case "list": ListAddition(list: ViewerList(rawValue: parts[1]))
+        case "unlist": ListRemoval.from(ViewerList(rawValue: parts[1]))
+        default: nil
+        }
     }
 
     package func undoing(_ name: String) -> (any UndoableCommand)? {
-        commands[name].map(\.undoing) ?? components[name]?.undoing
+        self[name].map(\.undoing) ?? components[name]?.undoing
     }
 
     package var refusals: [Refusal] {

@@ -48,10 +48,50 @@ public struct Dismiss: UndoableCommand {
     }
 }
 
+/// Adds the cell to a list that a kind declares, and records the event of the slot.
+package struct ListAddition: UndoableCommand {
+    package let name: String
+    package let needs: CommandRequirements = .viewer
+    private let list: ViewerList
+
+    package init(list: ViewerList) { (name, self.list) = ("list:\(list.rawValue)", list) }
+
+    package func perform(in context: inout CommandContext) throws {
+        try context.put(on: list)
+        context.record(context.occurrence)
+    }
+
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.revert(record, from: list)
+        context.record(.undo)
+    }
+}
+
+/// Adds the author of the cell, or the cell itself if its item has none, to the viewer's followed or muted authors.
+package struct AuthorCommand: UndoableCommand {
+    package static let follow = AuthorCommand(name: "follow", list: .following)
+    package static let mute = AuthorCommand(name: "mute", list: .muted)
+
+    package let name: String
+    package let needs: CommandRequirements = .viewer
+    private let list: ViewerList
+
+    package func perform(in context: inout CommandContext) throws { try context.putAuthor(on: list) }
+
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws { try context.revertAuthor(record, from: list) }
+}
+
 /// Removes the cell from a list of the viewer, at any time after it was added.
 package struct ListRemoval: UndoableCommand {
     package static let unsave = ListRemoval(name: "unsave", list: .saved)
     package static let restore = ListRemoval(name: "restore", list: .dismissed)
+
+    package static let unfollow = ListRemoval(name: "unfollow", list: .following)
+    package static let unmute = ListRemoval(name: "unmute", list: .muted)
+
+    package static func from(_ list: ViewerList) -> ListRemoval {
+        [unfollow, unmute].first { $0.list == list } ?? ListRemoval(name: "unlist:\(list.rawValue)", list: list)
+    }
 
     package let name: String
     package let needs: CommandRequirements = .viewer

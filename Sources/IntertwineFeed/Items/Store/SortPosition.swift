@@ -89,10 +89,11 @@ public struct SortField: Sendable, Hashable {
     /// let invalid = SortField("price in EUR", .number)  // nil
     /// ```
     public init?(_ name: String, _ comparison: Comparison) {
-        let isPlain = name.utf8.allSatisfy { byte in
-            (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 || byte == UInt8(ascii: "_")
-                || byte == UInt8(ascii: "-")
-        }
+        let isPlain = (name.hasPrefix(DeclaredList.countPrefix) ? name.dropFirst(DeclaredList.countPrefix.count) : name[...]).utf8
+            .allSatisfy { byte in
+                (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 || byte == UInt8(ascii: "_")
+                    || byte == UInt8(ascii: "-")
+            }
         guard isPlain, (1...64).contains(name.utf8.count) else { return nil }
         self.name = name
         self.comparison = comparison

@@ -27,7 +27,7 @@ struct SourcePoller: ServiceLifecycle.Service {
         registry = SourceRegistry(sources.map(\.name), now: now())
         self.store = store
         self.location = location
-        leadership = location.leadership()
+        leadership = location.leadership(in: .sources)
         self.policy = policy
         self.userAgent = userAgent
         self.now = now

@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Followed and muted authors from outside", .timeLimit(.untilStuck))
+struct AuthorTests {
+    private static let kinds = """
+        kinds:
+          post:
+            author: authorId
+            fields: {title: {type: text, required: true}, authorId: {type: text, required: true}}
+            cells: {collection: {identifier: PostCell, size: 300x100, bind: {title: {text: title}}}}
+            actions: {follow: [follow], silence: [mute], keep: [save]}
+        """
+
+    private static let ann = ["User-Agent: tests", "X-Viewer-ID: ann"]
+
+    private static func service(_ store: CountTests.Store) throws -> RunningService {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
+        try kinds.write(toFile: file, atomically: true, encoding: .utf8)
+        let database = store == .postgresql ? try PostgresServer.shared().makeDatabase().uri : nil
+        let service = try RunningService(settings: ["kinds.file=\(file)"], database: database)
+        let posts = [("a", "user:ada"), ("b", "user:ada"), ("c", "user:bob")].map { id, author in
+            #"{"kind":"post","id":"\#(id)","title":"Post \#(id)","authorId":"\#(author)"}"# + "\n"
+        }
+        let items = Items.user("ada") + Items.user("bob") + posts.joined()
+        #expect(try service.importItems(items, arguments: ["--set", "kinds.file=\(file)"]).contains("added 5, replaced 0, skipped 0"))
+        return service
+    }
+
+    private static func cells(_ service: RunningService, _ path: String = "/feed") throws -> [String: JSON] {
+        let list = try JSON(try service.get(path, fields: ann).text)["cells"]?.list ?? []
+        return Dictionary(uniqueKeysWithValues: list.map { ($0["id"]?.text ?? "", $0) })
+    }
+
+    private static func act(_ service: RunningService, _ path: String) throws -> String {
+        let answer = try service.ask("POST", "/cells/\(path)", fields: ann)
+        try #require(answer.status == 200, "\(answer.text)")
+        return try #require(try JSON(answer.text)["undo"]?["href"]?.text)
+    }
+
+    @Test("A follow is of the author, and the state of all of the author's cells", arguments: CountTests.Store.allCases)
+    func follow(store: CountTests.Store) async throws {
+        try await offPool {
+            let service = try Self.service(store)
+            let undo = try Self.act(service, "post:a/follow")
+            #expect(Set(try Self.cells(service, "/following").keys) == ["user:ada"])
+            let following = try Self.cells(service).filter { $0.value["state"]?["following"] != nil }
+            #expect(Set(following.keys) == ["post:a", "post:b", "user:ada"])
+            #expect(try service.ask("DELETE", undo, fields: Self.ann).status == 200)
+            #expect(try Self.cells(service, "/following").isEmpty)
+            _ = try Self.act(service, "post:b/follow")
+            #expect(try service.ask("DELETE", "/following/user:ada", fields: Self.ann).status == 200)
+            #expect(try Self.cells(service).allSatisfy { $0.value["state"] == nil })
+            #expect(try service.ask("POST", "/cells/post:a/follow").status == 403)
+        }
+    }
+
+    @Test("A muted author is left out of feeds, lists and changes of that viewer, until it is undone", arguments: CountTests.Store.allCases)
+    func mute(store: CountTests.Store) async throws {
+        try await offPool {
+            let service = try Self.service(store)
+            let all: Set = ["post:a", "post:b", "post:c", "user:ada", "user:bob"]
+            for id in ["a", "c"] { _ = try Self.act(service, "post:\(id)/keep") }
+            #expect(Set(try Self.cells(service).keys) == all)
+            let token = try #require(
+                try JSON(try service.get("/feed?changes=true", fields: Self.ann).text)["page"]?["syncToken"]?.text)
+            let undo = try Self.act(service, "post:c/silence")
+            #expect(Set(try Self.cells(service).keys) == ["post:a", "post:b", "user:ada"])
+            #expect(Set(try Self.cells(service, "/saved").keys) == ["post:a"])
+            #expect(Set(try Self.cells(service, "/muted").keys) == ["user:bob"])
+            let changes = try service.get("/feed/changes?syncToken=\(token)", fields: Self.ann).text
+            #expect(try Set(JSON(changes)["deleted"]?.list.compactMap { $0["id"]?.text ?? $0.text } ?? []).isSubset(of: all), "\(changes)")
+            let others = try JSON(try service.get("/feed").text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
+            #expect(Set(others) == all)
+            #expect(try service.ask("DELETE", undo, fields: Self.ann).status == 200)
+            #expect(Set(try Self.cells(service).keys) == all)
+            _ = try Self.act(service, "post:c/silence")
+            #expect(try service.ask("DELETE", "/muted/user:bob", fields: Self.ann).status == 200)
+            #expect(Set(try Self.cells(service).keys) == all)
+        }
+    }
+}
