@@ -184,9 +184,18 @@ export class FeedClient extends EventTarget {
   /** Returns one cell by its id; null if it does not exist. */
   cell(id: string, options?: SendOptions): Promise<Cell | null>;
   /** Returns the service's feeds; an empty array if the service does not list them. */
-  feeds(options?: SendOptions): Promise<{ name: string; [member: string]: unknown }[]>;
+  feeds(options?: SendOptions): Promise<{ name: string; filters?: FeedFilter[]; [member: string]: unknown }[]>;
   /** Returns the header fields of a request, with those of every request. */
   fields(headers?: Record<string, string>): Record<string, string>;
+}
+
+/** A filter of a feed: a query parameter with the name of a field. The values of one filter are alternatives, and filters combine. */
+export interface FeedFilter {
+  name: string;
+  /** `choice`, `flag`, `number` or `text`. The list is open. */
+  type: string;
+  /** All values of a choice or a flag; the most frequent ones of another type. */
+  values: { value: string; count: number }[];
 }
 
 /** The items of a kind that a page omits because the client cannot show them. */

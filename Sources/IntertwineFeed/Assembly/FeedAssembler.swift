@@ -18,11 +18,13 @@ package final class FeedAssembler: Sendable {
     private let tokens: CellTokens
     package let path: String
     package let title: String
-    let digest: UInt64
+    package let filters: [ItemFilter]
+    private let digest: UInt64
     private let signer: Signer
     private let spacing: AdSpacing
     private let logger: Logger
     private let omissions = ReportThrottle()
+    private let filterValues = VersionedCache<[[FilterValue]]>(maximumWait: .milliseconds(100))
 
     package init(
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
@@ -30,6 +32,7 @@ package final class FeedAssembler: Sendable {
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
         campaigns: Campaigns? = nil,
         isFair: Bool = true, spacing: AdSpacing = AdSpacing(), elsewhere: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
+        filters: [ItemFilter] = [],
         keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         let sections = FeedSections(source.sections, placement: placement)
@@ -43,7 +46,7 @@ package final class FeedAssembler: Sendable {
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
-        (readers, self.elsewhere, self.ranking) = (sections.readers, elsewhere, ranking)
+        (readers, self.elsewhere, self.ranking, self.filters) = (sections.readers, elsewhere, ranking, filters)
         signer = keys.signer(for: .cursor)
     }
 
@@ -212,8 +215,11 @@ package final class FeedAssembler: Sendable {
     func assemble(_ session: PageSession) throws -> FeedPage {
         var session = session
         for ads in adSources { try ads.prefetch(for: &session) }
+        session.filter = RowFilter(session.request.filters, among: filters)
         let content = try session.ranked?.read(for: session, factories) ?? PageReader(of: source, sections, for: session).read()
-        var slots = AdSlots(in: content, of: sections, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest, for: session)
+        var slots = AdSlots(
+            in: content, of: sections, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters),
+            for: session)
         for ads in adSources { try ads.fill(&slots, for: session) }
         return try splice(&slots, for: session)
     }
@@ -308,29 +314,56 @@ package final class FeedAssembler: Sendable {
     private func href(_ cursor: PageCursor?, for request: FeedRequest) -> String? {
         cursor.map {
             links.page(
-                path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
+                path: path, cursor: text($0, request.filters), limit: request.limit, layout: request.layout, width: request.width,
                 scale: request.scale, followsChanges: request.followsChanges, client: request.client)
+                + (request.filters.isEmpty ? "" : "&" + RowFilter.text(request.filters))
         }
     }
 
     // MARK: Cursors and state
 
     package func validate(cursor text: String) throws(FeedError) {
-        do { _ = try cursor(text) } catch { throw .cursor(error) }
+        do { _ = try cursor(text, [:]) } catch { throw .cursor(error) }
     }
 
-    func cursor(_ text: String) throws(CursorError) -> PageCursor {
-        try PageCursor(text: text, feed: digest, signer: signer)
+    /// The identity of the list of items with these filters, so that cursors and tokens of other lists are rejected.
+    func digest(_ filters: [String: [String]]) -> UInt64 {
+        filters.isEmpty ? digest : PageCursor.digest(ofFeed: "\(digest) \(RowFilter.text(filters))")
     }
 
-    func text(_ cursor: PageCursor) -> String {
-        cursor.text(feed: digest, signer: signer)
+    func cursor(_ text: String, _ filters: [String: [String]]) throws(CursorError) -> PageCursor {
+        try PageCursor(text: text, feed: digest(filters), signer: signer)
+    }
+
+    func text(_ cursor: PageCursor, _ filters: [String: [String]]) -> String {
+        cursor.text(feed: digest(filters), signer: signer)
+    }
+
+    /// Returns the values of each filter with their numbers of items: the declared ones, or the most frequent ones.
+    package func values() async throws -> [[FilterValue]] {
+        let version = store.version
+        if let known = filterValues.known(at: version) { return known }
+        return try await store.read(for: .background) { [self] snapshot in
+            try filterValues.value(at: version, in: snapshot, of: store) { [self] snapshot in
+                try filters.map { try values(of: $0, in: snapshot) }
+            }
+        }
+    }
+
+    private func values(of filter: ItemFilter, in snapshot: any StoreSnapshot) throws -> [FilterValue] {
+        var counts: [String: Int] = [:]
+        for stream in source.sections.compactMap(\.stream) {
+            for found in try snapshot.filterValues(filter, in: stream) { counts[found.value, default: 0] += found.count }
+        }
+        guard filter.choices.isEmpty else { return filter.choices.map { FilterValue(value: $0, count: counts[$0] ?? 0) } }
+        let all = counts.map { FilterValue(value: $0.key, count: $0.value) }
+        return Array(all.sorted { ($1.count, $0.value) < ($0.count, $1.value) }.prefix(ItemFilter.listLimit))
     }
 
     func checkedCursor(of request: FeedRequest) throws(FeedError) -> PageCursor? {
         guard FeedRequest.limits.contains(request.limit) else { throw .limitOutOfRange(request.limit) }
         guard let text = request.cursor else { return nil }
-        do { return try self.cursor(text) } catch { throw .cursor(error) }
+        do { return try self.cursor(text, request.filters) } catch { throw .cursor(error) }
     }
 
     func read<Value: Sendable>(

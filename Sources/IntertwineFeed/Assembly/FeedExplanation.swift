@@ -65,7 +65,7 @@ extension FeedAssembler {
         let page = try await page(request, for: client)
         let context = context(of: request, for: client)
         let version = store.version
-        let cursor = try request.cursor.map(cursor)
+        let cursor = try request.cursor.map { try self.cursor($0, request.filters) }
         // A page of a data source is read again for each page that is simulated.
         let pages = readsSources || ranking != nil ? 1 : Self.pageLimit
         let (found, number, takenDown) = try await withRows(for: request, client) { rows in

@@ -42,7 +42,7 @@ struct PageReader {
 
     init(of source: any DataSource, _ sections: FeedSections, for session: PageSession) {
         (self.source, self.sections, rows, context) = (source, sections, session.rows, session.sourceContext)
-        (snapshot, cursor, limit, renderer) = (session.snapshot, session.cursor, session.request.limit, session.renderer())
+        (snapshot, cursor, limit, renderer) = (session.content, session.cursor, session.request.limit, session.renderer())
     }
 
     consuming func read() throws -> PageContent {

@@ -38,6 +38,10 @@ struct PageSession {
         rotation = cursor?.rotation
     }
 
+    /// The content that matches the filters of the request.
+    var content: any StoreSnapshot { filter.map { FilteredSnapshot(snapshot, by: $0) } ?? snapshot }
+    var filter: RowFilter?
+
     var direction: PageDirection { cursor?.direction ?? .forward }
 
     /// True if items may be skipped, so that one query of the content may not suffice.

@@ -10,7 +10,7 @@ struct ClientPageState: Hashable {
         var after: UInt64 = 0
     }
 
-    private static let format: UInt8 = 4
+    private static let format: UInt8 = 5
     /// Larger pages cannot request changes, because a few of them would exceed a request line.
     private static let textLimit = 6_144
 
@@ -24,6 +24,7 @@ struct ClientPageState: Hashable {
     var moment: Int64
     var edges: Edges
     var cells: [ClientCell]
+    var filters: [String: [String]] = [:]
 
     /// The encoded state; nil if it would be longer than ``textLimit``.
     var text: String? {
@@ -38,6 +39,12 @@ struct ClientPageState: Hashable {
         writer.write(edges.before, count: ClientCell.digestLength)
         writer.write(edges.after, count: ClientCell.digestLength)
         writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
+        writer.write(varying: filters.count)
+        for (name, values) in filters.sorted(by: { $0.key < $1.key }) {
+            writer.write(counted: Array(name.utf8))
+            writer.write(varying: values.count)
+            for value in values { writer.write(counted: Array(value.utf8)) }
+        }
         var last: [UInt8] = []
         for cell in cells {
             // The ids of one page have common prefixes.
@@ -60,11 +67,18 @@ struct ClientPageState: Hashable {
             let width = reader.readVarying(), let hour = reader.readUInt32(), let moment = reader.readInt64(),
             let before = reader.readNumber(ClientCell.digestLength),
             let after = reader.readNumber(ClientCell.digestLength),
-            let cursor = reader.readCounted(),
+            let cursor = reader.readCounted(), let filterCount = reader.readVarying(),
             FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(form & 0x0f)),
             FeedRequest.scales.contains(Int(form >> 4) + 1),
             width == 0 || SizeRule.widths.contains(width)
         else { return nil }
+        for _ in 0..<min(filterCount, 64) {
+            guard let name = reader.readCounted(), let count = reader.readVarying(), count <= ItemFilter.valueLimit else { return nil }
+            for _ in 0..<count {
+                guard let value = reader.readCounted() else { return nil }
+                filters[String(decoding: name, as: UTF8.self), default: []].append(String(decoding: value, as: UTF8.self))
+            }
+        }
         var cells: [ClientCell] = []
         var last: [UInt8] = []
         while !reader.remaining.isEmpty {
@@ -90,7 +104,7 @@ struct ClientPageState: Hashable {
     init(
         feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, scale: Int = 1, hour: UInt32 = 0, moment: Int64 = 0,
         edges: Edges = Edges(),
-        cells: [ClientCell]
+        cells: [ClientCell], filters: [String: [String]] = [:]
     ) {
         self.feed = feed
         self.cursor = cursor
@@ -102,6 +116,7 @@ struct ClientPageState: Hashable {
         self.moment = moment
         self.edges = edges
         self.cells = cells
+        self.filters = filters
     }
 }
 

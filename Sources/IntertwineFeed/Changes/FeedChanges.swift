@@ -30,8 +30,8 @@ extension FeedAssembler {
     ) async throws -> FeedChanges {
         guard syncTokens.count <= Self.clientPageLimit else { return .reload }
         let held = syncTokens.compactMap { ClientPageState(text: $0) }
-        guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
-        let cursors = held.map { page in page.cursor.flatMap { try? cursor($0) } }
+        guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest($0.filters) }) else { return .reload }
+        let cursors = held.map { page in page.cursor.flatMap { try? cursor($0, page.filters) } }
         guard zip(held, cursors).allSatisfy({ $0.cursor == nil || $1 != nil }), Self.areInOrder(held, cursors) else { return .reload }
         let pages = try await pages(held, from: cursors.first ?? nil, request, for: client)
         let changed = PageDiff(clientCells: held.flatMap(\.cells), pages: pages)
@@ -57,6 +57,7 @@ extension FeedAssembler {
             request.layout = page.layout
             request.width = page.width
             request.scale = page.scale
+            request.filters = page.filters
             // The hour at the start of the client's session, so that its ads do not change with the hour.
             if page.hour > 0, request.rotationHour != nil { request.rotationHour = page.hour }
             // The time of the client's campaign decisions, so that its campaigns do not change either.
@@ -83,10 +84,11 @@ extension FeedAssembler {
     func syncToken(_ entries: [FeedPage.Entry], of session: PageSession, previous: PageCursor?, next: PageCursor?) -> String? {
         let request = session.request
         return ClientPageState(
-            feed: digest, cursor: session.cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
+            feed: digest(request.filters), cursor: session.cursor.map { text($0, request.filters) }, limit: request.limit,
+            layout: request.layout, width: request.width,
             scale: request.scale, hour: request.rotationHour ?? 0, moment: session.targeting?.moment ?? 0,
             edges: ClientPageState.Edges(before: previous?.position.digest ?? 0, after: next?.position.digest ?? 0),
-            cells: entries.map(ClientCell.init)
+            cells: entries.map(ClientCell.init), filters: request.filters
         ).text
     }
 }

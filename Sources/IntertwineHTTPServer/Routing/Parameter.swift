@@ -172,6 +172,16 @@ package struct Query: Sendable {
         return value
     }
 
+    /// Returns all parameters with other names, decoded.
+    package func pairs(besides known: [String]) throws(Problem) -> [(name: String, value: String)] {
+        try pairs.filter { !known.contains(String($0.name)) }.map { pair throws(Problem) in
+            guard let value = PercentCoding.decode(Substring(pair.value.replacing("+", with: " "))) else {
+                throw .invalidParameter(String(pair.name), .invalid, "\(pair.name) is not valid UTF-8.")
+            }
+            return (String(pair.name), value)
+        }
+    }
+
     package func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
         try integer(name, in: range) ?? fallback
     }

@@ -66,6 +66,7 @@ package struct PostgresRow: SQLRow {
 
     package func isNull(_ column: Int) -> Bool { rows.isNull(number, column) }
     package func integer(_ column: Int) -> Int64 { rows.integer(number, column) }
+    package func number(_ column: Int) -> Double { rows.number(number, column) }
     package func flag(_ column: Int) -> Bool { rows.flag(number, column) }
     package func text(_ column: Int) -> String { rows.text(number, column) }
     package func bytes(_ column: Int) -> [UInt8] { rows.bytes(number, column) }

@@ -104,6 +104,7 @@ package final class PostgresSnapshot: StoreSnapshot, SQLSession {
     // MARK: StoreSnapshot
 
     package func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+        if let filter = query.filter { return try visit(query, by: filter, body) }
         let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)
         switch query.rows {
         case .stream(let stream):

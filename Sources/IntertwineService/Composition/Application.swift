@@ -100,7 +100,7 @@ extension ServiceBuilder {
                 name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                 placement: placement(in: title), campaigns: campaigns,
                 isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, elsewhere: elsewhere,
-                ranking: ranking, keys: keys, links: links, tokens: tokens, logger: logger)
+                ranking: ranking, filters: declared.feeds.filters[title] ?? [], keys: keys, links: links, tokens: tokens, logger: logger)
         }
         return Feeds(
             catalogue: catalogue, campaigns: campaigns, campaignsFile: campaignsFile, factories: factories, cells: cells, links: links,
@@ -125,9 +125,10 @@ extension ServiceBuilder {
             loader: PageLoader(
                 store: store, pages: pages, format: format, metrics: parts.pageMetrics, imagePrefetcher: parts.images.prefetcher),
             format: format,
-            catalogue: FeedListing(in: languages) { language in
+            catalogue: FeedListing(in: languages, filteredFeeds: feeds.catalogue.filteredFeeds) { language, filters in
                 feeds.catalogue.listed(
-                    titles: stores.declared.feeds.titles, in: language, layouts: feeds.factories.layouts, links: feeds.links)
+                    titles: stores.declared.feeds.titles, in: language, layouts: feeds.factories.layouts, links: feeds.links,
+                    filters: filters)
             }, live: parts.subscribers)
         let declaredLists = feeds.factories.lists.filter { !extensions.lists.contains($0) }
         let lists = ViewerListRoutes(extensions.lists + declaredLists, clients: clients, format: format) { list, path in

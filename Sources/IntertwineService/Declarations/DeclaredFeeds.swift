@@ -10,11 +10,18 @@ struct DeclaredFeeds: Sendable {
     var ads: [String: DeclaredAds] = [:]
     /// The URLs of the services that rank feeds.
     var rankers: [String: FetchURL] = [:]
+    var filters: [String: [ItemFilter]] = [:]
 
     var plans: [SectionConfiguration] {
-        sections.map { SectionConfiguration($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
+        // A feed may show the section of all other kinds without a declaration of it.
+        let main = sections.contains { $0.name == Self.mainName } ? [] : [DeclaredSection(name: Self.mainName)]
+        return (sections + (filters.isEmpty ? [] : main)).map { section in
+            var plan = SectionConfiguration(
+                section.name, kinds: section.kinds, fields: [section.order.field].compactMap { $0 }, order: section.order)
+            plan.filters = filters.keys.sorted().filter { feeds[$0]?.contains(section.name) == true }.compactMap { filters[$0] }
+            return plan
+        }
     }
-
 }
 
 /// The advertisement settings of a feed or a section; a nil value is inherited from the level above.
@@ -36,6 +43,7 @@ struct DeclaredSection: Sendable {
 struct FeedsReader {
     private static let nameLimit = 64
     private static let sectionLimit = 1_000
+    private static let filterLimit = 8
     private static let keys = ["title", "kinds", "order"] + adsKeys
     private static let adsKeys = ["ads", "placement", "scope"]
 
@@ -72,7 +80,7 @@ struct FeedsReader {
                 try check(name, of: "feed", at: node)
                 // A list of sections, or more with one.
                 guard node.isMapping else { return try self.sections(of: node, among: names) }
-                let members = try node.members(of: "feed '\(name)'", among: ["title", "sections", "ranked-by"] + Self.adsKeys)
+                let members = try node.members(of: "feed '\(name)'", among: ["title", "sections", "ranked-by", "filters"] + Self.adsKeys)
                 declared.ads[name] = try ads(members)
                 declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
                 declared.rankers[name] = try members["ranked-by"].map { node throws(ConfigurationError) in
@@ -82,7 +90,9 @@ struct FeedsReader {
                     return url
                 }
                 guard let list = members["sections"] else { throw node.error("sections is missing: a list of the feed's sections") }
-                return try self.sections(of: list, among: names)
+                let sections = try self.sections(of: list, among: names)
+                if let node = members["filters"] { declared.filters[name] = try filters(node, of: sections, among: declared.sections) }
+                return sections
             }
         }
         try faults.finish()
@@ -104,6 +114,35 @@ struct FeedsReader {
         }
         guard (1...Self.sectionLimit).contains(names.count) else { throw feed.error("a feed has 1 to \(Self.sectionLimit) sections") }
         return names
+    }
+
+    private func filters(
+        _ node: YAMLNode, of sections: [String], among declared: [DeclaredSection]
+    ) throws(ConfigurationError) -> [ItemFilter] {
+        // The fields of kinds are unknown if one kind is invalid.
+        guard broken.isEmpty else { return [] }
+        let elsewhere = declared.filter { !sections.contains($0.name) }.flatMap(\.kinds)
+        let listed = declared.filter { sections.contains($0.name) }.flatMap(\.kinds)
+        let all = sections.contains(SectionConfiguration.mainName) ? kinds.names.filter { !elsewhere.contains($0) } : listed
+        let fields = all.compactMap { (kinds[$0] as? DeclaredKind)?.declaration }.filter { $0.stream == .content }.flatMap(\.fields)
+        let known = fields.filter { ItemFilter($0) != nil }.map(\.name)
+        var filters: [ItemFilter] = []
+        for node in try node.elements("names of fields") {
+            let name = try node.text("names of fields")
+            let alike = fields.filter { $0.name == name }
+            guard let field = alike.first, let filter = ItemFilter(field) else {
+                throw node.unknown(
+                    "filter", name, ": a choice, boolean, number or short text of the feed's kinds", among: Set(known).sorted())
+            }
+            guard alike.allSatisfy({ ItemFilter($0).map { $0.form == filter.form && $0.choices == filter.choices } ?? false }) else {
+                throw node.error("the kinds of the feed declare '\(name)' differently")
+            }
+            guard !FeedParameters.names.contains(name) else { throw node.error("'\(name)' is a parameter of every feed") }
+            guard !filters.contains(where: { $0.name == name }) else { throw node.error("the filter '\(name)' occurs twice") }
+            filters.append(filter)
+        }
+        guard filters.count <= Self.filterLimit else { throw node.error("a feed has at most \(Self.filterLimit) filters") }
+        return filters
     }
 
     private func section(

@@ -140,6 +140,24 @@ extension Schema {
                                 .required("path", .string(format: "uri-reference")),
                                 .required("href", .href, "The href of the first page of the section alone."),
                             ])), "The sections, in order. The list is empty for feeds without sections."),
+                    .optional(
+                        "filters",
+                        .list(
+                            of: .object([
+                                .required(
+                                    "name", .string(minLength: 1), "The name of the field, which is the query parameter of its values."),
+                                .required("type", .words(ItemFilter.Form.self), "The type of the values."),
+                                .required(
+                                    "values",
+                                    .list(
+                                        of: .object([
+                                            .required("value", .string(minLength: 1)),
+                                            .required("count", .integer(minimum: 0), "The number of items with this value."),
+                                        ])),
+                                    "All values of a choice or a flag; the 100 most frequent values of another type."),
+                            ])),
+                        "The filters of the feed, such as `?category=music&category=art&city=Berlin`: the values of one field are alternatives, and fields combine."
+                    ),
                 ])))
     ]).described("The feeds of the service.").named("Feeds")
     private static let identifier = Schema.string(minLength: 1).described(

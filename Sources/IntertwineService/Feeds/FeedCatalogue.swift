@@ -36,7 +36,10 @@ struct FeedCatalogue: Sendable {
         return feed
     }
 
-    func listed(titles: [String: LocalizedText], in language: FeedLanguage?, layouts: [CellLayout], links: Links) -> [UInt8] {
+    func listed(
+        titles: [String: LocalizedText], in language: FeedLanguage?, layouts: [CellLayout], links: Links,
+        filters: [String: [[FilterValue]]]
+    ) -> [UInt8] {
         struct Listed: Encodable {
             struct Part: Encodable {
                 var name: String
@@ -55,19 +58,27 @@ struct FeedCatalogue: Sendable {
                 enum CodingKeys: CodingKey { case name, title, path, href }
             }
 
+            struct Filter: Encodable {
+                var name: String
+                var type: String
+                var values: [FilterValue]
+            }
+
             struct Feed: Encodable {
                 var part: Part
                 var layouts: [String]
                 var sections: [Part]
+                var filters: [Filter]?
 
                 func encode(to encoder: any Encoder) throws {
                     try part.encode(to: encoder)
                     var container = encoder.container(keyedBy: CodingKeys.self)
                     try container.encode(layouts, forKey: .layouts)
                     try container.encode(sections, forKey: .sections)
+                    try container.encodeIfPresent(filters, forKey: .filters)
                 }
 
-                enum CodingKeys: CodingKey { case layouts, sections }
+                enum CodingKeys: CodingKey { case layouts, sections, filters }
             }
 
             var feeds: [Feed]
@@ -85,12 +96,17 @@ struct FeedCatalogue: Sendable {
                     layouts: layouts.map(\.rawValue),
                     sections: sections.compactMap { section in
                         section.name.map { part($0, section.title?[language], "/feeds/\(name)/sections/\($0)") }
+                    },
+                    filters: filters[name].map { values in
+                        zip(feed.filters, values).map { Listed.Filter(name: $0.name, type: $0.form.rawValue, values: $1) }
                     })
             })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
         return (try? encoder.encode(listed)).map { Array($0) } ?? []
     }
+
+    var filteredFeeds: [String: FeedAssembler] { feeds.filter { !$0.value.filters.isEmpty } }
 
     var paths: [(path: String, pattern: String, feed: FeedAssembler)] {
         [("/feed", "/feed", main)] + feeds.map { ("/feeds/\($0)", "/feeds/{name}", $1) }

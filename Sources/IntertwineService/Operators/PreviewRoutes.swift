@@ -52,10 +52,11 @@ struct PreviewRoutes: Sendable {
         let feed = try feeds().feed(try request[Self.name])
         let (moment, drafts, viewer) = (try request[Self.at], try request[Self.drafts], try request[Self.viewer])
         let now = moment.flatMap(Timestamp.milliseconds) ?? request.now
-        let asked = FeedRequest(
+        var asked = FeedRequest(
             cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale], rotationHour: CellTokens.bucket(of: now))
+        asked.filters = try FeedParameters.filters(request.query, besides: ["at", "drafts", "viewer"], of: feed)
         let targeting = TargetingContext(viewer: viewer, moment: now, allocates: false)
         var page = try await feed.preview(asked, for: PageClient(viewer, in: ledger, targeting: targeting), showsDrafts: drafts)
         let path = String((request.head.path ?? "").prefix { $0 != "?" })

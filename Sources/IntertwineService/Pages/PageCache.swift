@@ -15,6 +15,7 @@ final class PageCache: Sendable {
         var lacking: UInt64
         var client: String?
         var language: UInt8
+        var filters: [String: [String]]
 
         init(_ request: FeedRequest, of feed: String) {
             self.feed = feed
@@ -26,6 +27,7 @@ final class PageCache: Sendable {
             followsChanges = request.followsChanges
             (lacking, client) = (request.lacking?.digest ?? 0, request.client)
             language = request.language?.number ?? 0
+            filters = request.filters
         }
     }
 

@@ -3,6 +3,30 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
 enum FeedParameters {
+    static let names = ["limit", "cursor", "layout", "width", "scale", "changes", "client", "syncToken"]
+
+    /// Returns the values of the feed's filters, in one order for equal filters. A feed without filters ignores unknown parameters.
+    static func filters(_ query: Query, besides known: [String] = [], of feed: FeedAssembler) throws(Problem) -> [String: [String]] {
+        var filters: [String: [String]] = [:]
+        guard !feed.filters.isEmpty else { return filters }
+        for (name, text) in try query.pairs(besides: names + known) {
+            guard let filter = feed.filters.first(where: { $0.name == name }) else {
+                let known = feed.filters.map(\.name).joined(separator: ", ")
+                throw .invalidParameter(name, .unknown, "\(name) is not a filter of this feed. Its filters are \(known).")
+            }
+            do throws(ItemError) {
+                filters[name, default: []].append(try filter.value(text))
+            } catch {
+                throw .invalidParameter(name, .unknown, "\(name) \(error.reason).")
+            }
+        }
+        filters = filters.mapValues { Set($0).sorted() }
+        if let name = filters.first(where: { $0.value.count > ItemFilter.valueLimit })?.key {
+            throw .invalidParameter(name, .tooMany, "\(name) has more than \(ItemFilter.valueLimit) values.")
+        }
+        return filters
+    }
+
     static let limit = Parameter.integer(
         "limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit,
         "The maximum number of content items on the page. Ads are not included in it.", example: 20)

@@ -46,9 +46,9 @@ struct FeedRoutes: Sendable {
                     id: "getFeed", summary: "A page of the feed",
                     text: """
                         `/feed` is an alias of `/feeds/main`. The response has ready-to-render cells in the order of the feed: the order of the items' \
-                        first import, or section after section if the feed has sections. Pagination along `page.next` returns each item that existed at \
-                        its start exactly once, also if items are inserted, replaced or deleted in the meantime. A page with fewer than `limit` content \
-                        items is the last one.
+                        first import, or section after section if the feed has sections. Filters of the feed (`GET /feeds`) are query parameters with the \
+                        names of their fields. Pagination along `page.next` returns each item that existed at its start exactly once, also if items \
+                        are inserted, replaced or deleted in the meantime. A page with fewer than `limit` content items is the last one.
 
                         By default, the ads of a page are one block at the midpoint of its content, or of each section's part of it. They rotate from page to page. \
                         The first ad depends on the viewer and the hour. Requests with equal cursors return equal pages. The page omits cells that the \
@@ -271,6 +271,7 @@ struct FeedRoutes: Sendable {
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale], rotationHour: CellTokens.bucket(of: request.now),
             followsChanges: try request[FeedParameters.changes])
+        feed.filters = try FeedParameters.filters(request.query, of: assembler)
         try await clients.addCapabilities(to: &feed, from: request)
         let sender = try await clients.identity(of: request)
         let client = client(of: request, sender, at: assembler)

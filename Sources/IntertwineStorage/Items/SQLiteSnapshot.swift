@@ -32,6 +32,7 @@ package struct SQLiteSnapshot: StoreSnapshot, SQLSession {
     }
 
     package func visit(_ query: RowQuery, _ body: (ItemRow) throws -> Void) throws {
+        if let filter = query.filter { return try visit(query, by: filter, body) }
         let (direction, limit, anchor) = (query.direction, query.limit, query.anchor)
         switch query.rows {
         case .stream(let stream): try visit(stream, direction, of: anchor?.position, limit: limit, body)

@@ -137,7 +137,7 @@ package struct SQLStatement: SQLRow {
 
     package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(truncatingIfNeeded: column)) }
 
-    func number(_ column: Int) -> Double { sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column)) }
+    package func number(_ column: Int) -> Double { sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column)) }
 
     package func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
 

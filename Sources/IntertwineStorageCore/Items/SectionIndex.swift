@@ -1,25 +1,37 @@
 package import IntertwineFeed
 
 package struct SectionIndex: Hashable {
-    private static let prefix = "section_order_"
+    private static let (prefix, filterPrefix) = ("section_order_", "section_filter_")
 
     let stream: StreamID
-    let field: SortField
+    /// The field that orders the section; nil for the order of positions, which only filters have an index for.
+    let field: SortField?
+    private let filter: ItemFilter?
+    private let others: [ItemFilter]
 
-    package init(stream: StreamID, field: SortField) {
-        (self.stream, self.field) = (stream, field)
+    package init(stream: StreamID, field: SortField) { self.init(stream: stream, field: field, filter: nil, among: []) }
+
+    /// An index of the items with each value of a filter, which has the values of the other filters too.
+    package init(stream: StreamID, field: SortField?, filter: ItemFilter?, among filters: [ItemFilter]) {
+        (self.stream, self.field, self.filter) = (stream, field, filter)
+        others = filters.filter { $0 != filter }
     }
 
     /// It contains stream and field, so a change of either gives another index.
     /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
     package var name: String {
-        let digest = field.name.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+        let filters = ([filter] + others).compactMap { $0.map { "\($0.form.rawValue) \($0.name)" } }
+        let texts = [field?.name ?? ""] + (filters.isEmpty ? [] : [field?.comparison.rawValue ?? ""] + filters)
+        let digest = texts.joined(separator: " ").utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         let hex = String(digest, radix: 16)
+        if let filter { return "\(Self.filterPrefix)\(stream.rawValue)_\(hex)_\(filter.name.prefix(16))" }
+        guard let field else { return "" }
         return "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(hex)_\(field.name.prefix(16))"
     }
 
     /// Returns the SQL expression by which items are compared: never NULL, always of one type.
     package func expression(_ dialect: SQLDialect) -> String {
+        guard let field else { return "position" }
         let isCount = field.name.contains(".")
         if dialect.isSetWise {
             return switch field.comparison {
@@ -51,8 +63,21 @@ package struct SectionIndex: Hashable {
         return "printf('%012d', \(local) + \(sign) * \(offset) + 62167305600) || \(fraction)"
     }
 
+    /// Returns the SQL expression of a filter's value: a text, which is empty without a value.
+    static func expression(of filter: ItemFilter, _ dialect: SQLDialect) -> String {
+        if dialect.isSetWise { return "(intertwine_text(body, '\(filter.name)') COLLATE \"C\")" }
+        let path = "'$.\"\(filter.name)\"'"
+        return switch filter.form {
+        case .choice, .text: "ifnull(substr(json_extract(body, \(path)), 1, \(ItemFilter.textLimit)), '')"
+        case .flag, .number: "ifnull(body -> \(path), '')"
+        }
+    }
+
     func creation(_ dialect: SQLDialect) -> String {
-        "CREATE INDEX \"\(name)\" ON item (\(expression(dialect)), position) WHERE lane = \(stream.rawValue)"
+        let columns =
+            [filter.map { Self.expression(of: $0, dialect) }, field.map { _ in expression(dialect) }, "position"].compactMap { $0 }
+            + others.map { Self.expression(of: $0, dialect) }
+        return "CREATE INDEX \"\(name)\" ON item (\(columns.joined(separator: ", "))) WHERE lane = \(stream.rawValue)"
     }
 
     static func names<Session: SQLSession>(_ session: Session) throws -> Set<String> {
@@ -62,7 +87,8 @@ package struct SectionIndex: Hashable {
                 "indexname::text",
                 "pg_indexes WHERE schemaname = (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'item'::regclass)"
             ) : ("name", "sqlite_schema WHERE type = 'index'")
-        let names = "SELECT \(column) FROM \(table) AND substr(\(column), 1, \(prefix.count)) = '\(prefix)'"
+        let begins = [prefix, filterPrefix].map { "substr(\(column), 1, \($0.count)) = '\($0)'" }.joined(separator: " OR ")
+        let names = "SELECT \(column) FROM \(table) AND (\(begins))"
         return Set(try session.rows(names) { $0.text(0) })
     }
 }

@@ -48,7 +48,12 @@ extension SectionLayout {
     private func indices(_ sections: [SectionConfiguration]) -> Set<SectionIndex> {
         Set(
             sections.flatMap { section in
-                streams[section.name].map { stream in section.fields.map { SectionIndex(stream: stream, field: $0) } } ?? []
+                streams[section.name].map { stream in
+                    section.fields.map { SectionIndex(stream: stream, field: $0) }
+                        + section.filters.flatMap { filters in
+                            filters.map { SectionIndex(stream: stream, field: section.order.field, filter: $0, among: filters) }
+                        }
+                } ?? []
             })
     }
 

@@ -15,6 +15,7 @@ package struct SQLCommand: Sendable {
 package protocol SQLRow: SendableMetatype {
     func isNull(_ column: Int) -> Bool
     func integer(_ column: Int) -> Int64
+    func number(_ column: Int) -> Double
     func flag(_ column: Int) -> Bool
     func text(_ column: Int) -> String
     func bytes(_ column: Int) -> [UInt8]

@@ -84,12 +84,19 @@ public struct FeedClient: Sendable {
     ///   - feed: The name of the feed; nil for the feed `main`.
     ///   - layout: `collection` or `table`.
     ///   - width: The width of the view, in points.
-    public func url(feed: String? = nil, section: String? = nil, limit: Int = 20, layout: String? = nil, width: Int? = nil) -> URL {
+    ///   - filters: The values of filters by name, such as `["category": ["music", "art"]]`: the values of one filter are alternatives.
+    public func url(
+        feed: String? = nil, section: String? = nil, limit: Int = 20, layout: String? = nil, width: Int? = nil,
+        filters: [String: [String]] = [:]
+    ) -> URL {
         var path = feed.map { "/feeds/\(Self.escaped($0))" } ?? (section == nil ? "/feed" : "/feeds/main")
         if let section { path += "/sections/\(Self.escaped(section))" }
         var query = ["limit=\(limit)", "changes=true"]
         if let layout { query.append("layout=\(Self.escaped(layout))") }
         if let width { query.append("width=\(width)") }
+        for (name, values) in filters.sorted(by: { $0.key < $1.key }) {
+            query += values.map { "\(Self.escaped(name))=\(Self.escaped($0))" }
+        }
         return URL(href: path + "?" + query.joined(separator: "&"), base: base) ?? base
     }
 

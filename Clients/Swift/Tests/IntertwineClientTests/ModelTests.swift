@@ -44,6 +44,23 @@ struct ModelTests {
         #expect(try await client.page(feed.url).language == "en")
     }
 
+    @Test func filtersAFeed() async throws {
+        let server = try await RealServer(
+            items: #"{"kind":"note","id":1,"topic":"a b","text":"x"}"# + "\n" + #"{"kind":"note","id":2,"topic":"c&d","text":"y"}"#,
+            kinds: """
+                kinds:
+                  note:
+                    fields: {topic: {type: text, choices: [a b, c&d, e]}, text: text}
+                    cells: {collection: {identifier: Note, size: {width: 300, height: 40}, bind: {text: {text: text}}}}
+                feeds: {main: {sections: [main], filters: [topic]}}
+                """)
+        let client = FeedClient(base: server.base)
+        let filter = try #require(try await client.feeds().first?.filters.first)
+        #expect((filter.name, filter.type) == ("topic", "choice"))
+        #expect(filter.values.map(\.value) == ["a b", "c&d", "e"] && filter.values.map(\.count) == [1, 1, 0])
+        #expect(try await client.page(client.url(filters: ["topic": ["c&d", "e"]])).cells.map(\.id) == ["note:2"])
+    }
+
     @Test func selectsDismissesAndUndoes() async throws {
         let server = try await RealServer(items: Self.items(10))
         let client = FeedClient(base: server.base, viewer: "me")

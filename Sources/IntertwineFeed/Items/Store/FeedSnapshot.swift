@@ -32,6 +32,9 @@ package protocol StoreSnapshot: FeedSnapshot {
 
     func count(in stream: StreamID) throws -> Int
 
+    /// Returns the most frequent values of a field in a stream.
+    func filterValues(_ filter: ItemFilter, in stream: StreamID) throws -> [FilterValue]
+
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
@@ -49,6 +52,8 @@ extension StoreSnapshot {
     package func prefetch(_ queries: [RowQuery], isComplete: Bool) {}
     /// Returns the public item, because a store without schedules has no other.
     package func storedItem(kind: String, id: String) throws -> FeedItem? { try item(kind: kind, id: id) }
+    /// Returns no values, because a store without indices cannot count them.
+    package func filterValues(_ filter: ItemFilter, in stream: StreamID) throws -> [FilterValue] { [] }
     /// Returns no advertisements, because a store without pinned advertisements has none.
     package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
     /// Returns no items, because a store without takedowns has none.
@@ -137,6 +142,7 @@ public struct RowQuery: Sendable, Hashable {
     public var anchor: SortPosition?
     /// The maximum number of items.
     public var limit: Int
+    package var filter: RowFilter?
 
     /// Creates a query, by default forward from the first item.
     ///

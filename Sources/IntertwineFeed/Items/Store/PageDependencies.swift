@@ -56,6 +56,13 @@ final class DependencyTrackingSnapshot: StoreSnapshot {
                 note($0.body)
                 try body($0)
             }
+        case .stream(let stream) where query.filter != nil:
+            // An update of the field may add an item anywhere.
+            dependencies.add(.min ... .max, of: stream)
+            try snapshot.visit(query) {
+                note($0.body)
+                try body($0)
+            }
         case .stream(let stream):
             var (least, greatest) = (Int64.max, Int64.min)
             defer { if least <= greatest { dependencies.add(least...greatest, of: stream) } }

@@ -36,6 +36,8 @@ package struct SectionConfiguration: Sendable, Hashable {
     package var kinds: [String]
     package var fields: [SortField]
     package var order: SectionSort
+    /// The filters of each feed that has the section.
+    package var filters: [[ItemFilter]] = []
 
     package init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
         self.name = name

@@ -54,6 +54,24 @@ public struct FeedSummary: Sendable, Hashable {
         public let url: URL
     }
 
+    /// A filter of a feed, for ``FeedClient/url(feed:section:limit:layout:width:filters:)``.
+    public struct Filter: Sendable, Hashable {
+        /// A value, with the number of items that have it.
+        public struct Value: Sendable, Hashable {
+            /// The value.
+            public let value: String
+            /// The number of items.
+            public let count: Int
+        }
+
+        /// The name of the field.
+        public let name: String
+        /// The type of the values: `choice`, `flag`, `number` or `text`. The list is open.
+        public let type: String
+        /// All values of a choice or a flag; the most frequent ones of another type.
+        public let values: [Value]
+    }
+
     /// The name, such as `main`.
     public let name: String
     /// The title in the requested language; nil if the feed has none.
@@ -64,6 +82,8 @@ public struct FeedSummary: Sendable, Hashable {
     public let layouts: [String]
     /// The sections in order; empty if the feed has none.
     public let sections: [Section]
+    /// The filters in the order of the configuration; empty if the feed has none.
+    public let filters: [Filter]
 
     /// Decodes a feed, an object with a name and an href; nil for any other value.
     ///
@@ -79,6 +99,14 @@ public struct FeedSummary: Sendable, Hashable {
             value["sections"]?.array?.compactMap { section in
                 guard let name = section["name"]?.text, let url = url(section) else { return nil }
                 return Section(name: name, title: section["title"]?.text, url: url)
+            } ?? []
+        filters =
+            value["filters"]?.array?.compactMap { filter in
+                guard let name = filter["name"]?.text, let type = filter["type"]?.text else { return nil }
+                let values = filter["values"]?.array?.compactMap { value in
+                    value["value"]?.text.map { Filter.Value(value: $0, count: value["count"]?.number.map { Int($0) } ?? 0) }
+                }
+                return Filter(name: name, type: type, values: values ?? [])
             } ?? []
     }
 }

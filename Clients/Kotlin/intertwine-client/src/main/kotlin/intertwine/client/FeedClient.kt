@@ -94,10 +94,15 @@ public class FeedClient(
      * @param section the name of a section of the feed.
      * @param layout `collection` or `table`.
      * @param width the width of the view in points.
+     * @param filters the values of filters by name, such as `mapOf("category" to listOf("music", "art"))`: the values of one filter are alternatives.
      */
-    public fun url(feed: String? = null, section: String? = null, limit: Int = 20, layout: String? = null, width: Int? = null): String {
+    public fun url(
+        feed: String? = null, section: String? = null, limit: Int = 20, layout: String? = null, width: Int? = null,
+        filters: Map<String, List<String>> = emptyMap(),
+    ): String {
         val path = if (feed == null && section == null) "/feed" else "/feeds/${Links.escaped(feed ?: "main")}"
-        val query = listOfNotNull("limit=$limit", "changes=true", layout?.let { "layout=${Links.escaped(it)}" }, width?.let { "width=$it" })
+        val query = listOfNotNull("limit=$limit", "changes=true", layout?.let { "layout=${Links.escaped(it)}" }, width?.let { "width=$it" }) +
+            filters.toSortedMap().flatMap { (name, values) -> values.map { "${Links.escaped(name)}=${Links.escaped(it)}" } }
         return absolute(path + section?.let { "/sections/${Links.escaped(it)}" }.orEmpty() + "?" + query.joinToString("&"))
     }
 

@@ -57,6 +57,7 @@ public class FeedPage internal constructor(
  * @property url the first page.
  * @property layouts the layouts for which the feed has cells: `collection`, `table`.
  * @property sections the sections in order.
+ * @property filters the filters in the order of the configuration.
  */
 public class FeedSummary
 internal constructor(
@@ -65,7 +66,17 @@ internal constructor(
     public val url: String,
     public val layouts: List<String>,
     public val sections: List<Section>,
+    public val filters: List<Filter>,
 ) {
+    /**
+     * A filter of a feed, for [FeedClient.url].
+     *
+     * @property name the name of the field.
+     * @property type the type of the values: `choice`, `flag`, `number` or `text`. The list is open.
+     * @property values the values with their numbers of items: all of a choice or a flag, and the most frequent ones of another type.
+     */
+    public class Filter internal constructor(public val name: String, public val type: String, public val values: Map<String, Int>)
+
     /**
      * A section of a feed.
      *
@@ -80,7 +91,13 @@ internal constructor(
             val first = section(value, base) ?: return null
             return FeedSummary(
                 first.name, first.title, first.url, value["layouts"].array.orEmpty().mapNotNull { it.text },
-                value["sections"].array.orEmpty().mapNotNull { section(it, base) })
+                value["sections"].array.orEmpty().mapNotNull { section(it, base) }, value["filters"].array.orEmpty().mapNotNull { filter(it) })
+        }
+
+        private fun filter(value: JsonElement): Filter? {
+            val name = value["name"].text ?: return null
+            val values = value["values"].array.orEmpty().mapNotNull { found -> found["value"].text?.let { it to (found["count"].number?.toInt() ?: 0) } }
+            return Filter(name, value["type"].text ?: return null, values.toMap())
         }
 
         private fun section(value: JsonElement, base: String?): Section? {

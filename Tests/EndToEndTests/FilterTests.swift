@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Filtered feeds from outside")
+struct FilterTests {
+    private static let kinds = """
+        kinds:
+          event:
+            fields:
+              title: {type: text, required: true}
+              category: {type: text, choices: [music, art, food]}
+              city: {type: text, max: 40}
+              free: boolean
+            cells:
+              collection: {identifier: EventCell, size: {width: 300, height: 100}, bind: {title: {text: title}}}
+        sections:
+          events: {kinds: [event], order: newest}
+        feeds:
+          main: {sections: [events, main], filters: [category, city, free]}
+        """
+
+    private static func event(_ id: Int, _ category: String, _ city: String, more: String = "") -> String {
+        #"{"kind":"event","id":\#(id),"title":"\#(id)","category":"\#(category)","city":"\#(city)"\#(more)}"# + "\n"
+    }
+
+    private static func shown(_ service: RunningService, _ path: String) throws -> [String] {
+        try JSON(try service.get(path).text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
+    }
+
+    @Test("A filter has pages, cursors, changes and cached pages of its own, and /feeds lists its values", arguments: [false, true])
+    func filters(isPostgreSQL: Bool) async throws {
+        try await offPool {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-filters-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try Self.kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
+            let setting = "kinds.file=\(folder)/kinds.yaml"
+            let service = try RunningService(
+                items: Items.user("u"), settings: [RunningService.tokenSetting, setting],
+                database: isPostgreSQL ? PostgresServer.shared().makeDatabase().uri : nil)
+            let categories = ["music", "art", "food"]
+            let items = (0..<12).map { Self.event($0, categories[$0 % 3], $0 < 6 ? "Berlin" : "Köln") }.joined()
+            _ = try service.importItems(items, arguments: ["--set", setting])
+            func events(_ ids: [Int]) -> [String] { ids.map { "event:\($0)" } }
+            #expect(try Self.shown(service, "/feed?category=music") == events([9, 6, 3, 0]))
+            #expect(try Self.shown(service, "/feed?category=music") == events([9, 6, 3, 0]), "from the cache")
+            #expect(try Self.shown(service, "/feed?city=K%C3%B6ln&category=music&category=art") == events([10, 9, 7, 6]))
+            #expect(try Self.shown(service, "/feed?city=Rom") == [])
+            // Pages continue with the filter, and their cursors belong to it.
+            var path: String? = "/feed?limit=3&category=art&category=music&city=Berlin"
+            var walked: [String] = []
+            while let asked = path {
+                let page = try JSON(try service.get(asked).text)
+                walked += page["cells"]?.list.compactMap { $0["id"]?.text } ?? []
+                path = page["page"]?["next"]?.text
+                guard let next = path else { break }
+                #expect(next.hasSuffix("&category=art&category=music&city=Berlin"), "\(next)")
+                #expect(try service.get(next.replacing("&city=Berlin", with: "")).status == 400)
+            }
+            #expect(walked == events([4, 3, 1, 0]))
+            for (query, texts) in [
+                ("colour=red", ["category", "city", "free"]), ("category=sport", ["music", "art", "food"]),
+                ("free=maybe", ["true", "false"]),
+            ] {
+                let refused = try service.get("/feed?\(query)")
+                #expect(refused.status == 400 && texts.allSatisfy { refused.text.contains($0) }, "\(refused.text)")
+            }
+            let listed = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]
+            #expect(listed?.list.compactMap { $0["name"]?.text } == ["category", "city", "free"])
+            #expect(listed?.list.compactMap { $0["type"]?.text } == ["choice", "text", "flag"])
+            #expect(listed?[0]?["values"]?.list.compactMap { $0["value"]?.text } == categories)
+            #expect(listed?[0]?["values"]?.list.compactMap { $0["count"]?.number } == [4, 4, 4])
+            #expect(Set(listed?[1]?["values"]?.list.compactMap { $0["value"]?.text } ?? []) == ["Berlin", "Köln"])
+            // A token of changes has the filter of its page, and a draft leaves the list and the counts.
+            let token = try #require(try JSON(try service.get("/feed?changes=true&category=music").text)["page"]?["syncToken"]?.text)
+            _ = try service.importItems(
+                Self.event(12, "music", "Bonn") + Self.event(13, "art", "Bonn") + Self.event(6, "food", "Köln")
+                    + Self.event(0, "music", "Berlin", more: #","draft":true"#), arguments: ["--set", setting])
+            try poll { try Self.shown(service, "/feed?category=music") == events([12, 9, 3]) }
+            let changes = try JSON(try service.get("/feed/changes?syncToken=\(token)").text)
+            #expect(changes["inserted"]?.list.compactMap { $0["cell"]?["id"]?.text } == events([12]), "\(changes)")
+            #expect(changes["removed"]?.list.compactMap { $0["id"]?.text } == events([6, 0]))
+            let later = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]?[0]?["values"]
+            #expect(later?.list.compactMap { $0["count"]?.number } == [3, 5, 5])
+        }
+    }
+}
