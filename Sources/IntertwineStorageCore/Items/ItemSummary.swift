@@ -2,7 +2,6 @@ internal import Foundation
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// What a list shows of an item, and the words by which a search finds it.
 package struct ItemSummary: Sendable, Hashable {
     private static let titles = ["title", "username", "name", "headline", "label", "text", "alternativeText", "advertiser"]
     private static let wordLimit = 400
