@@ -117,8 +117,8 @@ def it_reorders_items(browser, relay, service):
 
 
 def it_takes_down_and_releases(browser, relay, service):
-    names = users(service)[4:6]
     task = Task(browser, service)
+    names = browser.script("return [...document.querySelectorAll('#list tbody tr')].map((row) => row.dataset.item).filter((name) => name.startsWith('user:')).slice(4, 6)")
     for name in names:
         task.click(f'#list tr[data-item="{name}"] input')
     task.click('#bulk [data-action="take-down"]')
@@ -220,7 +220,7 @@ def it_finds_who_changed_an_item(browser, relay, service):
     task.link("Audit", ".shell")
     task.wait(lambda: browser.find("#page form"), "the audit log")
     browser.driver.find_element(By.NAME, "item").send_keys(name, Keys.ENTER)
-    task.wait(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#page tbody tr")) == 1, "the entry")
+    task.wait(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#page tbody tr")) < 20 and name in browser.text("#page tbody"), "the entry")
     assert "loopback" in browser.text("#page tbody") and name in browser.text("#page tbody")
     task.link(name, "#page tbody")
     assert "is open" in status(browser)
@@ -230,7 +230,7 @@ def it_syncs_a_failing_source(browser, relay, service):
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(folder) / "sources.yaml"
         sources.write_text(
-            f"sources:\n  people:\n    url: http://127.0.0.1:{service.origin.port}/missing.json\n    kind: user\n    items: $.people\n"
+            f"sources:\n  people:\n    url: http://127.0.0.1:{service.origin.port}/missing.json\n    kind: user\n    items: /people\n"
             "    every: 1h\n    fields: {id: id, username: name, avatarUrl: picture, type: {value: regular}}\n")
         with Service(settings=(f"sources.file={sources}", "sources.allowed-networks=127.0.0.1/32", f"sources.allowed-ports={service.origin.port}")) as own:
             task = Task(browser, own)

@@ -189,6 +189,11 @@ private enum AuditReader {
         var (entries, ended) = ([AuditEntry](), Set<String>())
         var start = min(end ?? size, size)
         let first = max(0, start - most)
+        // The end of an action whose begin is on this page may be on the page before.
+        for line in FileIO.read(file, min(step, size - start), at: start).split(separator: UInt8(ascii: "\n")) {
+            guard let entry = try? JSONDecoder().decode(AuditEntry.self, from: Data(line)), entry.outcome != "begun" else { continue }
+            if let id = entry.id { ended.insert(id) }
+        }
         var tail: [UInt8] = []
         while start > first {
             let count = min(step, start - first)

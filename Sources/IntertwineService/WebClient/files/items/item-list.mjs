@@ -71,6 +71,8 @@ function row(item) {
     showPicked()
   })
   const title = itemLink(item.item, item.title || item.item)
+  // The page stays, with its search.
+  title.setAttribute("href", `#${title.href.split("#")[1]}`)
   const cells = [
     [create("span", {}, pick), "pick"], [picture(item.picture), "picture"],
     [create("span", {}, title, create("span", { className: "quiet", textContent: item.item })), "title"],
