@@ -238,7 +238,7 @@ def it_syncs_a_failing_source(browser, relay, service):
             task.wait(lambda: "failing" in browser.text("#page"), "the failure")
             task.link("Sync now", "#page")
             task.wait(lambda: browser.find("#page button:not(:disabled)"), "the end of the request")
-            assert "404" in browser.text("#page"), browser.text("#page")
+            assert "connection-lost" in browser.text("#page") and "2 times in a row" in browser.text("#page"), browser.text("#page")
 
 
 def it_erases_a_viewer_and_shows_the_settings(browser, relay, service):

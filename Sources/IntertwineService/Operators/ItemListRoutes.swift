@@ -39,8 +39,12 @@ struct ItemListRoutes: Sendable {
 
     private struct Items: DescribedAnswer {
         struct ItemRow: DescribedAnswer {
+            static let unpublished = ["scheduled", "expired", "draft"]
+
             static let notes: [String: PropertyNote] = [
-                "item": "The item as `kind:id`.", "state": .init(.words(ItemState.self)),
+                "item": "The item as `kind:id`.",
+                "state": .init(
+                    .words(ItemState.allCases.map(\.rawValue) + unpublished), "A filter by `public` finds the unpublished items too."),
                 "title": "The first text of the item; empty if it has none.",
                 "picture": .init(.string(format: "uri-reference"), "The href of a picture of 96 by 96 points on this listener."),
                 "source": "The remote source that lists the item.",
@@ -207,11 +211,19 @@ struct ItemListRoutes: Sendable {
         let box = ImageGeometry(.init(width: 96, height: 96), .fill(.attention))
         return Items.ItemRow(
             item: "\(item.key.kind):\(item.key.id)", kind: item.key.kind, id: item.key.id, title: summary.title,
-            picture: summary.picture.flatMap { links?.link($0, box, now: now).href }, state: item.state.rawValue, source: item.source,
+            picture: summary.picture.flatMap { links?.link($0, box, now: now).href }, state: Self.state(item, now: now),
+            source: item.source,
             changed: item.changed > 0 ? Timestamp.text(milliseconds: item.changed) : nil,
             takenDown: item.takedown.map { Timestamp.text(milliseconds: $0.at) }, reason: item.takedown?.reason,
             takenDownBy: item.who.flatMap { $0.isEmpty ? nil : $0 }, isKept: item.body != nil,
             entityTag: item.state == .public ? item.body.map { StoredItem(item.key, item.variant, $0).entityTag } : nil)
+    }
+
+    private static func state(_ item: ListedItem, now: Int64) -> String {
+        guard item.state == .public, let schedule = item.body.flatMap({ ItemSchedule(body: $0) }), !schedule.isPublic(at: now) else {
+            return item.state.rawValue
+        }
+        return schedule.isDraft ? "draft" : schedule.publishAt ?? .min > now ? "scheduled" : "expired"
     }
 
     // MARK: Revisions

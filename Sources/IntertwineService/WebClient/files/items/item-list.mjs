@@ -58,6 +58,7 @@ function picture(href) {
 }
 
 function stateOf(item) {
+  if (["scheduled", "expired", "draft"].includes(item.state)) return [state(item.state[0].toUpperCase() + item.state.slice(1), "warm")]
   if (item.state !== "taken-down") return item.source ? ["Public ", create("span", { className: "quiet", textContent: `by ${item.source}` })] : ["Public"]
   const facts = [item.takenDownBy && `by ${item.takenDownBy}`, item.reason].filter(Boolean).join(": ")
   return [state("Taken down", "bad"), create("br"), create("span", { className: "quiet", title: item.takenDown ?? "" }, time(item.takenDown), facts && ` ${facts}`)]
