@@ -41,10 +41,10 @@ struct ReportCommand: AsyncParsableCommand {
         var report: LedgerReport
         do {
             report = try await ledger?.report(question) ?? LedgerReport(rows: [])
-            if question.includesPace, let ledger {
+            if question.includesPrice, let ledger {
                 let figures = try await configuration.campaignFigures(ledger, now: WallClock.now())
                 report.add(figures)
-                note(figures, besides: report)
+                if question.includesPace { note(figures, besides: report) }
             }
         } catch is LedgerReport.TooManyRowsError {
             throw ValidationError(LedgerReport.TooManyRowsError.advice)

@@ -11,6 +11,7 @@ package struct CampaignStatistics: Sendable, Hashable {
     package var due: Int64?
     package var dueToday: Int64?
     package var blockage: String?
+    package var price: CampaignPrice?
 
     package init(
         unit: GoalUnit? = nil, total: Int? = nil, daily: Int? = nil, delivered: Int64? = nil, deliveredToday: Int64? = nil,

@@ -36,6 +36,9 @@ package struct LedgerReport: Sendable, Hashable {
 
         package var includesPace: Bool { by == .campaign && and == nil }
 
+        /// Rows of one campaign have its price.
+        package var includesPrice: Bool { by == .campaign }
+
         package var error: String? {
             if and == .choice || by == .choice && and.map({ $0 != .day }) ?? false {
                 return "A report by choice has day as its second grouping, or none."
@@ -123,10 +126,12 @@ extension LedgerReport {
         let counted = LedgerEvent.Kind.allCases + played + ownKinds(question)
         let names = question.groupings.map(\.rawValue)
         let figures = question.includesPace ? CampaignStatistics.columns : []
-        return [names + counted.map { "\($0.rawValue)s" } + ["ctr"] + figures]
+        let hasSpend = question.includesPrice && rows.contains { $0.campaign?.price != nil }
+        return [names + counted.map { "\($0.rawValue)s" } + ["ctr"] + figures + (hasSpend ? ["spend", "currency"] : [])]
             + rows.map { row in
                 row.keys.map(\.text) + counted.map { String(row.counts[$0] ?? 0) } + [row.clickThroughRate.map(Self.rounded) ?? ""]
                     + (question.includesPace ? row.campaign?.texts ?? figures.map { _ in "" } : [])
+                    + (hasSpend ? [row.campaign?.spend(of: row.counts) ?? "", row.campaign?.price?.currency ?? ""] : [])
             }
     }
 
@@ -151,7 +156,7 @@ extension LedgerReport {
     }
 
     package static func hasTexts(_ column: String) -> Bool {
-        Grouping(rawValue: column) != nil || column == "unit"
+        Grouping(rawValue: column) != nil || column == "unit" || column == "spend" || column == "currency"
     }
 
     package mutating func add(_ figures: [String: CampaignStatistics]) {

@@ -80,8 +80,35 @@ final class ReloadableApplication: Sendable {
                 activate()
                 return true
             }
-            if isFirst { return }
+            if isFirst {
+                return logChanges(of: old.composition.campaignsFile?.campaigns ?? [], to: composition.campaignsFile?.campaigns ?? [])
+            }
         }
+    }
+
+    private func logChanges(of old: [Campaign], to new: [Campaign]) {
+        let (before, after) = (Set(old.map(\.id)), Set(new.map(\.id)))
+        var removed = old.filter { !after.contains($0.id) }
+        var added = new.filter { !before.contains($0.id) }
+        var renamed: [String] = []
+        for campaign in removed {
+            func isSame(_ other: Campaign) -> Bool {
+                var campaign = campaign
+                campaign.id = other.id
+                return campaign == other
+            }
+            guard let index = added.firstIndex(where: isSame) else { continue }
+            renamed.append("\(campaign.id) to \(added.remove(at: index).id)")
+            removed.removeAll { $0.id == campaign.id }
+        }
+        let changed = new.filter { campaign in old.contains { $0.id == campaign.id && $0 != campaign } }
+        let changes = [
+            ("added", added.map(\.id)), ("removed", removed.map(\.id)), ("renamed", renamed), ("changed", changed.map(\.id)),
+        ].filter { !$0.1.isEmpty }
+        guard !changes.isEmpty else { return }
+        // A renamed campaign begins to count again.
+        logger.notice(
+            "campaigns changed", metadata: Logger.Metadata(uniqueKeysWithValues: changes.map { ($0, "\($1.joined(separator: " "))") }))
     }
 
     private static func stamps(_ configuration: ServiceConfiguration) -> [String: FileStamp] {

@@ -95,7 +95,7 @@ struct ReportRoutes: Sendable {
         var figures: [String: CampaignStatistics] = [:]
         do {
             report = try await archive.report(question)
-            if question.includesPace {
+            if question.includesPrice {
                 figures = try await self.figures()
                 report.add(figures)
             }
@@ -108,8 +108,10 @@ struct ReportRoutes: Sendable {
                 body: Array(report.csv(of: question).utf8))
         }
         let rows = report.rows.map { ReportRow(groupings: question.groupings, row: $0) }
-        let blocked = figures.compactMap { campaign, figures in figures.blockage.map { Blocked(campaign: campaign, reason: $0) } }
-            .sorted { $0.campaign < $1.campaign }
+        let blocked = (question.includesPace ? figures : [:]).compactMap { campaign, figures in
+            figures.blockage.map { Blocked(campaign: campaign, reason: $0) }
+        }
+        .sorted { $0.campaign < $1.campaign }
         return try .noStore(
             json: Answer(
                 from: Self.text(first), to: Self.text(last), by: question.by.rawValue, thenBy: question.and?.rawValue,
@@ -150,6 +152,9 @@ struct ReportRow: Encodable {
         // The rate is rounded to four decimals, its meaningful precision.
         try row.encode(clickThroughRate.map { ($0 * 10_000).rounded() / 10_000 }, forKey: Name(stringValue: "ctr"))
         guard let campaign = self.row.campaign else { return }
+        try row.encodeIfPresent(campaign.spend(of: counts), forKey: Name(stringValue: "spend"))
+        try row.encodeIfPresent(campaign.price?.currency, forKey: Name(stringValue: "currency"))
+        guard groupings.count == 1 else { return }
         try row.encodeIfPresent(campaign.unit?.rawValue, forKey: Name(stringValue: "unit"))
         try row.encodeIfPresent(campaign.total, forKey: Name(stringValue: "total"))
         try row.encodeIfPresent(campaign.daily, forKey: Name(stringValue: "daily"))
@@ -210,5 +215,7 @@ extension Schema {
         .optional("due", .count, "The part of the total goal that is due now."),
         .optional("dueToday", .count, "The part of the daily goal that is due now."),
         .optional("pace", .number(minimum: 0), "Delivered events per due event."),
+        .optional("spend", .string, "Grouped by `campaign` first: the price of the row's counted events, if the campaign has a price."),
+        .optional("currency", .string, "The currency of `spend`."),
     ]).described("A row has all members of a row of `intertwine report --format json`.").named("ReportRow")
 }

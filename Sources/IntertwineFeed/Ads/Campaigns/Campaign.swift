@@ -54,6 +54,7 @@ package struct Campaign: Sendable, Hashable {
     package var priority = Priority.standard
     package var weight = 1
     package var goal: Goal?
+    package var price: CampaignPrice?
     package var pacing = Pacing.asap
     package var caps: [FrequencyCap] = []
     package var targeting = Targeting()

@@ -56,6 +56,7 @@ package struct CampaignKind: ItemKind {
              "type": "string", "maxLength": 256, "pattern": "^[a-z][a-z0-9_.*-]{0,63}(=\"?[^\"\\u0000-\\u001F\\u007F]{1,128}\"?)?$"}},
            "moment": {"type": "string", "format": "date-time"},
            "count": {"type": "integer", "minimum": 1, "maximum": 1000000000000},
+           "amount": {"type": ["number", "string"], "exclusiveMinimum": 0, "pattern": "^[0-9]{1,10}(\\.[0-9]{1,6})?$"},
            "trackers": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 8000, "pattern": "^[Hh][Tt][Tt][Pp]"}}
          },
          "properties": {
@@ -65,8 +66,14 @@ package struct CampaignKind: ItemKind {
            "starts": {"$ref": "#/$defs/moment"}, "ends": {"$ref": "#/$defs/moment"}, "zone": {"$ref": "#/$defs/text"},
            "priority": {"enum": ["sponsorship", "standard", "house"]},
            "weight": {"type": "integer", "minimum": 1, "maximum": 1000000},
-           "goal": {"type": "object", "additionalProperties": false, "anyOf": [{"required": ["total"]}, {"required": ["daily"]}],
-             "properties": {"unit": {"enum": ["impressions", "clicks"]}, "total": {"$ref": "#/$defs/count"}, "daily": {"$ref": "#/$defs/count"}}},
+           "goal": {"type": "object", "additionalProperties": false, "anyOf": [
+             {"required": ["total"]}, {"required": ["daily"]}, {"required": ["budget"]}, {"required": ["dailyBudget"]}],
+             "properties": {
+               "unit": {"enum": ["impressions", "clicks"]}, "total": {"$ref": "#/$defs/count"}, "daily": {"$ref": "#/$defs/count"},
+               "budget": {"$ref": "#/$defs/amount"}, "dailyBudget": {"$ref": "#/$defs/amount"}}},
+           "price": {"type": "object", "additionalProperties": false, "required": ["model", "amount", "currency"], "properties": {
+             "model": {"enum": ["cpm", "cpc", "cpv"]}, "amount": {"$ref": "#/$defs/amount"},
+             "currency": {"type": "string", "pattern": "^[A-Z]{3}$"}}},
            "pacing": {"enum": ["even", "asap"]},
            "caps": {"type": "array", "maxItems": 8, "items": {
              "type": "object", "additionalProperties": false, "required": ["count", "window"],

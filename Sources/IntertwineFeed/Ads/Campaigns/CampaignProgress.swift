@@ -11,9 +11,11 @@ package struct CampaignProgress: Sendable {
     }
 
     package var figures: CampaignStatistics {
-        CampaignStatistics(
+        var figures = CampaignStatistics(
             unit: campaign.goal?.unit, total: campaign.goal?.total, daily: campaign.goal?.daily, delivered: delivered?.total,
             deliveredToday: delivered?.today, due: due, dueToday: dueToday)
+        figures.price = campaign.price
+        return figures
     }
 }
 

@@ -20,7 +20,7 @@ package struct ValidTargets: Sendable, Hashable {
 
 package struct CampaignReader {
     package static let members = [
-        "advertiser", "creatives", "paused", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting",
+        "advertiser", "creatives", "paused", "starts", "ends", "zone", "priority", "weight", "goal", "price", "pacing", "caps", "targeting",
         "labels",
         "disclosure", Trackers.impressionField, Trackers.clickField,
     ]
@@ -71,7 +71,8 @@ package struct CampaignReader {
         }
         campaign.priority = choice(fields["priority"], ["priority"]) ?? .standard
         campaign.weight = number(fields["weight"], ["weight"], 1...1_000_000) ?? 1
-        campaign.goal = goal(fields["goal"])
+        campaign.price = price(fields["price"])
+        campaign.goal = goal(fields["goal"], campaign.price)
         campaign.caps = caps(fields["caps"])
         campaign.targeting = targeting(fields["targeting"])
         campaign.labels = texts(fields["labels"], ["labels"])
@@ -89,16 +90,59 @@ package struct CampaignReader {
         return errors.count == before ? campaign : nil
     }
 
-    private mutating func goal(_ value: JSONValue?) -> Campaign.Goal? {
-        guard let value, let fields = object(value, ["goal"], "a goal", among: ["unit", "total", "daily"]) else { return nil }
+    private mutating func goal(_ value: JSONValue?, _ price: CampaignPrice?) -> Campaign.Goal? {
+        let members = ["unit", "total", "daily", "budget", "dailyBudget"]
+        guard let value, let fields = object(value, ["goal"], "a goal", among: members) else { return nil }
         let range = 1...1_000_000_000_000
-        let goal = Campaign.Goal(
-            unit: choice(fields["unit"], ["goal", "unit"]) ?? .impressions, total: number(fields["total"], ["goal", "total"], range),
+        let paid: Campaign.Goal.Unit? = price.flatMap { [.cpm: .impressions, .cpc: .clicks][$0.model] }
+        let hasBudget = fields["budget"] != nil || fields["dailyBudget"] != nil
+        let unit: Campaign.Goal.Unit? = choice(fields["unit"], ["goal", "unit"])
+        var goal = Campaign.Goal(
+            unit: unit ?? (hasBudget ? paid : nil) ?? .impressions, total: number(fields["total"], ["goal", "total"], range),
             daily: number(fields["daily"], ["goal", "daily"], range))
-        if fields["total"] == nil, fields["daily"] == nil {
+        if fields["total"] == nil, fields["daily"] == nil, !hasBudget {
             addError(["goal"], "total or daily is missing: the number of events, at least 1")
         }
+        guard hasBudget else { return goal }
+        guard let price, let paid else {
+            addError(["goal"], "a budget requires a price per impression or click: price with the model cpm or cpc")
+            return nil
+        }
+        if goal.unit != paid {
+            addError(["goal", "unit"], "the budget of a price with the model \(price.model.rawValue) is in \(paid.rawValue)")
+        }
+        goal.total = least(goal.total, budget(fields["budget"], ["goal", "budget"], price))
+        goal.daily = least(goal.daily, budget(fields["dailyBudget"], ["goal", "dailyBudget"], price))
         return goal
+    }
+
+    private func least(_ one: Int?, _ other: Int?) -> Int? { [one, other].compactMap(\.self).min() }
+
+    private mutating func budget(_ value: JSONValue?, _ path: [String], _ price: CampaignPrice) -> Int? {
+        guard let value, let budget = amount(value, path) else { return nil }
+        let events = price.events(for: budget)
+        if events < 1 { addError(path, "pays for less than one event") }
+        return Int(clamping: events)
+    }
+
+    private mutating func price(_ value: JSONValue?) -> CampaignPrice? {
+        guard let value, let fields = object(value, ["price"], "a price", among: ["model", "amount", "currency"]) else { return nil }
+        for name in ["model", "amount", "currency"] where fields[name] == nil { addError(["price"], "\(name) is missing") }
+        let model: CampaignPrice.Model? = choice(fields["model"], ["price", "model"])
+        let amount = fields["amount"].flatMap { self.amount($0, ["price", "amount"]) }
+        let currency = text(fields["currency"], ["price", "currency"])
+        if let currency, currency.utf8.count != 3 || !currency.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) {
+            notAllowed(["price", "currency"], currency, "a code of three capital letters (ISO 4217) such as EUR")
+        }
+        guard let model, let amount, let currency else { return nil }
+        return CampaignPrice(model: model, amount: amount, currency: currency)
+    }
+
+    private mutating func amount(_ value: JSONValue, _ path: [String]) -> Int64? {
+        let text: String? = if case .number(let number) = value { "\(number)" } else { Self.printed(value) }
+        if let amount = text.flatMap(CampaignPrice.amount), amount > 0 { return amount }
+        addError(path, "must be an amount from 0.000001 to 1000000000, with at most six digits after the point")
+        return nil
     }
 
     private mutating func caps(_ value: JSONValue?) -> [Campaign.FrequencyCap] {
