@@ -19,7 +19,7 @@ struct FieldValues {
         case .field(let field):
             // Without a viewer on the list, the store has no count.
             try field.value(in: fields, for: language).map { String(decoding: $0, as: UTF8.self) }
-                ?? (field.name.hasPrefix(DeclaredList.countPrefix) ? "0" : nil)
+                ?? (field.name.hasPrefix(SortField.countPrefix) ? "0" : nil)
         }
     }
 

@@ -30,19 +30,9 @@ package struct KindDeclaration: Sendable, Hashable {
     }
 }
 
-/// A list of the viewer that a slot adds the cell to, and the name under which the number of its viewers is bound.
-package struct DeclaredList: Sendable, Hashable {
-    static let countPrefix = "counts."
-
-    package var list: ViewerList
-    package var count: String?
-
-    package init(_ list: ViewerList, count: String?) {
-        (self.list, self.count) = (list, count)
-    }
-
+extension DeclaredList {
     var countField: FieldDeclaration? {
-        count.map { FieldDeclaration(Self.countPrefix + $0, .number, isWhole: true) }
+        count.map { FieldDeclaration(SortField.countPrefix + $0, .number, isWhole: true) }
     }
 }
 

@@ -53,3 +53,13 @@ package struct ListEntry: Sendable, Hashable {
         self.entryID = entryID
     }
 }
+
+/// A list of the viewer that a slot adds the cell to, and the name under which the number of its viewers is bound.
+package struct DeclaredList: Sendable, Hashable {
+    package var list: ViewerList
+    package var count: String?
+
+    package init(_ list: ViewerList, count: String?) {
+        (self.list, self.count) = (list, count)
+    }
+}

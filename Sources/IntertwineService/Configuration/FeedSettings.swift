@@ -58,7 +58,7 @@ public struct FeedSettings: Sendable, SettingsSection {
         midpoint: in the middle.
         'every 5' (or 'every 5 offset 2'): after every five items of the feed, one ad each.
         'at 2, 7': one before the items with these numbers, from 0.
-        listed: each at its position in the import.
+        pinned: each at its position in the import.
         Except for midpoint, per-page is used only if it is 0.
         """, .reload)
     public var adPlacement = PlacementRule.midpoint

@@ -3,6 +3,8 @@ internal import IntertwineImages
 
 struct DeclaredFeeds: Sendable {
     static let mainName = SectionConfiguration.mainName
+    /// The parameters that the pages of every feed have.
+    static let parameters = ["limit", "cursor", "layout", "width", "scale", "changes", "client", "syncToken"]
 
     var sections: [DeclaredSection] = []
     var feeds: [String: [String]] = [:]
@@ -137,7 +139,7 @@ struct FeedsReader {
             guard alike.allSatisfy({ ItemFilter($0).map { $0.form == filter.form && $0.choices == filter.choices } ?? false }) else {
                 throw node.error("the kinds of the feed declare '\(name)' differently")
             }
-            guard !FeedParameters.names.contains(name) else { throw node.error("'\(name)' is a parameter of every feed") }
+            guard !DeclaredFeeds.parameters.contains(name) else { throw node.error("'\(name)' is a parameter of every feed") }
             guard !filters.contains(where: { $0.name == name }) else { throw node.error("the filter '\(name)' occurs twice") }
             filters.append(filter)
         }

@@ -3,13 +3,11 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
 enum FeedParameters {
-    static let names = ["limit", "cursor", "layout", "width", "scale", "changes", "client", "syncToken"]
-
     /// Returns the values of the feed's filters, in one order for equal filters. A feed without filters ignores unknown parameters.
     static func filters(_ query: Query, besides known: [String] = [], of feed: FeedAssembler) throws(Problem) -> [String: [String]] {
         var filters: [String: [String]] = [:]
         guard !feed.filters.isEmpty else { return filters }
-        for (name, text) in try query.pairs(besides: names + known) {
+        for (name, text) in try query.pairs(besides: DeclaredFeeds.parameters + known) {
             guard let filter = feed.filters.first(where: { $0.name == name }) else {
                 let known = feed.filters.map(\.name).joined(separator: ", ")
                 throw .invalidParameter(name, .unknown, "\(name) is not a filter of this feed. Its filters are \(known).")

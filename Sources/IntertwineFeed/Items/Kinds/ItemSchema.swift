@@ -72,7 +72,9 @@ package struct FieldSchema {
 
     static let date = FieldSchema(members: [.init("type", .text("string")), .init("pattern", .text(Timestamp.pattern))])
 
-    static let moment = FieldSchema(members: date.members + [.init("format", .text("date-time"))])
+    static let moment = FieldSchema(members: [
+        .init("type", .text("string")), .init("pattern", .text(Timestamp.pattern.dropLast(2) + "$")), .init("format", .text("date-time")),
+    ])
 
     static let boolean = FieldSchema(members: [.init("type", .text("boolean"))])
 

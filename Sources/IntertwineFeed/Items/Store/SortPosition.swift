@@ -74,6 +74,8 @@ public struct SortField: Sendable, Hashable {
         case date = "moment"
     }
 
+    static let countPrefix = "counts."
+
     /// The number of characters of a text that are compared. Texts with an equal beginning are ordered by position.
     public static let textLimit = 64
 
@@ -89,7 +91,7 @@ public struct SortField: Sendable, Hashable {
     /// let invalid = SortField("price in EUR", .number)  // nil
     /// ```
     public init?(_ name: String, _ comparison: Comparison) {
-        let isPlain = (name.hasPrefix(DeclaredList.countPrefix) ? name.dropFirst(DeclaredList.countPrefix.count) : name[...]).utf8
+        let isPlain = (name.hasPrefix(SortField.countPrefix) ? name.dropFirst(SortField.countPrefix.count) : name[...]).utf8
             .allSatisfy { byte in
                 (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 || byte == UInt8(ascii: "_")
                     || byte == UInt8(ascii: "-")
