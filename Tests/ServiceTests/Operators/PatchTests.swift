@@ -44,11 +44,11 @@ struct PatchTests {
         try await run(5) { service in
             let lines = [(3, "9"), (1, "2.5"), (77, "1"), (3, "0.5"), (0, "0")].map { #"{"kind":"story","id":"\#($0)","score":\#($1)}"# }
             let answer = try await patch(service, lines.joined(separator: "\n"))
-            #expect(answer.text == #"{"updated":3,"unchanged":1,"unknown":1}"#, "\(answer.text)")
+            #expect(answer.text == #"{"unchanged":1,"unknown":1,"updated":3}"#, "\(answer.text)")
             #expect(try await ids(service, 2) == ["story:1", "story:3"])
             let array = try await patch(
                 service, #" [{"kind":"story","id":"4","score":7,"note":null} , {"id":"2","kind":"story","title":"T"}]"#)
-            #expect(array.text == #"{"updated":2,"unchanged":0,"unknown":0}"#, "\(array.text)")
+            #expect(array.text == #"{"unchanged":0,"unknown":0,"updated":2}"#, "\(array.text)")
             #expect(try await ids(service, 1) == ["story:4"])
             let item = try await service.operators.get("/admin/items/story/4").text
             #expect(item.contains("Story 4") && !item.contains("note"), "\(item)")
@@ -81,7 +81,7 @@ struct PatchTests {
             let answer = try await patch(service, body)
             let duration = start.duration(to: .now)
             #expect(
-                answer.text == #"{"updated":\#(count),"unchanged":0,"unknown":0}"# && duration < .seconds(5), "\(duration) \(answer.text)")
+                answer.text == #"{"unchanged":0,"unknown":0,"updated":\#(count)}"# && duration < .seconds(5), "\(duration) \(answer.text)")
             #expect(try await ids(service, 1) == ["story:\(count - 1)"])
         }
     }
