@@ -180,7 +180,7 @@ struct SpacingTests {
     func bound() async throws {
         let feed = try Self.feed([], users: 200, ads: 100, rule: .every(1, offset: 1), spacing: AdSpacing(creative: 1_000))
         for page in try await Self.pages(of: feed, limits: [30]) {
-            let cursor = try page.next.flatMap(Fixture.cursor).map { try feed.cursor($0) }
+            let cursor = try page.next.flatMap(Fixture.cursor).map { try feed.cursor($0, [:]) }
             #expect(cursor?.shown?.showings.count ?? 0 <= ShownAds.limit)
             #expect(page.next?.utf8.count ?? 0 < 800)
         }
@@ -191,8 +191,8 @@ struct SpacingTests {
         let feed = try Self.feed(Array(Self.campaigns.prefix(2)))
         // The cursor of a page of 20 with `every 5`.
         let text = "Fy2X8wHIvCWGzdh81hIAAAAAAABOIAAAAAAAABdwAAAAAAAAABQAMk0LtpujHLXIOdE1zqeuZA"
-        let cursor = try feed.cursor(text)
-        #expect(cursor.shown == nil && cursor.offsets?.here == 20 && feed.text(cursor) == text)
+        let cursor = try feed.cursor(text, [:])
+        #expect(cursor.shown == nil && cursor.offsets?.here == 20 && feed.text(cursor, [:]) == text)
         let page = try await feed.page(
             FeedRequest(cursor: text, limit: 20, now: Fixture.now),
             for: PageClient(targeting: TargetingContext(viewer: "v", moment: 1)))
