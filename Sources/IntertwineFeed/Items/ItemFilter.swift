@@ -39,7 +39,9 @@ package struct ItemFilter: Sendable, Hashable {
             }
             return text
         }
-        guard let fields = try? ItemFields(Array(#"{"\#(name)":\#(text)}"#.utf8)), let number = try? field.value(in: fields) else {
+        guard text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") <= 9 || "+-.eE".utf8.contains($0) }),
+            let fields = try? ItemFields(Array(#"{"\#(name)":\#(text)}"#.utf8)), let number = try? field.value(in: fields)
+        else {
             throw ItemError(field: name, reason: "must be a number that the field can have")
         }
         return String(decoding: number, as: UTF8.self)
