@@ -123,7 +123,7 @@ struct ItemListRoutes: Sendable {
     }
     private static let state = Parameter.word("state", default: State.any, "Items of a state alone.", example: .takenDown)
     private static let sort = Parameter.word(
-        "sort", default: Sort.added, "The order; a minus sign reverses it. Of a search, the first 10,000 items are sorted.",
+        "sort", default: Sort.added, "The order; a minus sign reverses it. A search sorts its first 10,000 items.",
         example: .changedDown)
     private static let section = Parameter.text(
         "section", .string(minLength: 1),

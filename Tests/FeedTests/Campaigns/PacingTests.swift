@@ -63,7 +63,7 @@ struct PacingTests {
     @Test("A burst delivers a small goal exactly, with little surplus", arguments: [3, 10, 50, 200], [1, 3])
     func bursts(goal: Int, replicas: Int) throws {
         var surplus = 0
-        let seeds = TestSize.full(20, small: 4) as UInt64
+        let seeds: UInt64 = 20
         for seed in 0..<seeds {
             var simulation = Simulation(campaign: Simulation.campaign(.init(unit: .impressions, total: goal)), seconds: 1_200)
             simulation.readers = [
