@@ -77,7 +77,12 @@ struct OpeningTests {
             let store = try SQLiteStore(path: scratch.path("items.sqlite"))
             _ = try await store.put(user("a"))
         }
-        try scratch.sqlite("items.sqlite", "DROP TABLE item_revision; DROP INDEX item_due; ALTER TABLE item DROP COLUMN due; ALTER TABLE item DROP COLUMN counts; PRAGMA user_version = 1")
+        try scratch.sqlite(
+            "items.sqlite",
+            """
+            DROP TABLE item_revision; DROP INDEX item_due; ALTER TABLE item DROP COLUMN due; ALTER TABLE item DROP COLUMN counts;
+            PRAGMA user_version = 1
+            """)
         #expect(try !ItemFile(scratch.path("items.sqlite")).isUpToDate())
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         var draft = try user("b")

@@ -11,6 +11,12 @@ from axe_cases import axe, findings, windows
 
 def click_an_ad(service):
     ad = next(cell for cell in service.cells() if cell["id"].startswith("ad:"))
+    # A click counts after the impression.
+    impression = ad["actions"]["impression"]
+    seen = urllib.request.Request(
+        service.base_url + impression["href"], method="POST", data=json.dumps(impression["body"]).encode(),
+        headers={"User-Agent": "Mozilla/5.0 Firefox", "Content-Type": "application/json"})
+    urllib.request.urlopen(seen).close()
     request = urllib.request.Request(service.base_url + ad["actions"]["selection"]["href"], method="GET", headers={"User-Agent": "Mozilla/5.0 Firefox"})
     opener = urllib.request.build_opener(type("Stay", (urllib.request.HTTPRedirectHandler,), {"redirect_request": lambda *_: None}))
     try:

@@ -85,7 +85,7 @@ struct ConsoleRoutes: Sendable {
         let auditing = APIOperation(
             "getAudit", tag: "Audit", "The audit log",
             """
-            The writes of operators, sources and commands, the newest first, with those that were refused. One response reads at most 16 MiB of the log: a page \
+            The writes of operators, sources and commands, the newest first, with the refused ones. One response reads at most 16 MiB of the log: a page \
             can have fewer entries than its limit, and the next one more. The log of other replicas is on their hosts.
             """,
             parameters: [Self.who, Self.item, Self.action, Self.from, Self.to, ListPage.limit, ListPage.cursor],

@@ -30,7 +30,9 @@ package struct ItemSummary: Sendable, Hashable {
             let characters = value.isEscaped ? JSONText.unescaped(bytes.span, value.range)[...] : bytes[value.range]
             let text = String(decoding: characters, as: UTF8.self)
             guard !text.hasPrefix("http://"), !text.hasPrefix("https://") else {
-                if picture == nil, Self.isPicture(name), !Self.media.contains(where: text.prefix(while: { $0 != "?" }).hasSuffix) { picture = text }
+                if picture == nil, Self.isPicture(name), !Self.media.contains(where: text.prefix(while: { $0 != "?" }).hasSuffix) {
+                    picture = text
+                }
                 return
             }
             // The type of a medium is no text.
