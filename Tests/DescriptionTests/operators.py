@@ -1,5 +1,6 @@
 """Provokes responses of every operation of the admin listener, and validates each against its description."""
 import json
+import time
 
 from answers import Walk
 from description import Description
@@ -104,6 +105,10 @@ def refused(walk):
 
 def reading(walk, service):
     shown = next(cell for cell in service.get("/feed")["cells"] if cell["id"].startswith("ad:"))["actions"]
+    # A click counts after the impression, which counts as soon as a client can have viewed the ad.
+    impression = json.dumps(shown["impression"]["body"])
+    while "too-early" in service.ask("POST", "/events", {"Content-Type": "application/json"}, impression).content.decode():
+        time.sleep(0.1)
     assert service.ask("GET", shown["selection"]["href"]).status == 302
     for by in ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason"]:
         assert json.loads(walk.ask("get", "/admin/reports", 200, query=f"?by={by}").content)["rows"]
@@ -120,7 +125,7 @@ def reading(walk, service):
     walk.ask("get", "/admin/explain", 200, query="?viewer=ann&attributes=plan%3Dfree&languages=de")
     walk.ask("get", "/admin/explain", 400, query="?viewer=")
     events = json.loads(walk.ask("get", "/admin/events", 200, query="?limit=1&wait=1").content)
-    assert events["events"][0]["kind"] == "click" and walk.follow("get", "/admin/events", 200, events["page"]["next"])
+    assert events["events"][0]["kind"] == "impression" and walk.follow("get", "/admin/events", 200, events["page"]["next"])
     walk.ask("get", "/admin/events", 400, query="?wait=31")
     assert json.loads(walk.ask("get", "/admin/events", 410, query="?after=999").content)["oldest"] == 0
     told = json.loads(walk.ask("get", "/admin/campaigns", 200).content)["campaigns"]

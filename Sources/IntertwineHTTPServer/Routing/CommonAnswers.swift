@@ -48,7 +48,10 @@ extension ResponseDescription {
         .named("BadRequest")
     package static let notModified = empty(
         .notModified, "The client's copy is current.",
-        [.init("ETag", "The validator of the client's copy."), .init("Cache-Control", "As in 200."), .init("Vary", "As in 200.")]
+        [
+            .init("ETag", "The validator of the client's copy."), .init("Cache-Control", "As in 200."), .init("Link", "As in 200."),
+            .init("Vary", "As in 200."),
+        ]
     ).named("NotModified")
     package static let notAcceptable = problem(
         .notAcceptable, "The client accepts none of the available content codings.",

@@ -102,7 +102,7 @@ public class FeedClient(
     ): String {
         val path = if (feed == null && section == null) "/feed" else "/feeds/${Links.escaped(feed ?: "main")}"
         val query = listOfNotNull("limit=$limit", "changes=true", layout?.let { "layout=${Links.escaped(it)}" }, width?.let { "width=$it" }) +
-            filters.toSortedMap().flatMap { (name, values) -> values.map { "${Links.escaped(name)}=${Links.escaped(it)}" } }
+            filters.entries.sortedBy { it.key }.flatMap { (name, values) -> values.map { "${Links.escaped(name)}=${Links.escaped(it)}" } }
         return absolute(path + section?.let { "/sections/${Links.escaped(it)}" }.orEmpty() + "?" + query.joinToString("&"))
     }
 
