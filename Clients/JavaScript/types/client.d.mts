@@ -191,6 +191,7 @@ export class FeedClient extends EventTarget {
 
 /** A filter of a feed: a query parameter with the name of a field. The values of one filter are alternatives, and filters combine. */
 export interface FeedFilter {
+  /** The name of the field and of the parameter. */
   name: string;
   /** `choice`, `flag`, `number` or `text`. The list is open. */
   type: string;
