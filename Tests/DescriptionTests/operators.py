@@ -152,6 +152,37 @@ def reading(walk, service):
     walk.ask("get", "/openapi.json", 304, headers={"If-None-Match": tag})
 
 
+def console(walk):
+    """Provokes what the pages of the console show."""
+    template, one = "/admin/items/{kind}/{id}/revisions", {"kind": "user", "id": "grace"}
+    edited = {**user("Grace"), "username": "Grace H."}
+    walk.ask("put", "/admin/items/{kind}/{id}", 200, one, headers={"If-Match": "*"}, body=edited)
+    revisions = json.loads(walk.ask("get", template, 200, one).content)["revisions"]
+    number = {**one, "number": str(revisions[0]["number"])}
+    walk.ask("get", template + "/{number}", 200, number)
+    walk.ask("get", template + "/{number}", 404, {**one, "number": "999"})
+    listed = json.loads(walk.ask("get", "/admin/items", 200, query="?kind=user&q=grace").content)["items"]
+    assert [each["id"] for each in listed] == ["grace"], listed
+    walk.ask("get", "/admin/items", 400, query="?limit=0")
+    walk.ask("get", "/admin/pictures", 200, query="?url=https://pictures.example.com/ada.png")
+    walk.ask("get", "/admin/pictures", 400)
+    walk.ask("get", "/admin/takedowns/{id}", 404, {"id": "user:grace"})
+    walk.ask("put", "/admin/takedowns/{id}", 201, {"id": "user:grace"}, body={"reason": "spam"})
+    walk.ask("get", "/admin/takedowns/{id}", 200, {"id": "user:grace"})
+    walk.ask("delete", "/admin/takedowns/{id}", 204, {"id": "user:grace"})
+    feed = "/admin/preview/feeds/{name}"
+    walk.ask("get", feed, 200, {"name": "main"}, query="?at=2027-01-31T08:00:00Z&drafts=true&viewer=ann")
+    walk.ask("get", feed, 400, {"name": "main"}, query="?at=tomorrow")
+    walk.ask("get", feed, 404, {"name": "nothing"})
+    walk.ask("get", "/admin/audit", 200, query="?action=takedowns")
+    walk.ask("get", "/admin/audit", 400, query="?limit=0")
+    walk.ask("get", "/admin/system", 200)
+    void = "/admin/events/void"
+    walk.ask("post", void, 200, body={"campaign": "spring", "from": "2026-01-01T00:00:00Z", "until": "2026-12-01T00:00:00Z", "dryRun": True})
+    walk.ask("post", void, 422, body={"dryRun": 1})
+    walk.ask("post", void, 400, body="{")
+
+
 def problem_pages(walk, service):
     """The type of each problem is the URL of its page, which needs no token."""
     kinds = {kind for _, _, _, kind in walk.description.met if kind and kind != "about:blank"}
@@ -179,6 +210,7 @@ def main():
         lists(walk)
         takedowns(walk)
         reading(walk, service)
+        console(walk)
         refused(walk)
         problem_pages(walk, service)
     with Service(started) as service:

@@ -72,7 +72,7 @@ struct ConsoleRoutes: Sendable {
     }
 
     private static func filter(_ name: String, _ text: String, example: String) -> Parameter<String?> {
-        Parameter.text(name, .string(maxLength: 200), text, example: example) { (query) throws(Problem) in try query.text(name) }
+        Parameter.text(name, .string, text, example: example) { (query) throws(Problem) in try query.text(name) }
     }
 
     private static let who = filter("who", "A part of the operator's name.", example: #""ann""#)

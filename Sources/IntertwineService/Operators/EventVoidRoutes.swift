@@ -32,11 +32,11 @@ struct EventVoidRoutes: Sendable {
     var routes: [Route] {
         let body = Schema.object([
             .required("from", .time, "The first moment."), .required("until", .time, "The moment after the last one."),
-            .optional("kind", .string, "The kind of the events: `impression`, `click`, or one of playback."),
-            .optional("campaign", .string, "The id of a campaign."),
-            .optional("address", .string, "An address, or its stored form as exports have it, such as `203.0.113.0/24`."),
-            .optional("userAgent", .string, "A part of the user agent, with the same letter case."),
-            .optional("dryRun", .boolean, "If true, the events are counted, and nothing changes. The default is false."),
+            .optional("kind", Schema.string.orNull, "The kind of the events: `impression`, `click`, or one of playback."),
+            .optional("campaign", Schema.string.orNull, "The id of a campaign."),
+            .optional("address", Schema.string.orNull, "An address, or its stored form as exports have it, such as `203.0.113.0/24`."),
+            .optional("userAgent", Schema.string.orNull, "A part of the user agent, with the same letter case."),
+            .optional("dryRun", Schema.boolean.orNull, "If true, the events are counted, and nothing changes. The default is false."),
         ])
         let operation = APIOperation(
             "voidEvents", tag: "Reports", "Void counted events",

@@ -126,7 +126,7 @@ struct ItemListRoutes: Sendable {
         "sort", default: Sort.added, "The order; a minus sign reverses it. A search sorts its first 10,000 items.",
         example: .changedDown)
     private static let section = Parameter.text(
-        "section", .string(minLength: 1),
+        "section", .string,
         "The items of a section in its order, such as `main` or `advertisements`, without other parameters.",
         example: nil
     ) { (query) throws(Problem) in try query.text("section") }
