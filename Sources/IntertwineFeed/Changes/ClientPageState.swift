@@ -72,12 +72,17 @@ struct ClientPageState: Hashable {
             FeedRequest.scales.contains(Int(form >> 4) + 1),
             width == 0 || SizeRule.widths.contains(width)
         else { return nil }
-        for _ in 0..<min(filterCount, 64) {
-            guard let name = reader.readCounted(), let count = reader.readVarying(), count <= ItemFilter.valueLimit else { return nil }
+        guard filterCount <= ItemFilter.countLimit else { return nil }
+        for _ in 0..<filterCount {
+            guard let name = reader.readCounted(), let count = reader.readVarying(), (1...ItemFilter.valueLimit).contains(Int(count)) else {
+                return nil
+            }
+            var values: [String] = []
             for _ in 0..<count {
                 guard let value = reader.readCounted() else { return nil }
-                filters[String(decoding: name, as: UTF8.self), default: []].append(String(decoding: value, as: UTF8.self))
+                values.append(String(decoding: value, as: UTF8.self))
             }
+            guard filters.updateValue(values, forKey: String(decoding: name, as: UTF8.self)) == nil else { return nil }
         }
         var cells: [ClientCell] = []
         var last: [UInt8] = []

@@ -30,12 +30,22 @@ extension FeedAssembler {
     ) async throws -> FeedChanges {
         guard syncTokens.count <= Self.clientPageLimit else { return .reload }
         let held = syncTokens.compactMap { ClientPageState(text: $0) }
-        guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest($0.filters) }) else { return .reload }
+        guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest($0.filters) && isValid($0.filters) }) else {
+            return .reload
+        }
         let cursors = held.map { page in page.cursor.flatMap { try? cursor($0, page.filters) } }
         guard zip(held, cursors).allSatisfy({ $0.cursor == nil || $1 != nil }), Self.areInOrder(held, cursors) else { return .reload }
         let pages = try await pages(held, from: cursors.first ?? nil, request, for: client)
         let changed = PageDiff(clientCells: held.flatMap(\.cells), pages: pages)
         return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
+    }
+
+    /// Tokens are not signed.
+    private func isValid(_ values: [String: [String]]) -> Bool {
+        values.allSatisfy { name, values in
+            guard let filter = filters.first(where: { $0.name == name }) else { return false }
+            return values.allSatisfy { value in (try? filter.value(value)).map { ByteString($0) == ByteString(value) } ?? false }
+        }
     }
 
     private static func areInOrder(_ held: [ClientPageState], _ cursors: [PageCursor?]) -> Bool {

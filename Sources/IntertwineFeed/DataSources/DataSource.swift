@@ -171,7 +171,7 @@ public struct FeedContext: Sendable, Hashable {
     /// Returns true if the contexts are equal. Viewers are compared byte by byte, because canonically equivalent names are different viewers.
     public static func == (first: FeedContext, second: FeedContext) -> Bool {
         first.viewer.map { ByteString($0) } == second.viewer.map { ByteString($0) } && first.attributes == second.attributes
-            && first.language == second.language && first.filters == second.filters
+            && first.language == second.language && RowFilter.text(first.filters) == RowFilter.text(second.filters)
     }
 
     /// Hashes the context.
@@ -179,7 +179,7 @@ public struct FeedContext: Sendable, Hashable {
         hasher.combine(viewer.map { ByteString($0) })
         hasher.combine(attributes)
         hasher.combine(language)
-        hasher.combine(filters)
+        hasher.combine(RowFilter.text(filters))
     }
 
     func scoped(to source: any DataSource) -> FeedContext {

@@ -316,6 +316,7 @@ struct SourceRows: Sendable {
             guard found.count == query.limit, let last = found.last else { return }
             // Items that are not in the store do not end the section.
             query.anchor = SortPosition(position: last.position)
+            query.limit = min(query.limit * 2, 300)
         }
     }
 

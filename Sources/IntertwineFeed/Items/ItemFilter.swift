@@ -10,6 +10,8 @@ package struct ItemFilter: Sendable, Hashable {
     package static let (textLimit, valueLimit) = (SortField.textLimit, 16)
 
     package static let listLimit = 100
+    /// The filters of a feed.
+    package static let countLimit = 8
 
     package let name: String
     package let form: Form

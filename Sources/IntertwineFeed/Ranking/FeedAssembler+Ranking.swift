@@ -38,6 +38,9 @@ extension FeedAssembler {
         if cursor == nil, !isDegraded, !content.items.isEmpty {
             ranking.remember(FeedSkeleton(content.items, cursor: next), for: context)
         }
+        // What becomes visible only now would not be remembered.
+        let visible = Set(shown)
+        content.items.removeAll { !visible.contains(RankedPosition.digest(of: $0.cell.utf8)) }
         let all = before + shown
         content.continues = next != nil && all.count < RankedPosition.sessionLimit
         let following = RankedPosition(after: next ?? "", shown: all)

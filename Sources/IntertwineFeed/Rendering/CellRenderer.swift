@@ -51,6 +51,8 @@ struct CellRenderer {
     }
 
     private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
+        // The write that hides an expired item may come later.
+        if ItemSchedule.isIn(row.body), let end = ItemSchedule(body: row.body)?.expireAt, end <= context.now { return nil }
         if let campaignIndex, campaignIndex.hasCreative(row) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
         if !excluded.isEmpty, let id = shownID(of: row), excluded.contains(RankedPosition.digest(of: id.utf8)) { return nil }

@@ -45,7 +45,6 @@ struct DeclaredSection: Sendable {
 struct FeedsReader {
     private static let nameLimit = 64
     private static let sectionLimit = 1_000
-    private static let filterLimit = 8
     private static let keys = ["title", "kinds", "order"] + adsKeys
     private static let adsKeys = ["ads", "placement", "scope"]
 
@@ -143,7 +142,7 @@ struct FeedsReader {
             guard !filters.contains(where: { $0.name == name }) else { throw node.error("the filter '\(name)' occurs twice") }
             filters.append(filter)
         }
-        guard filters.count <= Self.filterLimit else { throw node.error("a feed has at most \(Self.filterLimit) filters") }
+        guard filters.count <= ItemFilter.countLimit else { throw node.error("a feed has at most \(ItemFilter.countLimit) filters") }
         return filters
     }
 

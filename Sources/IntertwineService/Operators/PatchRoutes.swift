@@ -106,7 +106,12 @@ struct PatchRoutes: Sendable {
                 scanner.position = object.range.upperBound
                 scanner.skipWhitespace(body.span)
             }
-            guard isArray ? scanner.position < body.count : true else { throw JSONError(.endOfText, at: scanner.position) }
+            if isArray {
+                guard scanner.position < body.count else { throw JSONError(.endOfText, at: scanner.position) }
+                scanner.position += 1
+                scanner.skipWhitespace(body.span)
+                guard scanner.position == body.count else { throw JSONError(.expectedCommaOrEnd, at: scanner.position) }
+            }
             return patches
         } catch {
             throw .invalidBody(at: "/\(patches.count)", .invalid, "\(shape) \(error)")

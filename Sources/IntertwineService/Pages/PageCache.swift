@@ -15,7 +15,8 @@ final class PageCache: Sendable {
         var lacking: UInt64
         var client: String?
         var language: UInt8
-        var filters: [String: [String]]
+        /// As text with escapes, because canonically equivalent values are different ones.
+        var filters: String
 
         init(_ request: FeedRequest, of feed: String) {
             self.feed = feed
@@ -27,7 +28,7 @@ final class PageCache: Sendable {
             followsChanges = request.followsChanges
             (lacking, client) = (request.lacking?.digest ?? 0, request.client)
             language = request.language?.number ?? 0
-            filters = request.filters
+            filters = RowFilter.text(request.filters)
         }
     }
 

@@ -97,23 +97,28 @@ final class RankerClient: ServiceLifecycle.Service, Sendable {
         at url: FetchURL, query: String, bodyLimit: Int, _ read: ([UInt8]) throws -> Value
     ) async throws -> Value {
         let host = "\(url.host):\(url.port)"
+        // Before the request counts: what a viewer sends is no failure of the ranker.
+        let target = try FetchURL(url.text + query)
         let (transfers, timeout) = try begin(url, host)
         var outcome: CircuitBreaker.Outcome?
         defer { end(host, outcome) }
         do {
-            var request = FetchRequest(try FetchURL(url.text + query), headers: [.accept: "application/json"])
+            var request = FetchRequest(target, headers: [.accept: "application/json"])
             request.limits.total = timeout
             request.limits.bodyBytes = bodyLimit
             request.limits.redirects = 0
             request.acceptsCompression = true
             let (head, body) = try await transfers.get(request)
-            guard head.status == 200 else { throw HTTPRanker.Failure(description: "its status is \(head.status)") }
+            guard head.status == 200 else {
+                if (400..<500).contains(head.status) { outcome = .badResponse }
+                throw HTTPRanker.Failure(description: "its status is \(head.status)")
+            }
             let value = try read(body)
             outcome = .good
             return value
         } catch {
             try Task.checkCancellation()
-            outcome = .unreachable
+            outcome = outcome ?? .unreachable
             report(host, "\(error)")
             throw error
         }

@@ -18,7 +18,7 @@ enum FeedParameters {
                 throw .invalidParameter(name, .unknown, "\(name) \(error.reason).")
             }
         }
-        filters = filters.mapValues { Set($0).sorted() }
+        filters = filters.mapValues { Set($0.map { ByteString($0) }).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
         if let name = filters.first(where: { $0.value.count > ItemFilter.valueLimit })?.key {
             throw .invalidParameter(name, .tooMany, "\(name) has more than \(ItemFilter.valueLimit) values.")
         }

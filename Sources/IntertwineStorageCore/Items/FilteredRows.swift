@@ -52,7 +52,7 @@ extension StoreSnapshot where Self: SQLSession {
         let parts = first.values.map { parameter(.text($0)) }.flatMap { value in
             ranges.map { range in
                 """
-                SELECT * FROM (SELECT kind, id, variant, position, body\(key.map { ", \($0) AS sortkey" } ?? "") FROM item%INDEX%
+                SELECT * FROM (SELECT kind, id, variant, position, \(CountedItem.body) AS shown\(key.map { ", \($0) AS sortkey" } ?? "") FROM item%INDEX%
                 WHERE lane = \(stream.rawValue) AND \(SectionIndex.expression(of: first.filter, Self.dialect)) = \(value)\(range.condition)\(others)
                 ORDER BY \(range.order) LIMIT ?1) AS part
                 """
