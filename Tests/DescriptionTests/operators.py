@@ -1,4 +1,5 @@
 """Provokes responses of every operation of the admin listener, and validates each against its description."""
+import base64
 import json
 import time
 
@@ -176,6 +177,7 @@ def console(walk):
     walk.ask("get", feed, 404, {"name": "nothing"})
     walk.ask("get", "/admin/audit", 200, query="?action=takedowns")
     walk.ask("get", "/admin/audit", 400, query="?limit=0")
+    walk.ask("get", "/admin/audit", 400, query="?cursor=" + base64.urlsafe_b64encode(b"-9223372036854775808").decode().rstrip("="))
     walk.ask("get", "/admin/system", 200)
     void = "/admin/events/void"
     walk.ask("post", void, 200, body={"campaign": "spring", "from": "2026-01-01T00:00:00Z", "until": "2026-12-01T00:00:00Z", "dryRun": True})

@@ -131,10 +131,13 @@ struct ConsoleRoutes: Sendable {
         }
     }
 
+    /// One read at a time: each may decode 16 MiB.
+    private static let reading = DispatchQueue(label: "intertwine.audit")
+
     private func audit(_ request: RouteRequest) async throws -> ServerResponse {
         let limit = try request[ListPage.limit]
         let end = try request[ListPage.cursor].map { text throws(Problem) in
-            guard let end = Int(text) else { throw ListPage.invalidCursor }
+            guard let end = Int(text), end >= 0 else { throw ListPage.invalidCursor }
             return end
         }
         let (who, item, action) = (try request[Self.who], try request[Self.item], try request[Self.action])
@@ -148,8 +151,8 @@ struct ConsoleRoutes: Sendable {
         }
         let path = auditLog
         let (entries, rest) = try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try AuditReader.read(path, before: end, limit: limit, isWanted) })
+            Self.reading.async {
+                continuation.resume(with: Result { try AuditReader.read(path, before: end, from: from, limit: limit, isWanted) })
             }
         }
         let page = ListPage(limit: limit, last: rest.map(String.init), path: request.pathWithoutPage)
@@ -180,7 +183,7 @@ private enum AuditReader {
     ///
     /// An action has two lines, of which the second has its outcome.
     static func read(
-        _ path: String, before end: Int?, limit: Int, _ isWanted: (AuditEntry) -> Bool
+        _ path: String, before end: Int?, from: String?, limit: Int, _ isWanted: (AuditEntry) -> Bool
     ) throws -> (entries: [AuditEntry], rest: Int?) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw StoreError.unavailable("\(path): \(OwnedFile.reason(path))") }
@@ -207,6 +210,8 @@ private enum AuditReader {
             for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).reversed() {
                 offset -= line.count + 1
                 guard let entry = try? JSONDecoder().decode(AuditEntry.self, from: Data(line)) else { continue }
+                // Entries are in the order of their times.
+                if let from, entry.time < from { return (entries, nil) }
                 if let id = entry.id, !ended.insert(id).inserted { continue }
                 guard isWanted(entry) else { continue }
                 entries.append(entry)

@@ -185,7 +185,8 @@ struct ItemListRoutes: Sendable {
     private func list(_ request: RouteRequest, kind: String?) async throws -> ServerResponse {
         let sort = try request[Self.sort]
         let text = try request[Self.search] ?? ""
-        let words = ItemSummary.words(text)
+        // A short word is in most items, and each is another read of the index.
+        let words = Array(Set(ItemSummary.words(text)).sorted { $0.utf8.count > $1.utf8.count }.prefix(8))
         let limit = try request[ListPage.limit]
         var query = ItemListQuery(limit: limit + 1)
         query.kind = kind

@@ -165,7 +165,7 @@ struct CampaignRoutes: Sendable {
                     Campaigns.CampaignGoal(
                         unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
                 }
-                let isOver = progress.obstacle == .ended || progress.obstacle == .goalReached
+                let isOver = [.ended, .goalReached, .paused].contains(progress.obstacle)
                 let blockage = isOver ? nil : campaignIndex.flatMap { campaigns.blockage(of: campaign.id, in: $0, now: now) }
                 return Campaigns.CampaignProgress(
                     campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,

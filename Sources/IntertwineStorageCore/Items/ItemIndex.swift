@@ -151,7 +151,7 @@ package struct ItemIndex<Session: SQLSession> {
         let entries = try touched.compactMap { one -> (key: ItemKey, at: Int64, state: ItemState, summary: ItemSummary)? in
             if let body = one.body { return (one.key, one.at, .public, ItemSummary(body)) }
             guard one.isTakenDown else { return nil }
-            let last = try RevisionTable(session, by: "").list(one.key, limit: 1).first
+            let last = try RevisionTable(session, by: "").removed(one.key)
             return (one.key, one.at, .takenDown, ItemSummary(last?.body ?? []))
         }
         try write(entries.map { ($0.key, $0.at, $0.state, $0.summary) }, without: touched.map(\.key))
@@ -228,7 +228,7 @@ package struct ItemIndex<Session: SQLSession> {
                     source: row.optionalText(9)))
         }
         return try listed.map { item in
-            guard item.body == nil, let last = try RevisionTable(session, by: "").list(item.key, limit: 1).first else { return item }
+            guard item.body == nil, let last = try RevisionTable(session, by: "").removed(item.key) else { return item }
             var item = item
             (item.variant, item.body, item.who) = (last.variant, last.body, last.who)
             return item

@@ -56,6 +56,18 @@ package struct RevisionTable<Session: SQLSession> {
             """, kind, id)
     }
 
+    /// Why: a release restores the document of the present takedown, never that of an earlier one.
+    func endTakedown(of key: ItemKey) throws {
+        try session.write(
+            "UPDATE item_revision SET action = ?3 WHERE kind = ?1 AND id = ?2 AND action = ?4", .text(key.kind), .text(key.id),
+            .text(ItemRevision.Action.edit.rawValue), .text(ItemRevision.Action.takeDown.rawValue))
+    }
+
+    /// Returns the document that the present takedown removed.
+    func removed(_ key: ItemKey) throws -> ItemRevision? {
+        try list(key, limit: 1).first.flatMap { $0.action == .takeDown ? $0 : nil }
+    }
+
     /// The newest is first.
     package func list(_ key: ItemKey, limit: Int = ItemRevision.limit) throws -> [ItemRevision] {
         try session.rows(

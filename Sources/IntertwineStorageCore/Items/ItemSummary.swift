@@ -79,7 +79,9 @@ package struct ItemSummary: Sendable, Hashable {
     static func filter(_ name: String, _ value: String) -> String { "\(name):\(value)" }
 
     /// The key by which titles are sorted.
-    var sortKey: String { String(Self.words(title).joined(separator: " ").prefix(Self.wordLength)) }
+    var sortKey: String {
+        String(String.UnicodeScalarView(Self.words(title).joined(separator: " ").unicodeScalars.prefix(Self.wordLength)))
+    }
 }
 
 package enum ItemState: String, Sendable, CaseIterable {

@@ -159,6 +159,7 @@ package struct StoredItemTable<Session: SQLSession> {
 
     package func remove(_ takedown: Takedown) throws -> TakedownChange {
         let isNew = try takedowns.takedown(of: takedown.item) == nil
+        if isNew { try RevisionTable(session, by: "").endTakedown(of: takedown.item) }
         try takeDown(takedown)
         return TakedownChange(wasStored: try delete(takedown.item), isNew: isNew)
     }

@@ -5,6 +5,15 @@ import { onToken, send } from "/reports/admin-api.mjs"
 const find = (id) => document.getElementById(id)
 const [page, status] = ["page", "status"].map(find)
 
+/** Returns a path without escapes. The audit log cuts long ones, also inside an escape. */
+function decoded(path) {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
 const json = async (path) => (await send(path)).json()
 
 /** Returns the entries of a list, from all of its pages, up to a limit. */
@@ -138,7 +147,7 @@ async function audit() {
   }
   const columns = [
     { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: ({ who }) => who || "–" },
-    { name: "What", isWide: true, value: (one) => `${one.method} ${decodeURI(one.path)}` },
+    { name: "What", isWide: true, value: (one) => `${one.method} ${decoded(one.path)}` },
     { name: "Items", isWide: true, value: (one) => (one.items ?? []).slice(0, 5).flatMap((item, index) => [index > 0 ? ", " : "", itemLink(item)]).concat((one.items ?? []).length > 5 ? [" …"] : []) },
     { name: "Changes", value: (one) => Object.entries(one.changes ?? {}).map(([name, count]) => `${count} ${name}`).join(", ") },
     { name: "Outcome", isWide: true, value: (one) => (one.outcome === "done" ? state("done", "good") : one.outcome) },
