@@ -30,7 +30,8 @@ extension FeedAssembler {
     ) async throws -> FeedChanges {
         guard syncTokens.count <= Self.clientPageLimit else { return .reload }
         let held = syncTokens.compactMap { ClientPageState(text: $0) }
-        guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest($0.filters) && isValid($0.filters) }) else {
+        guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest($0.filters) && isValid($0.filters) })
+        else {
             return .reload
         }
         let cursors = held.map { page in page.cursor.flatMap { try? cursor($0, page.filters) } }
