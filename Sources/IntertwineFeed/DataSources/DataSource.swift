@@ -149,7 +149,8 @@ private let start = ContinuousClock.now
 /// The request for which a ``DataSource`` chooses items.
 ///
 /// ```swift
-/// let isMember = context.attributes["group"]?.contains("members") ?? false
+/// let request = FeedContext(attributes: ["group": ["members"]])
+/// let isMember = request.attributes["group"]?.contains("members") ?? false
 /// ```
 public struct FeedContext: Sendable, Hashable {
     /// The viewer; nil if the request names none, or if the source does not depend on the viewer.

