@@ -69,13 +69,12 @@ public struct ImageSettings: Sendable, SettingsSection {
         "images.workers",
         "Number of its processes, each with one image at a time; 0 for two for each processor that the control group allows.", in: 0...256)
     public var workers = 0
-    @Setting("images.worker-timeout", "Timeout of a worker for one image.", in: .milliseconds(100) ... .seconds(300))
-    public var workerTimeout: Duration = .seconds(10)
     @Setting(
         "images.worker-memory",
         """
         Memory of a process, which determines the largest images: a pixel takes 4 bytes in a baseline JPEG, which is reduced while it is \
-        decoded, 8 in a progressive one, and 16 in other formats. Images in work use at most this memory together. Larger images are 415.
+        decoded, 8 in a progressive one, and 16 in other formats. Images in work use at most this memory together. Larger images are 415. \
+        An image gets 10 s of time for each GiB, and at least 10 s.
         """, in: .mebibytes(512) ... .gibibytes(64))
     public var workerMemory: ByteCount = .gibibytes(1)
     @Setting(
@@ -203,6 +202,9 @@ public struct ImageSettings: Sendable, SettingsSection {
     }
 
     var timeLimit: Duration { .seconds(4) + queueTimeout + fetchTimeout }
+
+    /// One setting bounds both, because an image that needs more memory needs more time.
+    var workerTimeout: Duration { .seconds(10 * max(1, workerMemory.bytes >> 30)) }
 
     var workerConfiguration: ImageWorkers.Configuration {
         var configuration = ImageWorkers.Configuration()
