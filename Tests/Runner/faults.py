@@ -31,11 +31,11 @@ FAULTS = {
         "if isHead || !FAULT && purposes.contains(where: Self.early.matches) { return .prefetch }"),
     # Operations place items on the wrong side in a descending section.
     8: ("IntertwineStorageCore", "let isReversed = orders[stream]?.isDescending == true", "let isReversed = !FAULT && orders[stream]?.isDescending == true"),
-    # An import brings back what was taken down.
-    9: ("IntertwineStorage", "if try withheld.contains(kind: item.kind, id: item.id) { return .withheld }",
-        "if try withheld.contains(kind: item.kind, id: item.id), !FAULT { return .withheld }"),
-    # A control character in a text is stored as another one.
-    10: ("IntertwinePostgreSQL", "for byte in utf8 { if byte <= 1 { bytes += [1, byte + 1] }", "for byte in utf8 { if byte <= (FAULT ? 0 : 1) { bytes += [1, byte + 1] }"),
+    # Commits of other processes are not noticed.
+    9: ("IntertwineStorage", "return StoreVersion(high: first.1 & 0xFFFF_FFFF, low: first.3)",
+        "return StoreVersion(high: FAULT ? 0 : first.1 & 0xFFFF_FFFF, low: FAULT ? 0 : first.3)"),
+    # Messages show the password of the database.
+    10: ("IntertwinePostgreSQL", "guard !password.isEmpty else { return message }", "guard !password.isEmpty, !FAULT else { return message }"),
     # A weak entity tag does not match.
     11: ("IntertwineHTTPServer", "return names(.ifNoneMatch, entityTag, strongly: false)", "return names(.ifNoneMatch, entityTag, strongly: FAULT)"),
     # A range such as text/* is ignored.

@@ -22,6 +22,8 @@ class Part:
     # The files that it reads, besides the sources of the targets (Package.swift) that it runs.
     inputs: list = field(default_factory=list)
     targets: list = field(default_factory=list)
+    # Targets that the binary links and the part never runs, for which it does not run again.
+    without: tuple = ()
     load: int = COMPUTES
     after: str | None = "build"
     environment: dict = field(default_factory=dict)
@@ -55,13 +57,15 @@ def end_to_end(name, small, full, pattern, *options, **more):
 
 def program(name, command, small, full, inputs, variable="INTERTWINE_BINARY", targets=("intertwine", "intertwine-image-worker"), **more):
     """A script that starts the built service."""
-    return Part(name, command, small, full, inputs, list(targets), environment={variable: str(ROOT / DEBUG / "intertwine")}, **more)
+    return Part(name, command, small, full, inputs, list(targets), ON_SQLITE, environment={variable: str(ROOT / DEBUG / "intertwine")}, **more)
 
 
 # Timers of some milliseconds, and responses in time: nothing runs beside them.
 TIMED = r"^HTTPServerTests\.(ConnectionTests|GracefulStopTests|HostileClientTests)/"
 # Several processes on one database, and databases that fail.
 REPLICAS = r"(Replica\w*Tests|RollingRestartTests|RunScriptTests|FrozenPrimaryTests|PointInTimeRecoveryTests)/"
+# For the parts whose stores are files of SQLite.
+ON_SQLITE = ("IntertwinePostgreSQL", "CPostgreSQL")
 # One test of each of the suites that are independent of the database, and one of two replicas.
 POSTGRESQL = "|".join([
     "ActionTests/dismissal", "CountingTests/changingUserAgents", "FeedTests/walking", "OperationTests/changes", "SectionsTests/cursors",
@@ -95,11 +99,12 @@ def parts(build):
         end_to_end("postgresql-suite", 20, None, f"({POSTGRESQL})", environment=ON_POSTGRESQL),
         # The suites of the service from outside, in three processes.
         end_to_end("outside-suites-1", 120, 230, "[A-E]", "--skip", REPLICAS),
-        end_to_end("outside-suites-2", 120, 240, "[F-O]", "--skip", REPLICAS),
-        end_to_end("outside-suites-3", 120, 250, "[P-Z]", "--skip", REPLICAS),
-        target("ImagesTests", 70, 100),
+        end_to_end("outside-suites-2", 120, 240, "[F-O]", "--skip", REPLICAS, without=ON_SQLITE),
+        end_to_end("outside-suites-3", 120, 250, "[P-Z]", "--skip", REPLICAS, without=ON_SQLITE),
+        target("ImagesTests", 70, 100, without=ON_SQLITE),
         target("StorageTests", 70, 220),
-        target("ServiceTests", 60, 60, inputs=["Config", "Deploy", "Tools", "Documentation/reference", "Documentation/how-to", "Documentation/tutorials", "Examples"]),
+        target("ServiceTests", 60, 60, inputs=["Config", "Deploy", "Tools", "Documentation/reference", "Documentation/how-to", "Documentation/tutorials", "Examples"],
+               without=ON_SQLITE),
         target("HTTPServerTests", 20, 60, "--skip", TIMED),
         target("FeedTests", 30, 60, parallel=True, inputs=["Documentation/fixtures"]),
         target("PostgreSQLTests", 30, 50),
@@ -111,7 +116,7 @@ def parts(build):
         program("descriptions", ["Tests/DescriptionTests/run"], 60, 120, ["Tests/DescriptionTests", "Documentation/reference", "Documentation/fixtures", "Config", "Deploy"]),
         Part("build-swift-client", [*build, "--package-path", CLIENT, "--build-tests"], 45, 45, load=BUILDS, same=True),
         suites("swift-client", 30, 80, "--no-parallel", bundle=f"{CLIENT}/{DEBUG}/IntertwineClientTestsPackageTests.xctest",
-               targets=["intertwine"], inputs=[CLIENT, "Documentation/fixtures"], after="build-swift-client",
+               targets=["intertwine"], without=ON_SQLITE, inputs=[CLIENT, "Documentation/fixtures"], after="build-swift-client",
                environment={"INTERTWINE_BINARY": str(ROOT / DEBUG / "intertwine")}),
         program("javascript-client", ["Clients/JavaScript/tests/run"], 20, 30, ["Clients/JavaScript", "Documentation/fixtures"], "CLIENT_TESTS_BINARY", again=True),
         program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures", "Documentation/reference/clients.md"], again=True),

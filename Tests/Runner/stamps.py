@@ -30,14 +30,14 @@ def manifest():
     return targets
 
 
-def closure(names):
-    """The targets and all that they depend on."""
-    found, rest = set(), list(names)
+def closure(names, without=()):
+    """The targets and all that they depend on, but for those that they link and do not run."""
+    found, rest = set(), [name for name in names if name not in without]
     while rest:
         name = rest.pop()
         if name not in found and name in manifest():
             found.add(name)
-            rest += manifest()[name][1]
+            rest += [other for other in manifest()[name][1] if other not in without]
     return found
 
 
@@ -80,7 +80,7 @@ class Stamps:
         for path in part.inputs:
             if not tracked((path,)):
                 sys.exit(f"Tests/Runner/parts.py: {part.name} reads {path}, which does not exist")
-        folders = [manifest()[name][0] for name in closure(part.targets)]
+        folders = [manifest()[name][0] for name in closure(part.targets, part.without)]
         self.seen[part.name] = {
             "all": digest(part, [*SHARED, *part.inputs, *folders], ""),
             "own": hashlib.sha256(b"\0".join(tracked(tuple(part.inputs))) if part.inputs else b"").hexdigest(), "size": self.size}
