@@ -313,10 +313,11 @@ package final class FeedAssembler: Sendable {
 
     private func href(_ cursor: PageCursor?, for request: FeedRequest) -> String? {
         cursor.map {
-            links.page(
+            var href = links.page(
                 path: path, cursor: text($0, request.filters), limit: request.limit, layout: request.layout, width: request.width,
                 scale: request.scale, followsChanges: request.followsChanges, client: request.client)
-                + (request.filters.isEmpty ? "" : "&" + RowFilter.text(request.filters))
+            if !request.filters.isEmpty { href += "&" + RowFilter.text(request.filters) }
+            return href
         }
     }
 
