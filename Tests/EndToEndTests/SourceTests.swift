@@ -206,6 +206,19 @@ struct SourceTests {
         }
     }
 
+    @Test("The sync command creates a folder named data")
+    func newStore() async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            let api = try Api()
+            defer { api.origin.stop() }
+            let settings = try api.settings(in: folder, every: "1h")
+            let result = try Command.run(
+                ["sync", "--database", "\(folder)/data/items.sqlite"] + settings.flatMap { ["--set", $0] } + ["people"])
+            #expect(result.code == 0 && result.lines.last?.contains(": added 60,") == true, "\(result.lines)")
+        }
+    }
+
     @Test("An error in the sources file stops the start with its line")
     func fault() async throws {
         try await offPool {

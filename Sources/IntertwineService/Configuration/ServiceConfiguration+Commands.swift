@@ -70,7 +70,7 @@ extension ServiceConfiguration {
     package func audited<Value>(
         _ command: String, _ subject: String, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
-        if try store.sharedDatabase() != nil { store.makeDataFolder() }
+        store.makeDataFolder()
         let log = try AuditLog(path: auditLog)
         let result: Result<Value, any Error>
         do {
